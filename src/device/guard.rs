@@ -1,17 +1,23 @@
 //! Guarded modules (`ptx::pass::guard`), seen from the host: what a launch adds to its arguments, and what a record
 //! means.
 
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
 use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, NotGuarded, Word, guard,
+        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, Launch, NotGuarded, Word, guard,
+        pointer_at,
         record::{NO_KERNEL, field},
     },
     types::Space,
 };
 
-use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, Location};
+use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, LaunchConfig, Location};
 
 /// What is known of a module that was guarded.
 ///
@@ -35,14 +41,31 @@ use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, Location};
 /// assert_eq!(words, [4088u64.to_ne_bytes(), 97u64.to_ne_bytes()].concat());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GuardedModule {
-    /// Without the functions' bodies: what places are called.
+    /// As it was before it was guarded.
     module: Module,
     kernels: Vec<GuardedKernel>,
     checks: Vec<Check>,
     searches: bool,
+    /// The latest launches of which it was asked whether they need all checks, by kernel.
+    seen: Mutex<HashMap<String, Vec<Seen>>>,
 }
+
+/// A launch, as far as it decides whether all checks are needed.
+#[derive(Debug)]
+struct Seen {
+    shape: ([u32; 3], [u32; 3], u32),
+    /// Bytes of its arguments, with the place where they begin.
+    arguments: Vec<(usize, Vec<u8>)>,
+    /// Pointers, with address and length of the allocation that they point into.
+    pointers: Vec<(u64, Option<(u64, u64)>)>,
+    /// Which of the kernel's versions may be launched.
+    version: Option<usize>,
+}
+
+/// Most launches of a kernel that are kept in mind.
+const MOST_SEEN: usize = 16;
 
 impl GuardedModule {
     /// Guards the text of PTX; gives the text that is to be loaded.
@@ -58,11 +81,10 @@ impl GuardedModule {
         if crate::diagnostic::has_errors(&faults) {
             return Err(told(&faults));
         }
-        let mut guarded = guard(&module)?;
+        let guarded = guard(&module)?;
         let printed = ptx::print(&guarded.module);
-        guarded.module.functions.iter_mut().for_each(|function| function.body = None);
         let (kernels, checks, searches) = (guarded.kernels, guarded.checks, guarded.searches);
-        Ok((printed, Self { module: guarded.module, kernels, checks, searches }))
+        Ok((printed, Self { module, kernels, checks, searches, seen: Mutex::default() }))
     }
 
     /// A kernel by its (lowered) name.
@@ -81,6 +103,7 @@ impl GuardedModule {
             accesses: all.accesses + kernel.counts.accesses,
             proved: all.proved + kernel.counts.proved,
             checked: all.checked + kernel.counts.checked,
+            launches: all.launches + kernel.counts.launches,
             unchecked: all.unchecked + kernel.counts.unchecked,
         })
     }
@@ -116,6 +139,56 @@ impl GuardedModule {
         kernel.words.iter().flat_map(&mut value).collect()
     }
 
+    /// Which of the kernel's versions that do without some checks a launch with these packed arguments may be one of:
+    /// the first that does. `find` is as for [`GuardedModule::words`].
+    pub fn version(
+        &self,
+        kernel: &GuardedKernel,
+        config: &LaunchConfig,
+        arguments: &[u8],
+        mut find: impl FnMut(u64) -> Option<(u64, u64)>,
+    ) -> Option<usize> {
+        if kernel.proved.is_empty() {
+            return None;
+        }
+        let [grid, block] = [config.grid, config.block].map(|size| [size.x, size.y, size.z]);
+        let launch = &Launch { grid, block, shared_bytes: config.shared_bytes, arguments };
+        let shape = (launch.grid, launch.block, launch.shared_bytes);
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = all.entry(kernel.name.clone()).or_default();
+        let known = seen.iter().find(|seen| {
+            let same = |(at, bytes): &(usize, Vec<u8>)| {
+                launch.arguments.get(*at..*at + bytes.len()) == Some(bytes.as_slice())
+            };
+            seen.shape == shape
+                && seen.arguments.iter().all(same)
+                && seen.pointers.iter().all(|(pointer, range)| find(*pointer) == *range)
+        });
+        if let Some(known) = known {
+            return known.version;
+        }
+        let (mut pointers, mut arguments) = (Vec::new(), Vec::new());
+        let mut noted = |pointer| {
+            let range = find(pointer);
+            pointers.push((pointer, range));
+            range
+        };
+        let version = kernel.proved.iter().position(|proved| {
+            let (holds, read) = proved.proof.holds(&self.module, &kernel.name, launch, &mut noted);
+            arguments.extend(read.into_iter().map(|(start, end)| {
+                (start, launch.arguments.get(start..end).unwrap_or_default().to_vec())
+            }));
+            holds
+        });
+        pointers.sort_unstable();
+        pointers.dedup();
+        arguments.sort_unstable();
+        arguments.dedup();
+        seen.truncate(MOST_SEEN - 1);
+        seen.insert(0, Seen { shape, arguments, pointers, version });
+        version
+    }
+
     /// The fault that a record tells of. `find` tells address and length of the allocation nearest to an address;
     /// `kernel` is the one that ran, where the record does not tell.
     pub fn fault(
@@ -140,6 +213,10 @@ impl GuardedModule {
         match self.checks.get(record.check as usize).map(|check| &check.kind) {
             Some(CheckKind::Access { space, accesses }) => {
                 self.access(&mut fault, record, *space, accesses, find);
+            }
+            Some(CheckKind::Stop { location, .. }) => {
+                fault.kind = FaultKind::Cancelled;
+                self.place(&mut fault, *location);
             }
             Some(CheckKind::Trap { location, .. }) => self.place(&mut fault, *location),
             Some(CheckKind::Assert { text, location, .. }) => {
@@ -209,12 +286,6 @@ impl GuardedModule {
         };
         fault.inlined = chain.map(call).collect();
     }
-}
-
-/// The 64-bit word at this byte of the arguments.
-fn pointer_at(arguments: &[u8], at: u32) -> u64 {
-    let bytes = arguments.get(at as usize..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
 /// What a guarded kernel wrote down of the first thing that it did wrong.

@@ -4,5 +4,6 @@
 mod bench;
 mod faults;
 mod gpu;
+mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;

@@ -24,7 +24,9 @@ use super::{
     host::page_lock,
 };
 use crate::{
-    device::{Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, Result},
+    device::{
+        Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, LaunchConfig, Result,
+    },
     ptx::pass::guard::{
         NotGuarded,
         record::{VARIABLE, VARIABLE_BYTES, control, field},
@@ -310,21 +312,33 @@ impl Device {
 }
 
 impl Function {
-    /// Before a launch: the arguments with what the guard adds to them; `None` where it adds nothing. The context is
-    /// current.
-    pub(super) fn guarded(&self, arguments: &Arguments) -> Result<Option<Arguments>> {
+    /// Before a launch: the version of the kernel that is launched, and the arguments with what the guard adds to them;
+    /// `None` where it adds nothing. The context is current.
+    pub(super) fn guarded(
+        &self,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<Option<(&Self, Arguments)>> {
         let context = self.context();
         let (Some(module), Some(guard)) = (self.module().guarded(), context.guard()) else {
             return Ok(None);
         };
         guard.prepare(context, self.shared_name(), module.searches())?;
         let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
+        let find = |pointer| context.allocation(pointer);
+        // How many blocks of a cooperative launch there may be was asked of the version with all checks.
+        let fits = |proved: &&Self| {
+            let threads = u64::from(proved.info().max_threads);
+            !config.cooperative && config.block.count() <= threads
+        };
+        let version = module.version(kernel, config, arguments.bytes(), find);
+        let proved = version.and_then(|at| self.proved().get(at)).filter(fits);
         if kernel.words.is_empty() {
-            return Ok(None);
+            return Ok(proved.map(|proved| (proved, arguments.clone())));
         }
-        let words = module.words(kernel, arguments.bytes(), |pointer| context.allocation(pointer));
+        let words = module.words(kernel, arguments.bytes(), find);
         let mut all = arguments.clone();
         all.push_bytes(&words, 8);
-        Ok(Some(all))
+        Ok(Some((proved.unwrap_or(self), all)))
     }
 }

@@ -29,10 +29,14 @@ impl Stream {
         }
         context.activate()?;
         function.allow_shared(config.shared_bytes)?;
-        let guarded = function.guarded(arguments)?;
-        let arguments = guarded.as_ref().unwrap_or(arguments);
+        let guarded = function.guarded(config, arguments)?;
+        let (version, arguments) = match &guarded {
+            Some((version, arguments)) => (*version, arguments),
+            None => (function, arguments),
+        };
+        version.allow_shared(config.shared_bytes)?;
         // SAFETY: as here.
-        let status = unsafe { self.submit(function, config, arguments) };
+        let status = unsafe { self.submit(version, config, arguments) };
         context.check_launch(status, function.name(), config)?;
         lock(context.launches()).push(self.number(), function.shared_name(), config);
         Ok(())

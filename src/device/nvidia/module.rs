@@ -316,6 +316,8 @@ struct Kernel {
     raw: Handle<sys::CUfunc_st>,
     name: Arc<str>,
     info: FunctionInfo,
+    /// Its versions without checks that most launches do not need, where it is guarded.
+    proved: Vec<Function>,
     /// Most dynamic shared memory of a block with which it can be launched now, in bytes.
     dynamic_shared_bytes: AtomicU32,
 }
@@ -349,12 +351,15 @@ impl Function {
             parameters,
         };
         let dynamic = attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        let proved = guarded.map_or(&[][..], |kernel| &kernel.proved).iter();
+        let proved = proved.map(|proved| module.function(&proved.name)).collect::<Result<_>>()?;
         Ok(Self(Arc::new(Kernel {
             repeats: Mutex::default(),
             module: module.clone(),
             raw,
             name: name.into(),
             info,
+            proved,
             dynamic_shared_bytes: AtomicU32::new(dynamic),
         })))
     }
@@ -422,8 +427,11 @@ impl Function {
         context.activate()?;
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
         let value = percent.map_or(-1, u32::cast_signed);
-        // SAFETY: the function is alive.
-        context.set(|| unsafe { context.driver().cuFuncSetAttribute(self.raw(), attribute, value) })
+        context.set(|| {
+            // SAFETY: the function is alive.
+            unsafe { context.driver().cuFuncSetAttribute(self.raw(), attribute, value) }
+        })?;
+        self.proved().iter().try_for_each(|proved| proved.prefer_shared_memory(percent))
     }
 
     /// Wishes what a multiprocessor's memory should rather be.
@@ -435,7 +443,8 @@ impl Function {
         context.activate()?;
         let config = raw_preference(preference);
         // SAFETY: the function is alive.
-        context.set(|| unsafe { context.driver().cuFuncSetCacheConfig(self.raw(), config) })
+        context.set(|| unsafe { context.driver().cuFuncSetCacheConfig(self.raw(), config) })?;
+        self.proved().iter().try_for_each(|proved| proved.set_cache_preference(preference))
     }
 
     pub(in crate::device) fn device_info(&self) -> &DeviceInfo {
@@ -485,6 +494,11 @@ impl Function {
 
     pub(super) fn module(&self) -> &Module {
         &self.0.module
+    }
+
+    /// Its versions without checks that most launches do not need.
+    pub(super) fn proved(&self) -> &[Self] {
+        &self.0.proved
     }
 
     pub(super) fn raw(&self) -> sys::CUfunction {

@@ -28,6 +28,7 @@ mod globals;
 mod origin;
 mod plan;
 mod poll;
+mod proof;
 pub mod record;
 mod search;
 mod stop;
@@ -39,7 +40,11 @@ mod words;
 
 use std::collections::HashMap;
 
-pub use self::{access::Action, words::Word};
+pub use self::{
+    access::Action,
+    proof::{Launch, Proof},
+    words::{Word, pointer_at},
+};
 use super::super::ast::{
     Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable,
 };
@@ -70,7 +75,7 @@ pub struct Guarded {
 }
 
 /// A kernel of a guarded module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GuardedKernel {
     /// Its name.
     pub name: String,
@@ -80,7 +85,22 @@ pub struct GuardedKernel {
     pub words: Vec<Word>,
     /// What was found in it, without the functions that it calls.
     pub counts: Counts,
+    /// Versions of it that do without some of the checks, for launches in which they need not be: those that do without
+    /// most come first.
+    pub proved: Vec<Proved>,
 }
+
+/// Another version of a kernel, with the same parameters.
+#[derive(Clone, Debug)]
+pub struct Proved {
+    /// Its name.
+    pub name: String,
+    /// What has to be so at a launch of it.
+    pub proof: Proof,
+}
+
+/// What stands before a kernel's name, and a number, in the names of its other versions.
+const PROVED: &str = "__warpaint_proved_";
 
 /// How many accesses there are, and what was done with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +111,8 @@ pub struct Counts {
     pub proved: u32,
     /// Checks.
     pub checked: u32,
+    /// Those of the checks that most launches do without, because the host sees that they need not be.
+    pub launches: u32,
     /// Those that nothing is known to compare with.
     pub unchecked: u32,
 }
@@ -113,6 +135,13 @@ pub enum CheckKind {
         space: Option<Space>,
         /// The accesses.
         accesses: Vec<CheckedAccess>,
+    },
+    /// A loop saw that the host had raised the flag.
+    Stop {
+        /// Where it goes back.
+        location: Option<LocationId>,
+        /// Its line of the PTX text.
+        line: u32,
     },
     /// `trap` was reached.
     Trap {
@@ -181,6 +210,7 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
     let windows = Windows::of(module);
+    let mut second = Vec::new();
     guarded.module.items.insert(0, Item::Variable(variable));
     for (index, function) in module.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
@@ -189,20 +219,32 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
             FunctionKind::Func => NO_KERNEL,
         };
         let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals, windows };
-        let Done { body, words, counts, searches } =
-            guard_function(module, function, body, recorder, &mut guarded.checks)?;
+        let done = guard_function(module, function, body, recorder, &mut guarded.checks)?;
+        let Done { body, words, counts, searches, proved } = done;
         guarded.searches |= searches;
         let there = &mut guarded.module.functions[index];
         there.params.extend(words.parameter());
         there.body = Some(body);
         if function.kind == FunctionKind::Entry {
+            let proved = proved.into_iter().enumerate().map(|(at, (body, proof))| {
+                let name = format!("{PROVED}{at}_{}", function.name);
+                second.push(Function { name: name.clone(), body: Some(body), ..there.clone() });
+                Proved { name, proof }
+            });
+            let proved = proved.collect();
             guarded.kernels.push(GuardedKernel {
                 name: function.name.clone(),
                 words_offset: words.offset,
                 words: words.list,
                 counts,
+                proved,
             });
         }
+    }
+    for function in second {
+        let index = guarded.module.functions.len() as u32;
+        guarded.module.functions.push(function);
+        guarded.module.items.push(Item::Definition(index));
     }
     Ok(guarded)
 }
@@ -248,6 +290,8 @@ struct Done {
     words: Words,
     counts: Counts,
     searches: bool,
+    /// The same without the checks of proofs.
+    proved: Vec<(Body, Proof)>,
 }
 
 /// Guards one function.
@@ -277,31 +321,52 @@ fn guard_function(
             Some((at, stop::reason(module, body, at, i)?))
         })
         .collect();
-    let mut code =
-        Code::new(body).ok_or_else(|| refused("names that only guarded code has".to_owned()))?;
-    let sources = Sources::new(body, &origins, &plan.groups, &mut code);
-    let mut weaver = Weaver {
-        body,
-        origins: &origins,
-        plan: &plan,
-        recorder,
-        function: name,
-        words: Words::new(&function.params),
-        sources,
-        code,
-        found: None,
-        poll: None,
-        checks,
-        woven: HashMap::new(),
-        pending: Vec::new(),
-        failed: None,
+    let mut weave = |words: Words, without: &[usize]| -> Result<Woven, NotGuarded> {
+        let mut code = Code::new(body)
+            .ok_or_else(|| refused("names that only guarded code has".to_owned()))?;
+        let sources = Sources::new(body, &origins, &plan.groups, &mut code);
+        let mut weaver = Weaver {
+            body,
+            origins: &origins,
+            plan: &plan,
+            without,
+            recorder,
+            function: name,
+            words,
+            sources,
+            code,
+            found: None,
+            poll: None,
+            checks,
+            woven: HashMap::new(),
+            pending: Vec::new(),
+            failed: None,
+        };
+        weaver.body(&cfg, &polls, &stops);
+        let Weaver { code, words, found, .. } = weaver;
+        if !words.fit() {
+            let what = "more pointers among its parameters than can be checked";
+            return Err(refused(what.to_owned()));
+        }
+        let Code { registers, labels, out: statements, .. } = code;
+        let body = Body { registers, labels, statements, ..body.clone() };
+        Ok((body, words, found.is_some()))
     };
-    weaver.body(&cfg, &polls, &stops);
-    let Weaver { code, words, found, .. } = weaver;
-    if !words.fit() {
-        return Err(refused("more pointers among its parameters than can be checked".to_owned()));
+    let (whole, words, searches) = weave(Words::new(&function.params), &[])?;
+    let versions = match function.kind {
+        FunctionKind::Entry => proof::promising(module, function, body, &cfg, &plan.groups),
+        FunctionKind::Func => Vec::new(),
+    };
+    let (mut counts, mut proved, mut all) = (plan.counts, Vec::new(), words);
+    counts.launches = versions.first().map_or(0, |(_, without)| without.len() as u32);
+    for (proof, without) in versions {
+        // Its checks are among those of the first, and so are their words.
+        let (body, words, _) = weave(all, &without)?;
+        all = words;
+        proved.push((body, proof));
     }
-    let Code { registers, labels, out: statements, .. } = code;
-    let body = Body { registers, labels, statements, ..body.clone() };
-    Ok(Done { body, words, counts: plan.counts, searches: found.is_some() })
+    Ok(Done { body: whole, words: all, counts, searches, proved })
 }
+
+/// A body with its checks, the words that they need, and whether they search.
+type Woven = (Body, Words, bool);

@@ -1,6 +1,9 @@
 //! Guarded kernels on the CPU device, with a control block as a host has it.
 
-use std::time::{Duration, Instant};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use warpaint::{
     device::{
@@ -32,6 +35,8 @@ pub struct Bench {
     control: Memory,
     record: Memory,
     table: Memory,
+    /// How many launches did without checks.
+    pub proved: Cell<u32>,
 }
 
 /// What a guarded kernel has written down.
@@ -74,7 +79,7 @@ impl Bench {
         words[..8].copy_from_slice(&control.address().to_ne_bytes());
         words[8] = 7;
         stream.upload(module.global(VARIABLE).unwrap(), &words).unwrap();
-        Self { stream, guarded, host, module, control, record, table }
+        Self { stream, guarded, host, module, control, record, table, proved: Cell::new(0) }
     }
 
     pub fn kernel(&self, name: &str) -> (&GuardedKernel, Function) {
@@ -112,14 +117,30 @@ impl Bench {
         arguments: &Arguments,
         memories: &[&Memory],
     ) -> Result<(), Error> {
-        let (kernel, function) = self.kernel(name);
+        let (kernel, mut function) = self.kernel(name);
+        let find = |pointer| range(memories, pointer);
+        if let Some(at) = self.host.version(kernel, config, arguments.bytes(), find) {
+            function = self.module.function(&kernel.proved[at].name).unwrap();
+            self.proved.set(self.proved.get() + 1);
+        }
+        let all = self.with_words(kernel, arguments, memories);
+        run(&self.stream, &function, config, &all)
+    }
+
+    /// The arguments of a kernel with what the guard wants beside them.
+    pub fn with_words(
+        &self,
+        kernel: &GuardedKernel,
+        arguments: &Arguments,
+        memories: &[&Memory],
+    ) -> Arguments {
         let mut all = arguments.clone();
         let words = self.host.words(kernel, arguments.bytes(), |pointer| range(memories, pointer));
         if !words.is_empty() {
             all.push_bytes(&words, 8);
             assert_eq!(all.parameters().last().unwrap().offset, kernel.words_offset as usize);
         }
-        run(&self.stream, &function, config, &all)
+        all
     }
 
     /// What was written down.

@@ -311,9 +311,18 @@ fn atomics_and_vectors_are_checked() {
 
 #[test]
 fn a_loop_ends_when_the_flag_is_up() {
-    let text = kernel("L: add.u32 %r5, %r5, 1; bra L;");
+    let text = kernel(".loc 1 8 1\nL: add.u32 %r5, %r5, 1;\n.loc 1 9 1\nbra L;");
     let run = run_text(&text, 4, 64, true);
-    assert!(run.told.is_none());
+    let fault = run.told.unwrap().fault;
+    assert_eq!((fault.kind, fault.location.unwrap().line), (FaultKind::Cancelled, 9));
+    // In a function, too.
+    let function = ".func go(.param .b64 n) { .reg .b32 %v;
+        .loc 1 20 1
+        L: add.u32 %v, %v, 1; bra L; }\n.visible";
+    let text = kernel(".param .b64 to; st.param.b64 [to], %rd3; call.uni go, (to);");
+    let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 7, true);
+    let fault = run.told.unwrap().fault;
+    assert_eq!((fault.kind, fault.location.unwrap().line), (FaultKind::Cancelled, 20));
     // One that stores goes on until its address is wrong, and then ends.
     let body = ".loc 1 9 1\nL: st.global.u32 [%rd3], 9; add.s64 %rd3, %rd3, 4; bra L;";
     let run = self::run(body, 1, 1);

@@ -188,6 +188,8 @@ fn a_loop_without_end_is_stopped() {
         let ended = gpu.stream.synchronize();
         let Err(Error::Fault(fault)) = ended else { panic!("{ended:?}") };
         assert_eq!((&fault.kind, fault.kernel.as_str()), (&FaultKind::Cancelled, "endless"));
+        let lines = [line("while (*(volatile"), line("while (*(volatile").map(|line| line + 1)];
+        assert!(lines.contains(&line_of(&fault)), "{fault}");
         gpu.works();
     }
 }

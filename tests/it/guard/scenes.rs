@@ -20,7 +20,7 @@ use crate::{
 const BUFFER: usize = 40_000;
 
 /// The PTX of all built-in scenes, with their names.
-fn programs(target: Target) -> Vec<(String, Arc<str>)> {
+pub fn programs(target: Target) -> Vec<(String, Arc<str>)> {
     let compiler = Compiler::new(Cache::user());
     if let Err(Error::NvrtcNotFound { .. }) = compiler.nvrtc() {
         skip(Need::Nvrtc, "no NVRTC");
@@ -131,7 +131,7 @@ fn is_same(one: &Fault, other: &Fault) -> bool {
 #[test]
 fn guarded_kernels_do_what_plain_ones_do() {
     let device = Device::cpu().unwrap();
-    let (mut equal, mut faulty, mut strict, mut other) = (0, 0, 0, 0);
+    let (mut equal, mut faulty, mut strict, mut other, mut proved) = (0, 0, 0, 0, 0);
     for (name, text) in programs(Target::CPU) {
         let plain = device.load(&text).unwrap();
         let bench = Bench::new(&device, &text);
@@ -189,6 +189,10 @@ fn guarded_kernels_do_what_plain_ones_do() {
                     (None, None) => {
                         assert!(expected == found, "{what}: other results");
                         equal += 1;
+                        proved += u32::from(bench.proved.take() > 0);
+                    }
+                    (_, Some(told)) if bench.proved.take() > 0 && !told.accesses().is_empty() => {
+                        eprintln!("{what}: told in a proved launch: {told:?}");
                     }
                     (Some(fault), Some(told)) if is_same(fault, &told.fault) => {
                         faulty += 1;
@@ -200,6 +204,6 @@ fn guarded_kernels_do_what_plain_ones_do() {
         }
     }
     eprintln!(
-        "{equal} the same, {faulty} with the same fault, {strict} in another buffer, {other} left out"
+        "{equal} the same ({proved} of them proved), {faulty} with the same fault, {strict} in another buffer, {other} left out"
     );
 }

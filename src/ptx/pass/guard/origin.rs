@@ -168,6 +168,11 @@ impl<'a> Origins<'a> {
         places.clone().find(is_certain).or_else(|| places.clone().find(is_pointer))
     }
 
+    /// Where a parameter of the kernel begins in its arguments, in bytes.
+    pub(super) fn argument_offset(&self, param: u32) -> Option<u32> {
+        self.offsets.get(param as usize).copied()
+    }
+
     /// The state space that a symbol lies in.
     pub(super) fn space(&self, symbol: Symbol) -> Option<Space> {
         let space = match symbol {

@@ -6,10 +6,10 @@ use super::super::super::ast::Body;
 use super::super::super::cfg::{BlockId, Cfg};
 use super::super::super::inst::{Instruction, Op};
 use super::super::super::modifier::Cmp;
-use super::super::super::operand::{Operand, Reg};
+use super::super::super::operand::{Label, Operand, Reg};
 use super::super::super::types::Type;
 use super::code::{Code, at, when};
-use super::record::{Recorder, control};
+use super::record::{Place, Recorder, control};
 
 /// A loop looks at the flag so many times round once.
 const EVERY: i64 = 256;
@@ -102,16 +102,20 @@ fn is_simple(cfg: &Cfg, header: BlockId) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Poll {
     left: Reg,
+    /// The number of the check at which a thread is stopped, and where it goes then.
+    check: Reg,
+    stop: Label,
 }
 
 impl Poll {
     /// To be written at the beginning of the function.
     pub(super) fn new(code: &mut Code) -> Self {
-        Self { left: code.give("mov.u32", Type::B32, [Operand::Int(EVERY)]) }
+        let left = code.give("mov.u32", Type::B32, [Operand::Int(EVERY)]);
+        Self { left, check: code.reg(Type::B32), stop: code.label() }
     }
 
-    /// Ends the thread, where the flag is up, once in a while.
-    pub(super) fn put(self, code: &mut Code, recorder: Recorder) {
+    /// Goes to where the thread ends, where the flag is up, once in a while.
+    pub(super) fn put(self, code: &mut Code, recorder: Recorder, check: u32) {
         let left = Operand::Reg(self.left);
         code.put("add.s32", [left.clone()], [left.clone(), Operand::Int(-1)]);
         let due = code.give("setp.le.s32", Type::Pred, [left.clone(), Operand::Int(0)]);
@@ -125,8 +129,18 @@ impl Poll {
             let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
             let up = [Operand::Reg(flag), Operand::Int(0)];
             let up = code.give("setp.ne.u32", Type::Pred, up);
-            code.put_if(when(up), "exit", [], []);
+            code.put("mov.u32", [Operand::Reg(self.check)], [Operand::Int(check.into())]);
+            code.jump(when(up), self.stop);
             code.jump(None, back);
+        });
+    }
+
+    /// The end of a thread that is stopped: it writes down where it was, unless a fault is written down already.
+    pub(super) fn end(self, code: &mut Code, recorder: Recorder) {
+        code.aside(|code| {
+            code.place(self.stop);
+            recorder.record(code, Operand::Reg(self.check), &Place::NONE);
+            code.put("exit", [], []);
         });
     }
 }

@@ -94,7 +94,7 @@ impl Recorder {
     }
 
     /// Writes the record, where it is the first, and raises the flag.
-    pub(super) fn record(self, code: &mut Code, check: u32, place: &Place) {
+    pub(super) fn record(self, code: &mut Code, check: Operand, place: &Place) {
         let block = self.control(code);
         let nobody = [Operand::Int(0), Operand::Int(1)];
         let [zero, one] = nobody;
@@ -110,7 +110,7 @@ impl Recorder {
         let module = code.give("ld.global.u32", Type::B32, [of(self.variable, 8)]);
         store(code, field::MODULE, Operand::Reg(module), "st.global.u32");
         store(code, field::KERNEL, Operand::Int(self.kernel.into()), "st.global.u32");
-        store(code, field::CHECK, Operand::Int(check.into()), "st.global.u32");
+        store(code, field::CHECK, check, "st.global.u32");
         for (from, grid) in [(field::BLOCK, Grid::Ctaid), (field::THREAD, Grid::Tid)] {
             for (axis, to) in
                 [Axis::X, Axis::Y, Axis::Z].into_iter().zip([from, from + 4, from + 8])

@@ -26,6 +26,8 @@ pub(super) struct Weaver<'a> {
     pub(super) body: &'a Body,
     pub(super) origins: &'a Origins<'a>,
     pub(super) plan: &'a Plan,
+    /// The groups that are not checked.
+    pub(super) without: &'a [usize],
     pub(super) recorder: Recorder,
     /// The name of the function.
     pub(super) function: &'a str,
@@ -47,8 +49,7 @@ impl Weaver<'_> {
     /// Writes the whole body. `polls` are the blocks at whose end loops look at the flag, `stops` the instructions that
     /// end the launch.
     pub(super) fn body(&mut self, cfg: &Cfg, polls: &[BlockId], stops: &HashMap<usize, Reason>) {
-        let searched = |group: &Group| matches!(group.bounds, Bounds::Search { .. });
-        if self.plan.groups.iter().any(searched) {
+        if self.plan.groups.iter().any(is_searched) {
             self.found = Some(Found::new(&mut self.code));
         }
         if !polls.is_empty() {
@@ -61,6 +62,9 @@ impl Weaver<'_> {
             let count = groups.take_while(|group| range.contains(&group.first())).count();
             self.block(range, first..first + count, polls.contains(&id), stops);
             first += count;
+        }
+        if let Some(poll) = self.poll {
+            poll.end(&mut self.code, self.recorder);
         }
         if self.code.cold.is_empty() {
             return;
@@ -83,9 +87,9 @@ impl Weaver<'_> {
         polls: bool,
         stops: &HashMap<usize, Reason>,
     ) {
-        let ends = range.clone().rev().find(|at| instruction(self.body, *at).is_some());
+        let last = range.clone().rev().find(|at| instruction(self.body, *at).is_some());
         let ends =
-            ends.filter(|at| instruction(self.body, *at).is_some_and(Instruction::is_terminator));
+            last.filter(|at| instruction(self.body, *at).is_some_and(Instruction::is_terminator));
         for at in range {
             let Some(i) = instruction(self.body, at) else {
                 self.code.out.push(self.body.statements[at].clone());
@@ -94,14 +98,15 @@ impl Weaver<'_> {
             self.code.location = i.location;
             if Some(at) == ends {
                 self.tell();
-                self.look(polls);
+                self.look(polls, Some(at));
             } else if waits_for_block(i) || stops.contains_key(&at) {
                 self.tell();
             }
             self.sources.follow(&mut self.code, self.origins, i);
             for group in groups.clone() {
                 let begins = self.plan.groups[group].first() == at;
-                if begins && self.plan.groups[group].covered_by.is_none() {
+                let checked = self.plan.groups[group].covered_by.is_none();
+                if begins && checked && !self.without.contains(&group) {
                     self.begin(group);
                 }
             }
@@ -112,7 +117,7 @@ impl Weaver<'_> {
         }
         if ends.is_none() {
             self.tell();
-            self.look(polls);
+            self.look(polls, last);
         }
     }
 
@@ -220,9 +225,12 @@ impl Weaver<'_> {
     }
 
     /// A loop that goes back looks at the flag.
-    fn look(&mut self, goes_back: bool) {
+    fn look(&mut self, goes_back: bool, at: Option<usize>) {
         if let Some(poll) = self.poll.filter(|_| goes_back) {
-            poll.put(&mut self.code, self.recorder);
+            let last = at.and_then(|at| instruction(self.body, at));
+            let (location, line) = last.map_or((None, 0), |i| (i.location, i.line));
+            let check = self.push_check(CheckKind::Stop { location, line });
+            poll.put(&mut self.code, self.recorder, check);
         }
     }
 
@@ -246,7 +254,7 @@ impl Weaver<'_> {
         self.code.jump(unless(woven.fail), skip);
         let place = self.recorded(group, &woven);
         let check = self.add_check(group);
-        self.recorder.record(&mut self.code, check, &place);
+        self.recorder.record(&mut self.code, Operand::Int(check.into()), &place);
         self.code.place(skip);
     }
 
@@ -282,7 +290,7 @@ impl Weaver<'_> {
         if let Some((guard, skip)) = skip {
             self.code.jump(Some(Guard { negated: !guard.negated, ..guard }), skip);
         }
-        self.recorder.record(&mut self.code, check, &Place::NONE);
+        self.recorder.record(&mut self.code, Operand::Int(check.into()), &Place::NONE);
         self.code.put("exit", [], []);
         if let Some((_, skip)) = skip {
             self.code.place(skip);

@@ -46,6 +46,12 @@ impl Word {
     }
 }
 
+/// The 64-bit word at this byte of packed arguments; 0 behind their end.
+pub fn pointer_at(arguments: &[u8], at: u32) -> u64 {
+    let bytes = arguments.get(at as usize..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
 /// Where each parameter of a kernel lies in its packed arguments.
 pub(super) fn parameter_offsets(params: &[Param]) -> Vec<u32> {
     let mut end: u64 = 0;

@@ -1,0 +1,374 @@
+//! Between which numbers a value lies, in a launch of which sizes and arguments are known.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::super::super::cfg::BlockId;
+use super::super::super::super::inst::{Guard, Op};
+use super::super::super::super::operand::{Operand, Reg};
+use super::super::origin::{Origin, Origins, Source};
+use super::Launch;
+use super::conditions::{Bound, Conditions, Context, Order};
+use super::known::Known;
+use super::range::Range;
+use super::values::{Value, Values};
+
+/// Most values that one question leads to, and how far it leads.
+const MOST_VALUES: u32 = 4_000;
+const DEEPEST: u32 = 120;
+/// Most choices within one another whose conditions are looked at.
+const MOST_CHOICES: u32 = 3;
+/// Most cases that are looked at apart.
+const MOST_CASES: u32 = 48;
+
+/// What is known of the values of a body in a launch.
+pub(super) struct Ranges<'a> {
+    pub(super) known: Known<'a>,
+    pub(super) conditions: Conditions,
+    found: HashMap<(Value, Context), Range>,
+    open: BTreeSet<(Value, Context)>,
+    /// What is known of counters while their loops are looked at.
+    pub(super) counters: HashMap<Value, Range>,
+    left: u32,
+    depth: u32,
+    /// The choices that were met, with the places where they are made.
+    chosen: Vec<(usize, Reg)>,
+    /// Choices whose conditions may be looked at yet.
+    choices: u32,
+}
+
+impl<'a> Ranges<'a> {
+    pub(super) fn new(
+        values: &'a Values<'a>,
+        origins: &'a Origins<'a>,
+        launch: &'a Launch<'a>,
+    ) -> Self {
+        Self {
+            known: Known { values, origins, launch },
+            conditions: Conditions::new(),
+            found: HashMap::new(),
+            open: BTreeSet::new(),
+            counters: HashMap::new(),
+            left: 0,
+            depth: 0,
+            chosen: Vec::new(),
+            choices: 0,
+        }
+    }
+
+    /// Whether what a register holds before a statement that runs where the guard holds is `fine`. Of an address of a
+    /// variable it is the distance from there.
+    ///
+    /// Where it was computed of choices, it must be so whichever way they go, and so it must whichever way led there.
+    pub(super) fn is_before(
+        &mut self,
+        at: usize,
+        reg: Reg,
+        guard: Option<Guard>,
+        fine: impl Fn(Range) -> bool,
+    ) -> bool {
+        let values = self.known.values;
+        let mut context = self.conditions.of_block(values, values.block(at));
+        if let Some(guard) = guard {
+            context = self.conditions.given(values, context, at, guard);
+        }
+        let mut open = vec![(context, Some(values.block(at)))];
+        let mut asked = 0;
+        while let Some((context, block)) = open.pop() {
+            let value = values.before(at, reg);
+            asked += 1;
+            if fine(self.asked(value, context)) {
+                continue;
+            }
+            if asked > MOST_CASES {
+                return false;
+            }
+            // Once more, to see which choices it depends on.
+            self.found.clear();
+            self.asked(value, context);
+            if let Some((at, chooser)) = self.chosen.first().copied() {
+                for negated in [false, true] {
+                    let guard = Guard { reg: chooser, negated };
+                    let context = self.conditions.given(values, context, at, guard);
+                    if !self.conditions.is_never(context) {
+                        open.push((context, block));
+                    }
+                }
+                continue;
+            }
+            let Some(block) = block.and_then(|block| values.meeting_above(block)) else {
+                return false;
+            };
+            for from in &values.cfg.block(block).predecessors {
+                let context = self.conditions.on_the_way(values, context, *from, block);
+                if !self.conditions.is_never(context) {
+                    open.push((context, values.above(block)));
+                }
+            }
+        }
+        true
+    }
+
+    fn asked(&mut self, value: Value, context: Context) -> Range {
+        (self.left, self.depth, self.choices) = (MOST_VALUES, 0, MOST_CHOICES);
+        self.chosen.clear();
+        self.of(value, context)
+    }
+
+    /// Bytes of the arguments.
+    pub(super) fn argument(&mut self, place: std::ops::Range<usize>) -> Option<&'a [u8]> {
+        self.known.values.read.borrow_mut().insert((place.start, place.end));
+        self.known.launch.arguments.get(place)
+    }
+
+    pub(super) fn bits(&self, reg: Reg) -> u32 {
+        self.known.values.body.registers.ty(reg).bits().clamp(1, 64)
+    }
+
+    /// Whether a register holds an address of which only the distance from its variable is known.
+    pub(super) fn is_relative(&self, reg: Reg) -> bool {
+        match self.known.origins.of(reg).origin {
+            Origin::Pointer { sources, .. } => {
+                sources.iter().any(|source| matches!(source, Source::Symbol(_)))
+            }
+            Origin::Number { .. } | Origin::Unknown => false,
+        }
+    }
+
+    /// Whether it is one of a single variable.
+    pub(super) fn is_of_one(&self, reg: Reg) -> bool {
+        match self.known.origins.of(reg).origin {
+            Origin::Pointer { sources, .. } => sources.len() == 1,
+            Origin::Number { .. } | Origin::Unknown => false,
+        }
+    }
+
+    /// A value, where the facts of a context hold.
+    pub(super) fn of(&mut self, value: Value, context: Context) -> Range {
+        let value = self.known.values.canonical(value);
+        let reg = value.reg();
+        let full = Range::full(self.bits(reg));
+        if let Some(known) = self.found.get(&(value, context)) {
+            return *known;
+        }
+        if let Some(counter) = self.counters.get(&value).copied() {
+            return self.bounded(value, counter, context);
+        }
+        if self.left == 0 || self.depth >= DEEPEST || !self.open.insert((value, context)) {
+            return full;
+        }
+        (self.left, self.depth) = (self.left - 1, self.depth + 1);
+        let range = match value {
+            Value::Result(..) => self.result(value, context).unwrap_or(full),
+            Value::Meeting(block, _) => self.meeting(block, reg, context),
+            Value::Unset(_) => full,
+        };
+        let range = self.bounded(value, range.limited(self.bits(reg)), context);
+        self.depth -= 1;
+        self.open.remove(&(value, context));
+        self.found.insert((value, context), range);
+        range
+    }
+
+    /// An operand as it is before a statement.
+    pub(super) fn operand(
+        &mut self,
+        at: usize,
+        operand: &Operand,
+        context: Context,
+    ) -> Option<Range> {
+        match operand {
+            Operand::Reg(reg) => {
+                let value = self.known.values.before(at, *reg);
+                Some(self.of(value, context))
+            }
+            Operand::Int(value) => Some(Range::of((*value).into())),
+            Operand::Special(special) => self.known.launch.special(*special),
+            Operand::Not(_) | Operand::F32(_) | Operand::F64(_) | Operand::Symbol(..) => None,
+            Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => None,
+            Operand::Label(_) | Operand::Table(_) | Operand::Sink => None,
+        }
+    }
+
+    /// What ways bring together.
+    fn meeting(&mut self, block: BlockId, reg: Reg, context: Context) -> Range {
+        let values = self.known.values;
+        let (back, ahead): (Vec<_>, Vec<_>) = values
+            .meets(block, reg)
+            .into_iter()
+            .partition(|(from, _)| values.dominates(block, *from));
+        let full = Range::full(self.bits(reg));
+        if block == BlockId(0) || ahead.is_empty() {
+            return full;
+        }
+        let mut first: Option<Range> = None;
+        for (from, value) in ahead {
+            if back.is_empty() && self.conditions.excludes(values, context, from, block) {
+                continue;
+            }
+            let range = self.on_way(from, block, value);
+            first = Some(first.map_or(range, |all| all.hull(range)));
+        }
+        let (Some(first), own) = (first, Value::Meeting(block, reg)) else { return full };
+        if back.iter().all(|(_, value)| *value == own) {
+            return first;
+        }
+        let Some(counted) = self.counted(block, reg, first) else { return full };
+        // What the counter is when it comes back is known better still.
+        self.counters.insert(own, counted);
+        let mut all = first;
+        for (from, value) in back {
+            let range = if value == own { first } else { self.on_way(from, block, value) };
+            all = all.hull(range);
+        }
+        let all = all.meet(counted).unwrap_or(counted);
+        self.counters.insert(own, all);
+        all
+    }
+
+    /// A value, where control goes from one block to another.
+    pub(super) fn on_way(&mut self, from: BlockId, to: BlockId, value: Value) -> Range {
+        let context = self.conditions.of_way(self.known.values, from, to);
+        self.of(value, context)
+    }
+
+    /// One of two operands, chosen by a predicate.
+    pub(super) fn chosen(
+        &mut self,
+        at: usize,
+        choice: [&Operand; 2],
+        chooser: Reg,
+        context: Context,
+    ) -> Option<Range> {
+        self.each_way(at, choice, chooser, context, |ranges, operand, context| {
+            ranges.operand(at, operand, context)
+        })
+    }
+
+    /// The sum of an operand and one that was chosen, perhaps by what the first is.
+    pub(super) fn sum_of_choice(
+        &mut self,
+        at: usize,
+        a: &Operand,
+        b: &Operand,
+        context: Context,
+    ) -> Option<Range> {
+        let (a, b) = (a.reg()?, self.known.values.before(at, b.reg()?));
+        let a = self.known.values.before(at, a);
+        let (at, i) = self.known.values.instruction(b).filter(|(_, i)| i.guard.is_none())?;
+        let (Op::Selp { .. }, [one, other, Operand::Reg(chooser)]) = (&i.op, i.src.as_slice())
+        else {
+            return None;
+        };
+        if self.choices == 0 || self.is_relative(b.reg()) {
+            return None;
+        }
+        self.each_way(at, [one, other], *chooser, context, |ranges, operand, context| {
+            Some(ranges.operand(at, operand, context)?.plus(ranges.of(a, context)))
+        })
+    }
+
+    /// What is known of both ways that a choice may go.
+    fn each_way(
+        &mut self,
+        at: usize,
+        [a, b]: [&Operand; 2],
+        chooser: Reg,
+        context: Context,
+        ask: impl Fn(&mut Self, &Operand, Context) -> Option<Range>,
+    ) -> Option<Range> {
+        let looks = self.choices > 0;
+        self.choices -= u32::from(looks);
+        let ways = [(a, false), (b, true)].map(|(operand, negated)| {
+            let guard = Guard { reg: chooser, negated };
+            let given = self.conditions.given(self.known.values, context, at, guard);
+            (operand, given, self.conditions.is_never(given))
+        });
+        // Where its conditions are known to this context, there is nothing to choose.
+        let is_open = ways.iter().all(|(_, given, never)| *given != context && !never);
+        if is_open && !self.chosen.contains(&(at, chooser)) {
+            self.chosen.push((at, chooser));
+        }
+        let mut all: Option<Range> = None;
+        for (operand, given, never) in ways {
+            if never {
+                continue;
+            }
+            let context = if looks { given } else { context };
+            match (all, ask(self, operand, context)) {
+                (_, None) => {
+                    all = None;
+                    break;
+                }
+                (None, one) => all = one,
+                (Some(before), Some(one)) => all = Some(before.hull(one)),
+            }
+        }
+        self.choices += u32::from(looks);
+        all
+    }
+
+    /// What is left of a range where the facts of a context hold.
+    fn bounded(&mut self, value: Value, mut range: Range, context: Context) -> Range {
+        if context == Context::NONE || self.is_relative(value.reg()) {
+            return range;
+        }
+        for bound in self.conditions.bounds(self.known, context, value) {
+            let is_relative = bound.other.reg().is_some_and(|reg| self.is_relative(reg));
+            let other = match is_relative {
+                true => None,
+                false => self.operand(bound.at, &bound.other, Context::NONE),
+            };
+            // Where nothing is left control never comes.
+            let left = other.and_then(|other| kept(range, &bound, other));
+            range = left.unwrap_or(range);
+        }
+        range
+    }
+}
+
+/// What of a range a bound allows.
+fn kept(range: Range, bound: &Bound, other: Range) -> Option<Range> {
+    let Bound { factor, more, bits, signed, .. } = *bound;
+    let all = range.times(Range::of(factor))?.plus(Range::of(more));
+    let window = match signed {
+        true => Range::full(bits - 1).hull(Range::of(-(1 << (bits - 1)))),
+        false => Range::full(bits),
+    };
+    let other = other.read(signed, bits);
+    let allowed = match bound.order {
+        Order::Equal => other,
+        Order::Below(by) => window.meet(Range::new(window.low, other.high - by))?,
+        Order::Above(by) => window.meet(Range::new(other.low + by, window.high))?,
+        Order::Unequal => {
+            let not = other.single()?;
+            let away = |end: i128| (end - not).rem_euclid(1 << bits) == 0;
+            let low = all.low + i128::from(away(all.low));
+            let high = all.high - i128::from(away(all.high));
+            return divided(Range::new(low, high), factor, more).and_then(|left| left.meet(range));
+        }
+    };
+    // The same numbers, as often around as the range reaches.
+    let (first, last) = (
+        (all.low - allowed.high).div_euclid(1 << bits),
+        (all.high - allowed.low).div_euclid(1 << bits),
+    );
+    let mut left: Option<Range> = None;
+    for around in [first, first + 1, last - 1, last] {
+        let moved = Range::new(allowed.low + (around << bits), allowed.high + (around << bits));
+        if let Some(part) = moved.meet(all) {
+            left = Some(left.map_or(part, |left| left.hull(part)));
+        }
+    }
+    divided(left?, factor, more).and_then(|left| left.meet(range))
+}
+
+/// The x for which `factor` x + `more` may lie in a range.
+fn divided(range: Range, factor: i128, more: i128) -> Option<Range> {
+    let (mut low, mut high) = (range.low - more, range.high - more);
+    if factor < 0 {
+        (low, high) = (-high, -low);
+    }
+    let by = factor.abs();
+    let (low, high) = (-(-low).div_euclid(by), high.div_euclid(by));
+    (low <= high).then_some(Range::new(low, high))
+}

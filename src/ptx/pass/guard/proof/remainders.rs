@@ -1,0 +1,148 @@
+//! Remainders by constants: compilers write `x % c` as x less c times a quotient, which they get by multiplication.
+//!
+//! The range of such a difference follows from that it is a remainder, not from the ranges of its parts.
+
+use super::super::super::super::inst::Op;
+use super::super::super::super::modifier::{BoolOp, Half};
+use super::super::super::super::operand::Operand;
+use super::conditions::{Context, is_integer};
+use super::range::Range;
+use super::ranges::Ranges;
+use super::values::Value;
+
+/// Most steps from a quotient to what is divided.
+const MOST_STEPS: u32 = 8;
+
+/// A value that is, rounded down, `factor` x / 2^`shift` of another one, x.
+#[derive(Clone, Copy)]
+struct Scaled {
+    of: Value,
+    factor: i128,
+    shift: u32,
+}
+
+impl Ranges<'_> {
+    /// The range of x - y, where y is a multiple of a constant c, the greatest that is not more than x, or the
+    /// remainder by such.
+    pub(super) fn remainder(&mut self, x: Value, y: Value, context: Context) -> Option<Range> {
+        let x = self.known.values.canonical(x);
+        let range = self.of(x, context);
+        if range.low < 0 || range.high >= 1 << 31 {
+            return None;
+        }
+        if let Some(mask) = self.lowest(x, y) {
+            return Some(range.and(Range::of(mask)));
+        }
+        let divisor = self.multiple(x, y, range, context)?;
+        if range.high < divisor { Some(range) } else { Some(Range::new(0, divisor - 1)) }
+    }
+
+    /// Where y is the lowest bits of x: all the other bits.
+    fn lowest(&self, x: Value, y: Value) -> Option<i128> {
+        let values = self.known.values;
+        let masked = |value: Value| {
+            let (at, i) = values.instruction(value).filter(|(_, i)| i.guard.is_none())?;
+            match (&i.op, i.src.as_slice()) {
+                (Op::Logic { op: BoolOp::And, ty }, [Operand::Reg(a), Operand::Int(mask)]) => {
+                    let mask = Range::of((*mask).into()).unsigned(ty.bits()).low;
+                    Some((values.canonical(values.before(at, *a)), mask, ty.bits()))
+                }
+                _ => None,
+            }
+        };
+        let (of, mask, bits) = masked(y)?;
+        // Of the same, with more of its bits.
+        let same =
+            of == x || masked(x).is_some_and(|(other, all, _)| other == of && mask & !all == 0);
+        (same && mask & (mask + 1) == 0).then_some(Range::full(bits).high & !mask)
+    }
+
+    /// The constant that y is the greatest multiple of which is not more than x.
+    fn multiple(&mut self, x: Value, y: Value, range: Range, context: Context) -> Option<i128> {
+        let (at, i) = self.known.values.instruction(y).filter(|(_, i)| i.guard.is_none())?;
+        let bits = self.bits(y.reg());
+        let value = |reg: &_| self.known.values.before(at, *reg);
+        let (quotient, divisor) = match (&i.op, i.src.as_slice()) {
+            // The lowest bits cleared.
+            (Op::Logic { op: BoolOp::And, ty }, [Operand::Reg(a), Operand::Int(mask)]) => {
+                let a = value(a);
+                let mask = Range::of((*mask).into()).unsigned(ty.bits()).low;
+                let zeros = mask.cast_unsigned().trailing_zeros().min(ty.bits());
+                let filled = mask | ((1 << zeros) - 1);
+                let is_high = (filled & (filled + 1)) == 0 && range.high <= filled;
+                return (is_high && self.is_same(a, x, context)).then_some(1 << zeros);
+            }
+            (Op::Mul { half: Some(Half::Lo), ty, .. }, [Operand::Reg(q), Operand::Int(by)])
+                if is_integer(*ty) =>
+            {
+                (value(q), i128::from(*by))
+            }
+            (Op::Shl { .. }, [Operand::Reg(q), Operand::Int(by)]) if (0..31).contains(by) => {
+                (value(q), 1 << by)
+            }
+            _ => return None,
+        };
+        if divisor <= 1 || divisor >= 1 << 31 || bits != self.bits(x.reg()) {
+            return None;
+        }
+        // A quotient rounded down, where what the factor is too great does not matter yet.
+        let scaled = self.scaled(quotient, context, MOST_STEPS)?;
+        let one = 1_i128.checked_shl(scaled.shift).filter(|_| scaled.shift < 80)?;
+        let error = scaled.factor.checked_mul(divisor)? - one;
+        let is_exact = error >= 0 && range.high.checked_mul(error)? < one;
+        (is_exact && self.known.values.canonical(scaled.of) == x).then_some(divisor)
+    }
+
+    /// Whether `a` is `x`, to which nothing but zeros was added.
+    fn is_same(&mut self, a: Value, x: Value, context: Context) -> bool {
+        let scaled = self.scaled(a, context, MOST_STEPS);
+        scaled.is_some_and(|scaled| {
+            self.known.values.canonical(scaled.of) == x && (scaled.factor, scaled.shift) == (1, 0)
+        })
+    }
+
+    /// What a value of numbers that are not negative is a multiple or a fraction of.
+    fn scaled(&mut self, value: Value, context: Context, steps: u32) -> Option<Scaled> {
+        let own = Scaled { of: value, factor: 1, shift: 0 };
+        let Some(steps) = steps.checked_sub(1) else { return Some(own) };
+        let values = self.known.values;
+        let Some((at, i)) = values.instruction(value).filter(|(_, i)| i.guard.is_none()) else {
+            return Some(own);
+        };
+        let before = |reg: &_| values.before(at, *reg);
+        match (&i.op, i.src.as_slice()) {
+            (Op::Mul { half: Some(Half::Hi), ty, .. }, [Operand::Reg(x), Operand::Int(factor)])
+                if ty.bits() == 32 =>
+            {
+                let signed = ty.kind() == super::super::super::super::types::Kind::Signed;
+                let factor = Range::of((*factor).into()).read(signed, 32).low;
+                Some(Scaled { of: before(x), factor, shift: 32 })
+            }
+            (Op::Shr { .. }, [Operand::Reg(x), Operand::Int(by)]) if (0..32).contains(by) => {
+                let range = self.of(before(x), context);
+                if range.low < 0 || range.high >= 1 << 31 {
+                    return Some(own);
+                }
+                let inner = self.scaled(before(x), context, steps)?;
+                Some(Scaled { shift: inner.shift + *by as u32, ..inner })
+            }
+            (Op::Add { mode, carry, ty }, [Operand::Reg(a), Operand::Reg(b)])
+                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
+            {
+                let [a, b] = [before(a), before(b)];
+                for (one, other) in [(a, b), (b, a)] {
+                    if self.of(other, context) == Range::of(0) {
+                        return self.scaled(one, context, steps);
+                    }
+                    // A factor that has one bit more than the word.
+                    let inner = self.scaled(one, context, steps)?;
+                    if inner.shift == 32 && values.canonical(inner.of) == values.canonical(other) {
+                        return Some(Scaled { factor: inner.factor + (1 << 32), ..inner });
+                    }
+                }
+                Some(own)
+            }
+            _ => Some(own),
+        }
+    }
+}

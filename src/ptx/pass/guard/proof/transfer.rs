@@ -1,0 +1,254 @@
+//! What operations make of ranges.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not followed may be anything, which is never wrong"
+)]
+
+use super::super::super::super::inst::{Guard, Instruction, Op};
+use super::super::super::super::modifier::{BoolOp, Cvt, Half, MinMax};
+use super::super::super::super::operand::{Base, Operand, Symbol};
+use super::super::super::super::types::{Kind, Space, Type};
+use super::conditions::{Context, is_integer};
+use super::known::numbers;
+use super::range::Range;
+use super::ranges::Ranges;
+use super::values::Value;
+
+impl Ranges<'_> {
+    /// What an instruction gives; none where it may be anything.
+    pub(super) fn result(&mut self, value: Value, context: Context) -> Option<Range> {
+        let (at, i) = self.known.values.instruction(value)?;
+        let reg = value.reg();
+        let Some(guard) = i.guard else { return self.given(at, i, value, context) };
+        // Where the guard does not hold, it stays what it was.
+        let values = self.known.values;
+        let then = self.conditions.given(values, context, at, guard);
+        let otherwise = Guard { negated: !guard.negated, ..guard };
+        let otherwise = self.conditions.given(values, context, at, otherwise);
+        let new = self.given(at, i, value, then)?;
+        Some(new.hull(self.of(values.before(at, reg), otherwise)))
+    }
+
+    fn given(
+        &mut self,
+        at: usize,
+        i: &Instruction,
+        value: Value,
+        context: Context,
+    ) -> Option<Range> {
+        let reg = value.reg();
+        if let Op::Ld(access) = &i.op {
+            let lane = i.dst.first()?.lanes().iter().position(|lane| lane.reg() == Some(reg))?;
+            return self.loaded(i, access.space, access.ty, lane);
+        }
+        if i.dst.first().and_then(Operand::reg) != Some(reg) {
+            return None;
+        }
+        let relative = |operand: &Operand| match operand {
+            Operand::Reg(reg) => self.is_relative(*reg),
+            Operand::Symbol(..) => true,
+            _ => false,
+        };
+        let relatives = i.src.iter().filter(|operand| relative(operand)).count();
+        if relatives > 0 || self.is_relative(reg) {
+            let only = relatives == 1 && self.is_relative(reg) && self.is_of_one(reg);
+            let both = matches!(i.op, Op::Selp { .. }) && relatives == 2 && self.is_of_one(reg);
+            let is_last = relative(i.src.last()?);
+            return match only || both {
+                true => self.address(at, i, is_last, context),
+                false => None,
+            };
+        }
+        self.number(at, i, context)
+    }
+
+    /// The distance of an address from its variable.
+    fn address(
+        &mut self,
+        at: usize,
+        i: &Instruction,
+        is_last: bool,
+        context: Context,
+    ) -> Option<Range> {
+        let is_first = matches!(i.op, Op::Sub { .. }) && !is_last;
+        match (&i.op, i.src.as_slice()) {
+            (Op::Mov { lanes: 0 | 1, .. }, [Operand::Symbol(_, offset)]) => {
+                Some(Range::of((*offset).into()))
+            }
+            (Op::Mov { lanes: 0 | 1, .. } | Op::Cvta { .. }, [from]) => {
+                self.operand(at, from, context)
+            }
+            (Op::Add { mode, carry, ty }, _)
+                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
+            {
+                self.number(at, i, context)
+            }
+            (Op::Sub { mode, carry, ty }, _)
+                if is_integer(*ty) && !mode.sat && !carry.is_used() && is_first =>
+            {
+                self.number(at, i, context)
+            }
+            (Op::Mad { .. }, _) if is_last => self.number(at, i, context),
+            (Op::Selp { .. }, _) => self.number(at, i, context),
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, at: usize, i: &Instruction, context: Context) -> Option<Range> {
+        let mut source = |number: usize| {
+            let operand = i.src.get(number)?;
+            self.operand(at, operand, context)
+        };
+        match &i.op {
+            Op::Mov { lanes: 0 | 1, .. } | Op::Cvta { space: Space::Global, .. } => source(0),
+            Op::Add { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+                let all = source(0)?.plus(source(1)?);
+                let [a, b] = [&i.src[0], &i.src[1]];
+                let apart = self.sum_of_choice(at, a, b, context);
+                let apart = apart.or_else(|| self.sum_of_choice(at, b, a, context));
+                Some(apart.unwrap_or(all))
+            }
+            Op::Sub { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+                let all = source(0)?.minus(source(1)?);
+                let [x, y] = [i.src[0].reg(), i.src[1].reg()];
+                let (Some(x), Some(y)) = (x, y) else { return Some(all) };
+                let [x, y] = [x, y].map(|reg| self.known.values.before(at, reg));
+                Some(self.remainder(x, y, context).unwrap_or(all))
+            }
+            Op::Mul { half: Some(half), ty, .. } => product(source(0)?, source(1)?, *half, *ty),
+            Op::Mad { half: Some(half), carry, mode, ty } if !mode.sat && !carry.is_used() => {
+                Some(product(source(0)?, source(1)?, *half, *ty)?.plus(source(2)?))
+            }
+            Op::Div { ty, .. } if is_integer(*ty) => {
+                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, *ty));
+                a.over(b)
+            }
+            Op::Rem { ty } => {
+                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, *ty));
+                a.modulo(b)
+            }
+            Op::Neg { ty, .. } if is_integer(*ty) => Some(source(0)?.negated()),
+            Op::Not { ty } if is_integer(*ty) => Some(Range::of(-1).minus(source(0)?)),
+            Op::Min(m) => least(m, [source(0)?, source(1)?], true),
+            Op::Max(m) => least(m, [source(0)?, source(1)?], false),
+            Op::Logic { op, ty } if is_integer(*ty) => {
+                let [a, b] = [source(0)?, source(1)?].map(|range| range.unsigned(ty.bits()));
+                Some(match op {
+                    BoolOp::And => a.and(b),
+                    BoolOp::Or => a.or(b),
+                    BoolOp::Xor => a.xor(b),
+                })
+            }
+            Op::Shl { ty } => {
+                let by = u32::try_from(source(1)?.single()?).ok().filter(|by| *by < ty.bits())?;
+                source(0)?.times(Range::of(1 << by))
+            }
+            Op::Shr { ty } => {
+                let by = u32::try_from(source(1)?.single()?).ok()?;
+                Some(numbers(source(0)?, *ty).halved(by.min(ty.bits())))
+            }
+            Op::Bfe { ty } if ty.kind() == Kind::Unsigned => {
+                let (from, count) = (source(1)?.single()?, source(2)?.single()?);
+                let (from, count) = (u32::try_from(from).ok()?, u32::try_from(count).ok()?);
+                let mask = Range::of((1_i128 << count.min(64)) - 1);
+                let bits = source(0)?.unsigned(ty.bits()).halved(from).and(mask);
+                (from <= ty.bits() && count <= ty.bits()).then_some(bits)
+            }
+            Op::Bfi { ty } => {
+                let (to, count) = (source(2)?.single()?, source(3)?.single()?);
+                let (to, count) = (u32::try_from(to).ok()?, u32::try_from(count).ok()?);
+                let is_inside = to.checked_add(count).is_some_and(|end| end <= ty.bits());
+                let mask = Range::of((1_i128 << count.min(64)) - 1);
+                let high =
+                    source(0)?.unsigned(ty.bits()).and(mask).times(Range::of(1 << to.min(64)))?;
+                let low = source(1)?.unsigned(ty.bits());
+                let low = if low.high >> to.min(64) == 0 { low } else { Range::new(0, low.high) };
+                is_inside.then(|| high.plus(low))
+            }
+            Op::Prmt { mode: None } => bytes(source(0)?, source(1)?, source(2)?.single()?),
+            Op::Popc { ty } | Op::Clz { ty } => Some(Range::new(0, ty.bits().into())),
+            Op::Cvt(cvt) if cvt.from == Type::F32 => {
+                self.rounded(at, i.src.first()?, *cvt, context)
+            }
+            Op::Cvt(cvt) => converted(source(0)?, *cvt),
+            Op::Selp { .. } => match i.src.as_slice() {
+                [a, b, Operand::Reg(chooser)] => self.chosen(at, [a, b], *chooser, context),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What a load gives to a lane.
+    fn loaded(
+        &mut self,
+        i: &Instruction,
+        space: Option<Space>,
+        ty: Type,
+        lane: usize,
+    ) -> Option<Range> {
+        if !is_integer(ty) {
+            return None;
+        }
+        let by_type = || {
+            let signed = ty.kind() == Kind::Signed;
+            (ty.bits() < 32).then(|| Range::full(ty.bits()).read(signed, ty.bits()))
+        };
+        let address = i.src.first().and_then(Operand::address)?;
+        let is_parameter = matches!(address.base, Base::Symbol(Symbol::Param(_)));
+        if !is_parameter || space.map(Space::kind) != Some(Space::Param) {
+            return by_type();
+        }
+        self.known.parameter(address, ty, lane)
+    }
+}
+
+fn product(a: Range, b: Range, half: Half, ty: Type) -> Option<Range> {
+    match half {
+        Half::Lo => a.times(b),
+        Half::Wide => numbers(a, ty).times(numbers(b, ty)),
+        Half::Hi => Some(numbers(a, ty).times(numbers(b, ty))?.halved(ty.bits())),
+    }
+}
+
+fn least(m: &MinMax, [a, b]: [Range; 2], least: bool) -> Option<Range> {
+    let is_plain = is_integer(m.ty) && !(m.nan || m.xorsign_abs || m.abs || m.relu || m.three);
+    let (a, b) = (numbers(a, m.ty), numbers(b, m.ty));
+    is_plain.then(|| match least {
+        true => Range::new(a.low.min(b.low), a.high.min(b.high)),
+        false => Range::new(a.low.max(b.low), a.high.max(b.high)),
+    })
+}
+
+/// `prmt`: bytes of two words, each chosen by four bits.
+fn bytes(a: Range, b: Range, selectors: i128) -> Option<Range> {
+    let (a, b) = (a.unsigned(32), b.unsigned(32));
+    let (mut low, mut high) = (0, 0);
+    for to in 0..4 {
+        let selector = (selectors >> (4 * to)) & 15;
+        if selector > 7 {
+            return None;
+        }
+        let (word, from) = if selector < 4 { (a, selector) } else { (b, selector - 4) };
+        let byte = word.halved(8 * from as u32).and(Range::of(255));
+        low += byte.low << (8 * to);
+        high += byte.high << (8 * to);
+    }
+    Some(Range::new(low, high))
+}
+
+fn converted(range: Range, cvt: Cvt) -> Option<Range> {
+    if !is_integer(cvt.from) || !is_integer(cvt.to) || cvt.relu {
+        return None;
+    }
+    let range = numbers(range, cvt.from);
+    let window = numbers(Range::full(cvt.to.bits()), cvt.to);
+    match cvt.sat {
+        true => Some(Range::new(
+            range.low.clamp(window.low, window.high),
+            range.high.clamp(window.low, window.high),
+        )),
+        false => Some(numbers(range, cvt.to)),
+    }
+}
