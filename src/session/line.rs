@@ -60,16 +60,12 @@ pub(super) struct Newcomers(Vec<Text>);
 
 impl Newcomers {
     /// Notes that a program has taken over after `step` steps.
-    pub(super) fn note(&mut self, program: &Program, step: u64, mut entrance: Entrance) {
-        // Between two that agree about the state one alone does the same. Whoever types has hundreds of them.
-        let replaced = self.0.pop_if(|last| match (last.entrance, entrance) {
-            (Entrance::Reset, _) | (_, Entrance::Reset) => false,
-            (Entrance::Same, _) | (_, Entrance::Same) => true,
-            (Entrance::Changed, Entrance::Changed) => false,
+    pub(super) fn note(&mut self, program: &Program, step: u64, entrance: Entrance) {
+        // One that has done nothing to the state, and no step, need not have been. Whoever types has hundreds of them.
+        self.0.pop_if(|last| match last.entrance {
+            Entrance::Same => true,
+            Entrance::Reset | Entrance::Changed => false,
         });
-        if replaced.is_some_and(|text| text.entrance == Entrance::Changed) {
-            entrance = Entrance::Changed;
-        }
         self.0.push(Text::of(program, step, entrance));
     }
 

@@ -319,7 +319,18 @@ fn a_run_has_every_text_that_changed_the_state() {
     session.run_steps(2, |_| {}).unwrap();
     assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
 
+    // What a text fills anew is its own, and the next one's only where that takes over at once.
+    let mut session = open(&cpu, ROOM, text);
+    session.run_steps(3, |_| {}).unwrap();
+    let longer = text.replace("64", "100");
+    edit(&mut session, &longer);
+    session.run_steps(0, |_| {}).unwrap();
+    edit(&mut session, &longer.replace("1 * i", "2 * i"));
+    assert_eq!(steps_of(&assert_repeats(&mut session)), [0, 3, 3]);
+
     // Whoever types while nothing runs changes nothing by it.
+    let mut session = open(&cpu, ROOM, &other);
+    session.run_steps(5, |_| {}).unwrap();
     for number in 0..5 {
         edit(&mut session, &format!("{other}// {number}\n"));
     }
