@@ -236,21 +236,22 @@ fn name_files_as_requested(ptx: &str, request: &Request, directory: &[u8]) -> St
         absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
     let own =
         request.path.as_ref().map(|_| format!("{}\"", escape(request.file_name().as_bytes())));
+    let is_absolute = |name: &str| absolute.iter().any(|path| name.starts_with(path.as_str()));
     let mut lines = Vec::new();
     for line in ptx.split('\n') {
         let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
-        if let (Some((head, name)), Some(own)) = (entry, &own)
-            && let Some(rest) = name.strip_prefix(own.as_str())
-        {
-            lines.push(format!("{head}\"{}\"{rest}", escape(request.name.as_bytes())).into());
+        let Some((head, found)) = entry else {
+            lines.push(std::borrow::Cow::Borrowed(line));
             continue;
-        }
-        let entry = entry.filter(|(_, name)| !absolute.iter().any(|path| name.starts_with(path)));
-        let name = entry.and_then(|(head, name)| Some((head, name.strip_prefix(&directory)?)));
-        lines.push(match name {
-            Some((head, name)) => format!("{head}\"{name}").into(),
-            None => std::borrow::Cow::Borrowed(line),
-        });
+        };
+        let below = found.strip_prefix(&directory).filter(|_| !is_absolute(found));
+        let renamed = |name: &str| {
+            let rest = name.strip_prefix(own.as_deref()?)?;
+            Some(format!("{head}\"{}\"{rest}", escape(request.name.as_bytes())))
+        };
+        let renamed = renamed(found).or_else(|| renamed(below?));
+        let line = renamed.unwrap_or_else(|| format!("{head}\"{}", below.unwrap_or(found)));
+        lines.push(line.into());
     }
     lines.join("\n")
 }
@@ -287,5 +288,8 @@ mod tests {
         elsewhere.path = Some("/dü/k/a.cu".into());
         let named = name_files_as_requested(ptx, &elsewhere, "/dü".as_bytes());
         assert_eq!(named, ptx_with("a.cu", "i/b.cuh"));
+        elsewhere.path = Some("k/a.cu".into());
+        let named = name_files_as_requested(ptx, &elsewhere, "/dü".as_bytes());
+        assert_eq!(named, ptx_with("a.cu", "i/b.cuh"), "NVRTC puts the directory before it");
     }
 }

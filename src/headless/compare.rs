@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     path::{Path, PathBuf},
+    slice,
 };
 
 use serde::Serialize;
@@ -69,6 +70,9 @@ pub fn compare(request: &Compare, compiler: &Compiler, mut tell: impl FnMut(&str
     [&mut a, &mut b].into_iter().for_each(|side| side.run.overrides.cpu = Some(is_cpu));
     for (side, device) in [&a, &b].into_iter().zip(&devices) {
         side.run.parse(&side.scene, device.info().kind)?;
+        let scene = slice::from_ref(&side.scene);
+        let output = Outputs::one("--json", request.json.as_deref(), scene);
+        output.check_data(&side.run, device.info().kind)?;
     }
     let report = in_session(&a, &devices[0], compiler, |first| {
         in_session(&b, &devices[1], compiler, |second| found(request, [first, second]))

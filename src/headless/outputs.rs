@@ -7,7 +7,7 @@ use super::{
     Error, Result, Run, SceneSource,
     render::{Out, Render},
 };
-use crate::{device::DeviceKind, file, record::Target};
+use crate::{device::DeviceKind, file, record::Target, scene::Initial, session};
 
 /// What a run writes, and what it must not write over.
 pub(super) struct Outputs<'a> {
@@ -93,7 +93,8 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// That none takes the place of what a scene begins with by its manifest.
+    /// That none takes the place of what a scene is made of: what it begins with, and what it includes. Who loads a
+    /// resource by the command line may let another one take its place: a run goes on so where the last one ended.
     ///
     /// # Errors
     /// [`Error::Usage`].
@@ -101,34 +102,22 @@ impl<'a> Outputs<'a> {
         for source in &self.scenes {
             // What is wrong with a scene is told when it runs.
             let Ok(scene) = run.parse(source, kind) else { continue };
-            let own = scene.manifest.initials().filter(|initial| initial.at.is_some());
-            let files: Vec<PathBuf> =
-                own.filter_map(|initial| initial.file(source.folder())).collect();
-            let is_output = |output: &&Output<'_>| files.iter().any(|file| output.replaces(file));
-            if let Some(output) = self.files.iter().find(is_output) {
-                return Err(output.would_replace_what_is_read());
-            }
-        }
-        Ok(())
-    }
-
-    /// That none takes the place of what a compiled scene was made of, which are the files `used`. Who loads a
-    /// resource by the command line, from one of `loads`, may let another one take its place: a run goes on so where
-    /// the last one ended.
-    ///
-    /// # Errors
-    /// [`Error::Usage`].
-    pub(super) fn check_used<'b>(
-        &self,
-        used: &[PathBuf],
-        loads: impl IntoIterator<Item = &'b PathBuf>,
-    ) -> Result<()> {
-        let loads: Vec<&PathBuf> = loads.into_iter().collect();
-        for output in &self.files {
-            let goes_on = |file: &PathBuf| output.option == "--npy" && loads.contains(&file);
-            let mut used = used.iter().filter(|file| file.is_file() && !goes_on(file));
-            if used.any(|file| output.replaces(file)) {
-                return Err(output.would_replace_what_is_read());
+            let (own, loads): (Vec<_>, Vec<_>) =
+                scene.manifest.initials().partition(|initial| initial.at.is_some());
+            let files = |initials: Vec<&Initial>| -> Vec<PathBuf> {
+                initials.iter().filter_map(|initial| initial.file(source.folder())).collect()
+            };
+            let (mut own, loads) = (files(own), files(loads));
+            own.extend(session::included_files(&scene).into_iter().filter(|file| file.is_file()));
+            let replaces = |output: &&Output<'_>| {
+                let goes_on = output.option == "--npy";
+                own.iter().any(|file| output.replaces(file))
+                    || !goes_on && loads.iter().any(|file| output.replaces(file))
+            };
+            if let Some(Output { option, path, .. }) = self.files.iter().find(replaces) {
+                let text =
+                    format!("{option} {} would replace what the scene reads", path.display());
+                return Err(Error::Usage(text));
             }
         }
         Ok(())
@@ -136,11 +125,6 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
-    fn would_replace_what_is_read(&self) -> Error {
-        let (option, path) = (self.option, self.path.display());
-        Error::Usage(format!("{option} {path} would replace what the scene reads"))
-    }
-
     fn check(&self) -> Result<()> {
         let refused =
             |why: String| Err(Error::Usage(format!("cannot write {}: {why}", self.path.display())));

@@ -129,15 +129,13 @@ pub fn render_with(
     let plots = Plots::of(&request.plots, &scene.manifest, &request.scene.name)?;
     let wants_stage = !targets.is_empty() || plots.are_drawn();
     let mut stage = wants_stage.then(|| Stage::new(&device, request.size_px)).transpose()?;
-    let reels = views.into_iter().zip(targets.clone());
+    let reels = views.into_iter().zip(targets);
     let reels = reels.map(|(view, target)| Reel::new(view, target, rhythm.film(request)));
     let mut reels = reels.collect::<Result<Vec<Reel>>>()?;
     let interop = Stage::interop(stage.as_ref(), &device);
     let scene = &request.scene;
     let history = if request.record.is_some() { Past::Kept } else { Past::Forgotten };
     request.run.session_with(scene, &device, compiler, interop, history, |session, mut remarks| {
-        let used = session.snapshot().compile.included;
-        outputs.check_used(&used, request.run.overrides.loads.values())?;
         let mut samples = Vec::new();
         let bar = progress_bar(request.steps);
         remarks.extend(begin(session, request)?);

@@ -96,7 +96,7 @@ impl Replay {
         run_to(session, 0, bar)?;
         while session.clock().step < step {
             let done = session.clock().step;
-            self.take_texts(session, done)?;
+            self.take_texts(session, done, bar)?;
             // Where a text took over, its state was looked at in its own layout.
             self.compare(session)?;
             if let Some(entered) = self.run.inputs.get(self.inputs).filter(|of| of.step == done) {
@@ -106,7 +106,7 @@ impl Replay {
             run_to(session, done + 1, bar)?;
         }
         if step == self.run.steps {
-            self.take_texts(session, step)?;
+            self.take_texts(session, step, bar)?;
         }
         let next = self.run.texts.get(self.texts);
         match next.is_some_and(|text| text.step == session.clock().step) {
@@ -116,9 +116,11 @@ impl Replay {
     }
 
     /// Lets the texts take over that did after `step` steps: all of them, for each may have changed the state.
-    fn take_texts(&mut self, session: &mut Session, step: u64) -> Result<()> {
+    fn take_texts(&mut self, session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
         while self.run.texts.get(self.texts).is_some_and(|text| text.step == step) {
             self.take_text(session)?;
+            // What it begins anew is there before the next step.
+            run_to(session, step, bar)?;
         }
         Ok(())
     }

@@ -151,6 +151,13 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
     })
 }
 
+/// The files beside the scene that it includes, directly or by way of one another; they need not be there.
+pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
+    let Some(path) = &scene.path else { return Vec::new() };
+    let included = included(&scene.source, path, &include_dirs(scene), &reach(scene));
+    included.into_iter().map(|(path, _)| path).collect()
+}
+
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
 /// files. What cannot be read is for the compiler to say.
 fn read_included(scene: &mut Scene) -> Vec<PathBuf> {

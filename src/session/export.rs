@@ -209,8 +209,12 @@ impl Write {
             },
             Self::Run(mut run, reading) => {
                 run.files = Some(reading.read()?);
-                let all = copies.iter().map(|copy| (copy.inputs.step, Digests::of(&copy)));
-                run.digests = all.collect::<BTreeMap<_, _>>().into_values().collect();
+                let mut digests = BTreeMap::new();
+                for copy in copies {
+                    // The present state comes first; a copy of that step may be of the text before.
+                    digests.entry(copy.inputs.step).or_insert_with(|| Digests::of(&copy));
+                }
+                run.digests = digests.into_values().collect();
                 run.write(&path)
             }
         }

@@ -427,7 +427,7 @@ impl Session {
             match in_flight.work {
                 // It is still to be done, by a program that can.
                 Work::Reset(reset) => self.reset.add(reset),
-                Work::Step => self.keep_before_fault(in_flight.copy),
+                Work::Step => self.undo_step(in_flight.copy),
                 Work::Again(_) => self.break_off(),
                 Work::Statistics => {}
             }

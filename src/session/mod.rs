@@ -77,7 +77,7 @@ pub use examine::requests_of_built_ins;
 pub(crate) use {
     check::{examine, examine_on, examine_plain},
     comparison::{PassTimes, in_common},
-    examine::parse,
+    examine::{included_files, parse},
 };
 
 use crate::{
@@ -331,7 +331,7 @@ impl Session {
             }
             self.expect_uninterrupted()?;
         }
-        self.complete_in_flight()?;
+        self.finish_seeking()?;
         self.adopt_candidate()?;
         self.finish_migrating()?;
         Ok(self.program.is_some() && self.compile.running == self.compile.generation)

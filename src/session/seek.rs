@@ -245,11 +245,19 @@ impl Session {
         history.note(program, entered, copy, step_ms)
     }
 
-    /// A step has faulted: the state before it is the present one.
-    pub(super) fn keep_before_fault(&mut self, copy: Option<Checkpoint>) {
-        if let (Some(history), Some(program), Some(copy)) = (&mut self.history, &self.program, copy)
-        {
+    /// A step has faulted, or was stopped: what it wrote is undone, by going to the end of the line once more. Where that
+    /// cannot be had again, what follows is no function of what is known.
+    pub(super) fn undo_step(&mut self, copy: Option<Checkpoint>) {
+        let at = self.moment();
+        let (Some(history), Some(program)) = (&mut self.history, &self.program) else { return };
+        if let Some(copy) = copy {
             history.keep_end(program, copy);
+        }
+        let is_own = |source: Source<'_>| Arc::ptr_eq(source.program, program);
+        if history.source(at).is_some_and(is_own) {
+            (self.shown, self.sought) = (Shown::Nothing, Some(at));
+        } else {
+            history.begin_loaded(at.step);
         }
     }
 

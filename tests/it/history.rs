@@ -328,6 +328,28 @@ fn a_run_has_every_text_that_changed_the_state() {
     edit(&mut session, &longer.replace("1 * i", "2 * i"));
     assert_eq!(steps_of(&assert_repeats(&mut session)), [0, 3, 3]);
 
+    // What an edit of its data begins anew is there when the state is looked at.
+    let valued = text.replace("count = 64", "count = 64\nvalue = 7");
+    let mut session = open(&cpu, ROOM, &text.replace("on = \"reset\"\n", ""));
+    session.run_steps(3, |_| {}).unwrap();
+    edit(&mut session, &valued.replace("on = \"reset\"\n", ""));
+    session.run_steps(0, |_| {}).unwrap();
+    assert_repeats(&mut session);
+    session.run_steps(2, |_| {}).unwrap();
+    let run = assert_repeats(&mut session);
+    assert!(run.digests.iter().any(|of| of.step == 3));
+
+    // A file that is written at once after an edit of the layout has the new one.
+    edit(&mut session, &valued.replace("on = \"reset\"\n", "").replace("64", "80"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.run.json");
+    session.start_export(Exportable::Run, path.clone());
+    assert_eq!(exported(&mut session)[0].problem, None);
+    let run = Run::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(Some(&session.digests().unwrap()), run.digests.last());
+    let replayed = replay(&run);
+    assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
+
     // Whoever types while nothing runs changes nothing by it.
     let mut session = open(&cpu, ROOM, &other);
     session.run_steps(5, |_| {}).unwrap();
@@ -553,7 +575,11 @@ fn a_fault_is_gone_back_from() {
     let before = contents(&mut session);
     session.run_steps(1, |_| {}).unwrap();
     assert!(session.fault().is_some());
+    // What the step has written is undone, and what was wrong is told still.
+    session.finish_seeking().unwrap();
+    assert!(session.fault().is_some() && contents(&mut session) == before);
     let shown = timeline(&session).shown;
+    assert_eq!((shown.step, timeline(&session).is_past), (6, false));
     seek(&mut session, Moment { step: 3, ..shown });
     assert!(session.fault().is_none());
     seek(&mut session, Moment { step: 6, ..shown });
@@ -562,6 +588,36 @@ fn a_fault_is_gone_back_from() {
     edit(&mut session, SCENE);
     step(&mut session, 6);
     assert_eq!(session.clock().step, 7);
+    assert_repeats(&mut session);
+}
+
+/// A step that is stopped half-way, for a limit or for a newer text, is done once all the same.
+#[test]
+fn a_step_that_is_stopped_is_undone() {
+    let text = "/*---\n[array.a]\ntype = \"int\"\ncount = 4\n[[pass]]\nkernel = \"add\"\nover = \"a\"\n\
+                [[pass]]\nkernel = \"wait\"\nover = \"a\"\n---*/\n\
+                __global__ void add(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] += 1; }\n\
+                __global__ void wait(int* a, int a_count) { for (volatile int on = 1; on && LOOPS; ); }\n";
+    let with = |loops: &str| text.replace("LOOPS", loops);
+    let device = Device::cpu().unwrap();
+    let options = Options {
+        history: Past::Within(ROOM),
+        step_timeout: Duration::from_secs(1),
+        ..Options::new("scene.cu", with("0"))
+    };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(3, |_| {}).unwrap();
+    for _ in 0..2 {
+        edit(&mut session, &with("1"));
+        session.run_steps(1, |_| {}).unwrap();
+        assert!(session.fault().is_some() && session.clock().step == 3);
+    }
+    edit(&mut session, &with("0"));
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(session.read("a").unwrap(), bytemuck::cast_slice::<i32, u8>(&[5; 4]));
+    assert_repeats(&mut session);
 }
 
 #[test]

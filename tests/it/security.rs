@@ -340,6 +340,14 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
     place.file("other.cu", &format!("{COUNTER}#include \"sub/other.cuh\"\n"));
     let included = ["render", "other.cu", "--device", "cpu", "--json", "./sub/other.cuh"];
     place.run(&included).expect_one_line(2, &["other.cuh would replace what the scene reads"]);
+    for output in [
+        &["test", "other.cu", "--junit", "sub/other.cuh"][..],
+        &["bench", "other.cu", "--json", "sub/other.cuh"],
+        &["compare", "scene.cu", "other.cu", "--json", "sub/other.cuh"],
+    ] {
+        let ended = place.run(&[output, &["--device", "cpu"]].concat());
+        ended.expect_one_line(2, &["other.cuh would replace what the scene reads"]);
+    }
     fs::remove_file(place.path("sub/other.cuh")).unwrap();
     fs::remove_file(place.path("sub/data.npy")).unwrap();
     fs::remove_file(place.path("other.cu")).unwrap();

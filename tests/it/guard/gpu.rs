@@ -2,6 +2,7 @@
 //! next launch is right.
 
 use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -73,7 +74,11 @@ struct Gpu {
     module: Module,
     x: Memory,
     y: Memory,
+    /// A context has one flag and one record: what one test stops is stopped for all.
+    _alone: MutexGuard<'static, ()>,
 }
+
+static ALONE: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     fn new() -> Option<Self> {
@@ -93,11 +98,12 @@ impl Gpu {
     }
 
     fn with(device: &Device, ptx: &str) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (module, not_guarded) = device.load_guarded(ptx).unwrap();
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
-        Self { stream, module, x, y }
+        Self { stream, module, x, y, _alone: alone }
     }
 
     /// Puts a kernel on the stream, with 0, 1, … in `y` and zeros in `x`.
