@@ -95,6 +95,8 @@ impl Session {
             self.reset.add(Reset::Fresh(fresh));
         }
         if let Some(before) = &before {
+            // It may have run before: what it had of its own then is not of the state that it takes over.
+            program.restart_variables(&self.stream)?;
             program.carry_variables(before, &self.stream)?;
         }
         program.set_variables(&self.stream)?;

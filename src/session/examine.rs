@@ -152,6 +152,7 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
 }
 
 /// The files beside the scene that it includes, directly or by way of one another; they need not be there.
+#[cfg(feature = "cli")]
 pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
     let Some(path) = &scene.path else { return Vec::new() };
     let included = included(&scene.source, path, &include_dirs(scene), &reach(scene));

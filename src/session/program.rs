@@ -117,7 +117,7 @@ impl Program {
         stream: &Stream,
     ) -> Result<(), Error> {
         match reset {
-            Reset::All => self.variables.restart(&self.module, stream)?,
+            Reset::All => self.restart_variables(stream)?,
             Reset::None | Reset::Fresh(_) => {}
         }
         self.contents.restore(reset, (&self.scene.manifest, &self.module), borrowed, stream)
@@ -194,6 +194,14 @@ impl Program {
 
     fn variables(&self) -> Result<Vec<(&str, Slice<'_>)>, Error> {
         self.variables.places(&self.module)
+    }
+
+    /// Puts on `stream` that all variables hold what they did when the program was loaded.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn restart_variables(&self, stream: &Stream) -> Result<(), Error> {
+        self.variables.restart(&self.module, stream)
     }
 
     /// Puts on `stream` that variables hold what they hold in `old`, where they are declared there as here.

@@ -245,8 +245,8 @@ impl Session {
         history.note(program, entered, copy, step_ms)
     }
 
-    /// A step has faulted, or was stopped: what it wrote is undone, by going to the end of the line once more. Where that
-    /// cannot be had again, what follows is no function of what is known.
+    /// A step has faulted, or was stopped: what it wrote is undone, by going to the end of the line once more. Where
+    /// that cannot be had again, what follows is no function of what is known.
     pub(super) fn undo_step(&mut self, copy: Option<Checkpoint>) {
         let at = self.moment();
         let (Some(history), Some(program)) = (&mut self.history, &self.program) else { return };

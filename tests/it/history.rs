@@ -319,6 +319,21 @@ fn a_run_has_every_text_that_changed_the_state() {
     session.run_steps(2, |_| {}).unwrap();
     assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
 
+    // The newest text goes on from a past state, which has nothing of a variable of its own.
+    let counting = text.replace("a[i] * 5", "a[i] * 5 + ++other");
+    let mut session = open(&cpu, ROOM, text);
+    session.run_steps(3, |_| {}).unwrap();
+    edit(
+        &mut session,
+        &counting
+            .replace("__global__ void init", "__device__ int other = 7;\n__global__ void init"),
+    );
+    session.run_steps(4, |_| {}).unwrap();
+    let line = timeline(&session).shown.line;
+    seek(&mut session, Moment { line, step: 2 });
+    session.run_steps(2, |_| {}).unwrap();
+    assert_repeats(&mut session);
+
     // What a text fills anew is its own, and the next one's only where that takes over at once.
     let mut session = open(&cpu, ROOM, text);
     session.run_steps(3, |_| {}).unwrap();
