@@ -88,7 +88,13 @@ impl Session {
         };
         fresh.extend(before.iter().flat_map(|old| program.changed_contents(old)));
         let entrance = match &before {
-            Some(before) if fresh.is_empty() && program.has_state_of(before) => Entrance::Same,
+            Some(before)
+                if fresh.is_empty()
+                    && program.has_state_of(before)
+                    && !program.contents.sets_variables() =>
+            {
+                Entrance::Same
+            }
             _ => Entrance::Changed,
         };
         if !fresh.is_empty() {

@@ -277,6 +277,11 @@ impl Contents {
         resources.filter(is_other).map(|(_, resource)| resource.name.clone()).collect()
     }
 
+    /// Whether it sets variables: each program that takes over does so anew.
+    pub(super) fn sets_variables(&self) -> bool {
+        !self.variables.is_empty()
+    }
+
     /// Whether it sets variables as `other` does.
     pub(super) fn sets_as(&self, other: &Self) -> bool {
         self.variables == other.variables

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Error, Session,
     builder::Effort,
-    line::{Line, Text as Logged},
+    line::{Entrance, Line, Text as Logged},
     run_files::{Reading, RunFile, Unpacked},
     snapshot::Moment,
 };
@@ -306,8 +306,14 @@ impl Session {
         }
         let text =
             |of: &Logged| Text { step: of.step, text: of.text.to_string(), effort: of.effort };
-        let mut texts: Vec<Text> = history.texts(at).map(text).collect();
-        texts.reverse();
+        let mut logged: Vec<&Logged> = history.texts(at).collect();
+        logged.reverse();
+        // A text that goes on in another line is one text.
+        logged.dedup_by(|next, before| {
+            let is_same = (&next.text, next.effort) == (&before.text, before.effort);
+            is_same && next.entrance == Entrance::Same
+        });
+        let mut texts: Vec<Text> = logged.into_iter().map(text).collect();
         let mut inputs = Vec::new();
         for (line, end) in lines {
             let names = line.log.texts.iter().map(|of| (of.step, self.names_of(&of.text)));
@@ -323,7 +329,6 @@ impl Session {
             let (text, effort) = (program.scene.source.to_string(), program.effort);
             texts.push(Text { step: 0, text, effort });
         }
-        let texts = without_repetitions(texts);
         let reading = self.reading()?;
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
         let is_cpu = self.device.info().kind == DeviceKind::Cpu;
@@ -383,10 +388,4 @@ impl Session {
 fn version_of(texts: &[Text]) -> u32 {
     let are_apart = texts.is_sorted_by(|before, next| before.step < next.step);
     if are_apart { 1 } else { 2 }
-}
-
-/// A text that goes on in another line is one text.
-fn without_repetitions(mut texts: Vec<Text>) -> Vec<Text> {
-    texts.dedup_by(|next, before| (&next.text, next.effort) == (&before.text, before.effort));
-    texts
 }

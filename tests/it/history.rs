@@ -279,6 +279,12 @@ fn assert_repeats(session: &mut Session) -> Run {
     run
 }
 
+/// The scene with a variable that its kernel counts up.
+fn counting_of(text: &str) -> String {
+    let counted = text.replace("a[i] * 5", "a[i] * 5 + (i == 0 ? ++other : 0)");
+    counted.replace("__global__ void init", "__device__ int other = 7;\n__global__ void init")
+}
+
 /// Each text that takes over may change the state, whether steps are done by it or not.
 #[test]
 fn a_run_has_every_text_that_changed_the_state() {
@@ -319,15 +325,24 @@ fn a_run_has_every_text_that_changed_the_state() {
     session.run_steps(2, |_| {}).unwrap();
     assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
 
+    // A text sets the manifest's variables when it takes over, and so does the one before when it comes back.
+    let set = counting_of(text).replace(
+        "[[pass]]\nkernel = \"init\"",
+        "[variable.other]\ntype = \"int\"\nvalue = [5]\n[[pass]]\nkernel = \"init\"",
+    );
+    let mut session = open(&cpu, ROOM, &set);
+    session.run_steps(3, |_| {}).unwrap();
+    for text in [format!("{set}// a comment\n"), set] {
+        session.set_source_with(text, Effort::Full);
+        assert!(session.wait_for_program().unwrap());
+    }
+    session.run_steps(2, |_| {}).unwrap();
+    assert_repeats(&mut session);
+
     // The newest text goes on from a past state, which has nothing of a variable of its own.
-    let counting = text.replace("a[i] * 5", "a[i] * 5 + ++other");
     let mut session = open(&cpu, ROOM, text);
     session.run_steps(3, |_| {}).unwrap();
-    edit(
-        &mut session,
-        &counting
-            .replace("__global__ void init", "__device__ int other = 7;\n__global__ void init"),
-    );
+    edit(&mut session, &counting_of(text));
     session.run_steps(4, |_| {}).unwrap();
     let line = timeline(&session).shown.line;
     seek(&mut session, Moment { line, step: 2 });
