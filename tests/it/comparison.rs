@@ -27,8 +27,11 @@ const ADD: &str = "value[i].y += gain;";
 
 fn open(device: &Device, source: &str) -> Session {
     let room = Budget { device: 64 << 20, host: 0 };
-    let options =
-        Options { history: Past::Within(room), seed: 7, ..Options::new("scene.cu", source) };
+    let past = Past::Within(room);
+    open_with(device, Options { history: past, seed: 7, ..Options::new("scene.cu", source) })
+}
+
+fn open_with(device: &Device, options: Options) -> Session {
     let compiler = Compiler::new(Cache::user());
     let interop = Interop::none(device);
     let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
@@ -277,12 +280,9 @@ fn b_is_not_blamed_for_a_loop_of_a() {
     let looping =
         COUNTER.replacen(ADD, "for (volatile int forever = 1; forever; ) value[i].y += gain;", 1);
     for before in [2, 3] {
-        let device = Device::cpu().unwrap();
         let options =
             Options { step_timeout: Duration::from_secs(1), ..Options::new("scene.cu", COUNTER) };
-        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
-        let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
-        assert!(session.wait_for_program().unwrap());
+        let mut session = open_with(&Device::cpu().unwrap(), options);
         start(&mut session, given(COUNTER));
         steps(&mut session, before);
         expect_same(&session);

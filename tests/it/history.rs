@@ -96,8 +96,11 @@ fn on_each_device(test: impl Fn(&Device)) {
 }
 
 fn open(device: &Device, budget: Budget, source: &str) -> Session {
-    let options =
-        Options { history: Past::Within(budget), seed: 7, ..Options::new("scene.cu", source) };
+    let past = Past::Within(budget);
+    open_with(device, Options { history: past, seed: 7, ..Options::new("scene.cu", source) })
+}
+
+fn open_with(device: &Device, options: Options) -> Session {
     let compiler = Compiler::new(Cache::user());
     let interop = Interop::none(device);
     let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
@@ -514,15 +517,12 @@ fn a_run_over_a_change_of_an_included_file_is_none() {
     let text = "/*---\n[array.value]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"add\"\nover = \"value\"\n---*/\n\
                 #include \"gain.cuh\"\n__global__ void add(int* value) { if (threadIdx.x == 0) value[0] += GAIN; }\n";
     fs::write(&header, "#define GAIN 1\n").unwrap();
-    let device = Device::cpu().unwrap();
     let options = Options {
         history: Past::Within(ROOM),
         path: Some(scene.clone()),
         ..Options::new(scene.to_str().unwrap(), text)
     };
-    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
-    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
-    assert!(session.wait_for_program().unwrap());
+    let mut session = open_with(&Device::cpu().unwrap(), options);
     session.run_steps(2, |_| {}).unwrap();
     let run = session.run().unwrap();
     assert_eq!(run.name, "scene.cu", "whoever gets the file learns nothing of the folder");
@@ -629,15 +629,12 @@ fn a_step_that_is_stopped_is_undone() {
                 __global__ void add(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] += 1; }\n\
                 __global__ void wait(int* a, int a_count) { for (volatile int on = 1; on && LOOPS; ); }\n";
     let with = |loops: &str| text.replace("LOOPS", loops);
-    let device = Device::cpu().unwrap();
     let options = Options {
         history: Past::Within(ROOM),
         step_timeout: Duration::from_secs(1),
         ..Options::new("scene.cu", with("0"))
     };
-    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
-    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
-    assert!(session.wait_for_program().unwrap());
+    let mut session = open_with(&Device::cpu().unwrap(), options);
     session.run_steps(3, |_| {}).unwrap();
     for _ in 0..2 {
         edit(&mut session, &with("1"));

@@ -27,7 +27,8 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// What an operand always is in this launch, as it is before a statement.
+    /// What an operand always is in this launch, as it is before a statement: modulo two to the bits of its type, for
+    /// sums and products are not wrapped.
     pub(super) fn operand(self, at: usize, operand: &Operand) -> Option<i128> {
         self.part(at, operand, MOST_STEPS)
     }
