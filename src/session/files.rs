@@ -85,7 +85,7 @@ impl Session {
         let manifest = &program.scene.manifest;
         let loaded =
             archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);
-        let Loaded { checkpoint, mut missing, missing_variables, refused } =
+        let Loaded { checkpoint, mut missing, missing_variables, moved_addresses, refused } =
             loaded.map_err(|error| Error::of_file("read", path, error))?;
         let stream = &self.stream;
         self.state
@@ -98,7 +98,9 @@ impl Session {
         self.part();
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
-        missing.extend(missing_variables.into_iter().map(in_source));
+        let own = program.addresses();
+        let moved = moved_addresses.into_iter().filter(|name| own.contains_key(name));
+        missing.extend(missing_variables.into_iter().chain(moved).map(in_source));
         let remark = |what, names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))

@@ -184,6 +184,8 @@ pub(crate) struct Loaded {
     pub(crate) missing: Vec<String>,
     /// The variables of the module that it does not have, or has in another size.
     pub(crate) missing_variables: Vec<String>,
+    /// The variables that it would have, but that they held addresses.
+    pub(crate) moved_addresses: Vec<String>,
     /// The parameters that do not accept its values.
     pub(crate) refused: Vec<String>,
 }
@@ -223,7 +225,7 @@ pub(crate) fn read(
         }
         contents.push((half(0), last));
     }
-    let mut missing_variables = about.moved_addresses.clone();
+    let mut missing_variables = Vec::new();
     for (name, bytes) in variables {
         let subject = Subject::Variable { lowered: (*name).to_owned() };
         match variable_of(&mut zip, &subject, *bytes)? {
@@ -233,7 +235,8 @@ pub(crate) fn read(
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
     let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
-    Ok(Loaded { checkpoint, missing, missing_variables, refused })
+    let moved_addresses = about.moved_addresses;
+    Ok(Loaded { checkpoint, missing, missing_variables, moved_addresses, refused })
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.

@@ -88,18 +88,14 @@ impl FileWatch {
 
     /// Whether the file is gone from the disk.
     pub fn is_gone(&self) -> bool {
-        is_missing(self.path.symlink_metadata())
+        let found = self.path.symlink_metadata();
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Whether a file that it includes may have changed since the last call.
     pub fn poll_included(&self) -> bool {
         self.changes_of_included.try_iter().last().is_some()
     }
-}
-
-/// Whether an answer of the system says that there is no such file.
-pub fn is_missing<T>(answer: io::Result<T>) -> bool {
-    answer.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Where events say that a file is, be it there or not; `None` where not even its folder is.
