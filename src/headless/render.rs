@@ -124,13 +124,18 @@ pub fn render_with(
     outputs.check()?;
     let device = Device::open(request.run.device)?;
     outputs.check_data(&request.run, device.info().kind)?;
-    let (scene, views) = check_names(request, &device)?;
+    let scene = request.run.parse(&request.scene, device.info().kind)?;
+    // What a run ends with may have what it did not begin with.
+    let end = replay.as_ref().and_then(|replay| replay.end());
+    let end = end.map(|end| request.run.parse(&end, device.info().kind)).transpose()?;
+    let end = end.as_ref().unwrap_or(&scene);
+    check_names(request, end)?;
     let rhythm = Rhythm::new(request, &targets, scene.manifest.dt)?;
-    let plots = Plots::of(&request.plots, &scene.manifest, &request.scene.name)?;
+    let plots = Plots::of(&request.plots, &end.manifest, &request.scene.name)?;
     let wants_stage = !targets.is_empty() || plots.are_drawn();
     let mut stage = wants_stage.then(|| Stage::new(&device, request.size_px)).transpose()?;
-    let reels = views.into_iter().zip(targets);
-    let reels = reels.map(|(view, target)| Reel::new(view, target, rhythm.film(request)));
+    let reels = request.outs.iter().zip(targets);
+    let reels = reels.map(|(out, target)| Reel::new(out, target, rhythm.film(request)));
     let mut reels = reels.collect::<Result<Vec<Reel>>>()?;
     let interop = Stage::interop(stage.as_ref(), &device);
     let scene = &request.scene;
@@ -215,15 +220,25 @@ fn go_on(session: &mut Session, step: u64, request: &Render, bar: &ProgressBar) 
 
 /// Pictures of a view on their way to their files.
 struct Reel {
-    view: ViewId,
+    /// The name of the view; `None`: the first one.
+    view: Option<String>,
     target: Target,
     recorder: Recorder,
 }
 
 impl Reel {
-    fn new(view: ViewId, target: Target, film: Film) -> Result<Self> {
+    fn new(out: &Out, target: Target, film: Film) -> Result<Self> {
         let recorder = Recorder::new(target.clone(), film)?;
-        Ok(Self { view, target, recorder })
+        Ok(Self { view: out.view.clone(), target, recorder })
+    }
+
+    /// The view, as the text numbers it that runs now.
+    fn view(&self, session: &Session, request: &Render) -> Result<ViewId> {
+        let found = session.find_view(self.view.as_deref());
+        let step = session.clock().step;
+        found.map_err(|problem| {
+            Error::Usage(format!("{}, after {step} steps: {problem}", request.scene.name))
+        })
     }
 }
 
@@ -235,10 +250,12 @@ fn film(
     session: &mut Session,
     request: &Render,
 ) -> Result<()> {
-    measure_for(session, reels.iter().map(|reel| reel.view))?;
-    for reel in reels {
+    let views = reels.iter().map(|reel| reel.view(session, request));
+    let views = views.collect::<Result<Vec<ViewId>>>()?;
+    measure_for(session, views.iter().copied())?;
+    for (reel, view) in reels.into_iter().zip(views) {
         let Render { size_px, legend, .. } = *request;
-        let shot = Shot { view: reel.view, size_px, legend };
+        let shot = Shot { view, size_px, legend };
         reel.recorder.add(step, &stage.picture(session, &request.run, shot)?)?;
     }
     Ok(())
@@ -317,9 +334,8 @@ fn check_rhythm(request: &Render, targets: &[Target]) -> Result<()> {
     Ok(())
 }
 
-/// What can be known to be wrong before anything runs; the scene, and the view of each output.
-fn check_names(request: &Render, device: &Device) -> Result<(Scene, Vec<ViewId>)> {
-    let scene = request.run.parse(&request.scene, device.info().kind)?;
+/// That `scene` has what is to be written.
+fn check_names(request: &Render, scene: &Scene) -> Result<()> {
     for dump in &request.dumps {
         if scene.manifest.find_resource(&dump.resource).is_none() {
             let available = scene.manifest.resources().iter().map(|r| r.name.clone()).collect();
@@ -327,12 +343,10 @@ fn check_names(request: &Render, device: &Device) -> Result<(Scene, Vec<ViewId>)
             return Err(session::Error::NoSuchResource { name, available }.into());
         }
     }
-    let view = |out: &Out| {
-        let found = scene.manifest.find_view(out.view.as_deref());
+    request.outs.iter().try_for_each(|out| {
+        let found = scene.manifest.find_view(out.view.as_deref()).map(|_| ());
         found.map_err(|problem| Error::Usage(format!("{}: {problem}", request.scene.name)))
-    };
-    let views = request.outs.iter().map(view).collect::<Result<_>>()?;
-    Ok((scene, views))
+    })
 }
 
 fn write_dumps(request: &Render, session: &mut Session) -> Result<()> {

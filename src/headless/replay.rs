@@ -9,7 +9,7 @@ use crate::{
     diagnostic::has_errors,
     file,
     scene::Overrides,
-    session::{Effort, Run, Session, Unpacked},
+    session::{Effort, Run, Session, Text, Unpacked},
 };
 
 /// What is read of a run file at most.
@@ -65,11 +65,20 @@ impl Replay {
     /// The scene that it begins with. Where the run has no files of its own, those that it reads are looked for beside
     /// the run's file.
     pub fn scene(&self) -> SceneSource {
+        self.source(self.run.texts.first())
+    }
+
+    /// The scene that it ends with.
+    pub(super) fn end(&self) -> Option<SceneSource> {
+        self.run.texts.last().map(|text| self.source(Some(text)))
+    }
+
+    fn source(&self, text: Option<&Text>) -> SceneSource {
         let folder = match &self.files {
             Some(files) => files.place(""),
             None => self.path.parent().unwrap_or(Path::new("")).to_owned(),
         };
-        let text = self.run.texts.first().map_or("", |text| &text.text).to_owned();
+        let text = text.map_or("", |text| &text.text).to_owned();
         // The name comes with the file, perhaps from a stranger: folders in it would be read as the scene's own.
         let name = Path::new(&self.run.name).file_name().unwrap_or("scene.cu".as_ref());
         SceneSource { name: self.run.name.clone(), path: Some(folder.join(name)), text }
@@ -85,15 +94,20 @@ impl Replay {
         step: u64,
         bar: &ProgressBar,
     ) -> Result<()> {
-        // The first text does the reset.
-        if self.texts == 0 {
-            self.take_text(session)?;
+        // The first text does the reset; where it was compiled in full, the session has begun with it.
+        match self.texts {
+            0 => self.take_text(session)?,
+            1 => {
+                let first = self.run.texts.first();
+                session.enter_reset(first.and_then(|text| text.entered.clone()));
+            }
+            2.. => {}
         }
-        // The reset, without a step; its passes, too, may take parameters.
-        if let (0, Some(first)) = (self.inputs, self.run.inputs.first()) {
+        // A run of an older program does not say what entered its reset: as likely as not what entered its first step.
+        if let (false, Some(first)) = (self.run.knows_resets(), self.run.inputs.first()) {
             session.enter(first);
         }
-        run_to(session, 0, bar)?;
+        self.end_text(session, 0, bar)?;
         while session.clock().step < step {
             let done = session.clock().step;
             self.take_texts(session, done, bar)?;
@@ -119,8 +133,22 @@ impl Replay {
     fn take_texts(&mut self, session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
         while self.run.texts.get(self.texts).is_some_and(|text| text.step == step) {
             self.take_text(session)?;
-            // What it begins anew is there before the next step.
-            run_to(session, step, bar)?;
+            self.end_text(session, step, bar)?;
+        }
+        Ok(())
+    }
+
+    /// Lets what the last text begins anew be there before the next one, as it was in the run.
+    fn end_text(&self, session: &mut Session, step: u64, bar: &ProgressBar) -> Result<()> {
+        let last = self.texts.checked_sub(1).and_then(|last| self.run.texts.get(last));
+        let has_reset = last.is_some_and(|text| text.entered.is_some());
+        if !has_reset && self.run.knows_resets() {
+            return Ok(());
+        }
+        run_to(session, step, bar)?;
+        // What entered the reset was for it alone.
+        if let Some(entered) = self.inputs.checked_sub(1).and_then(|at| self.run.inputs.get(at)) {
+            session.enter(entered);
         }
         Ok(())
     }
@@ -128,6 +156,7 @@ impl Replay {
     fn take_text(&mut self, session: &mut Session) -> Result<()> {
         let Some(text) = self.run.texts.get(self.texts) else { return Ok(()) };
         self.texts += 1;
+        session.enter_reset(text.entered.clone());
         session.set_source_with(text.text.clone(), text.effort);
         let runs = session.wait_for_program()?;
         let remarks = session.snapshot().compile.diagnostics;

@@ -38,12 +38,37 @@ pub enum Content {
         /// The type of its numbers, where it has no header to tell it.
         raw: Option<Scalar>,
     },
-    /// The bytes of one element, which all of them have.
-    Fill(Vec<u8>),
-    /// The bytes of all elements.
-    Values(Vec<u8>),
+    /// One element, which all of them are.
+    Fill(Values),
+    /// All elements.
+    Values(Values),
     /// Random numbers between these ends.
     Random([f64; 2]),
+}
+
+/// Numbers of the manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// As they were declared, whatever type they were declared for.
+    pub declared: Vec<Number>,
+    /// The bytes of the elements.
+    pub bytes: Vec<u8>,
+}
+
+impl Content {
+    /// Whether a scene that declares this declares the same as `other`, perhaps for elements of another type, or for
+    /// more of them. What files hold is not looked at.
+    pub(crate) fn declares_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fill(own), Self::Fill(other)) | (Self::Values(own), Self::Values(other)) => {
+                own.declared == other.declared
+            }
+            (Self::File { .. }, Self::File { .. }) | (Self::Random(_), Self::Random(_)) => {
+                self == other
+            }
+            (Self::Fill(_) | Self::Values(_) | Self::File { .. } | Self::Random(_), _) => false,
+        }
+    }
 }
 
 /// A `__constant__` or `__device__` variable of the source that is set from outside.

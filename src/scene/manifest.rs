@@ -289,7 +289,7 @@ pub enum Change {
     Moved(ResourceId),
     /// What there was before goes on in another layout: of another type or size, or called otherwise.
     Converted(ResourceId),
-    /// It is new, or what there was before has no place in it.
+    /// It is new, or begins with other data, or what there was before has no place in it.
     New,
 }
 
@@ -425,7 +425,7 @@ impl Manifest {
             match (before.keeps_contents(new), before.shared == new.shared) {
                 (true, true) if own.is_some() => Change::Kept(id),
                 (true, false) if own.is_some() => Change::Moved(id),
-                (true | false, _) if new.keep => Change::Converted(id),
+                (true | false, _) if new.keep && before.begins_as(new) => Change::Converted(id),
                 (true | false, _) => Change::New,
             }
         };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Element, Initial, Scalar, Type};
+use super::{Content, Element, Initial, Scalar, Type};
 use crate::cuda::Position;
 
 /// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
@@ -133,6 +133,20 @@ impl Resource {
             }
             (None, None) => self.of() == newer.of() && self.count() == newer.count(),
             _ => false,
+        }
+    }
+
+    /// Whether it is declared to begin with what `newer` begins with, as far as both lie in memory alike. A file has
+    /// other data where it fits another extent.
+    pub(crate) fn begins_as(&self, newer: &Self) -> bool {
+        match (&self.initial, &newer.initial) {
+            (None, None) => true,
+            (Some(own), Some(other)) => {
+                let is_file = matches!(own.content, Content::File { .. });
+                let fits = !is_file || self.extent() == newer.extent();
+                fits && own.content.declares_as(&other.content)
+            }
+            (None, Some(_)) | (Some(_), None) => false,
         }
     }
 }

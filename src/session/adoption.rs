@@ -63,7 +63,7 @@ impl Session {
         if self.sought.is_some() {
             return Ok(false); // it comes after the past moment
         }
-        if self.migration.is_some() {
+        if self.is_migrating() {
             self.go_on_migrating()?;
             return Ok(true);
         }

@@ -134,8 +134,8 @@ impl<'a> Reader<'a> {
             return None;
         }
         let found = match &initial.content {
-            Content::Fill(element) => Ok(Arc::new(Found::One(element.clone()))),
-            Content::Values(bytes) => values(bytes, what, &wanted),
+            Content::Fill(element) => Ok(Arc::new(Found::One(element.bytes.clone()))),
+            Content::Values(all) => values(&all.bytes, what, &wanted),
             Content::Random(range) => {
                 let made = self.cache.take_room(&wanted).and_then(|()| {
                     data::random(&wanted, name, *range, &|| self.has_no_time_left())

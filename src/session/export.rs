@@ -101,7 +101,7 @@ impl Session {
     /// Puts a copy of the present state on its way, when there is one and something is to be written.
     fn begin_export(&mut self) -> Result<(), Error> {
         let is_changing = self.in_flight.is_some()
-            || self.migration.is_some()
+            || self.is_migrating()
             || self.sought.is_some()
             || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some());
         if is_changing {

@@ -34,6 +34,17 @@ impl Session {
         self.program.as_ref().map_or(&[], |program| &program.scene.manifest.views)
     }
 
+    /// The view that is called `name`, or the first one.
+    ///
+    /// # Errors
+    /// A sentence, where there is none.
+    pub fn find_view(&self, name: Option<&str>) -> Result<ViewId, String> {
+        match &self.program {
+            Some(program) => program.scene.manifest.find_view(name),
+            None => Err("no program runs".to_owned()),
+        }
+    }
+
     fn view(&self, id: ViewId) -> Option<&View> {
         self.views().get(id.0)
     }

@@ -175,7 +175,11 @@ impl Session {
     /// Sets what belongs to the beginning, before the passes of a reset do.
     pub(super) fn begin_reset(&mut self, reset: &Reset) {
         self.forget_extents(reset);
+        if let Some(entered) = self.reset_inputs.take() {
+            self.enter(&entered);
+        }
         if *reset == Reset::All {
+            self.abandon_migration();
             self.state.inputs.step = 0;
             self.state.inputs.frame = 0;
             self.state.inputs.time = 0.0;
@@ -434,7 +438,12 @@ impl Session {
             return Ok(());
         }
         match in_flight.work {
-            Work::Reset(_) => self.show(),
+            Work::Reset(_) => {
+                if let Some(history) = &mut self.history {
+                    history.newcomers.have_reset(&in_flight.entered);
+                }
+                self.show()
+            }
             Work::Step => {
                 self.show()?;
                 self.state.inputs = self.state.inputs.after_step();

@@ -41,6 +41,8 @@ pub(super) struct Text {
     /// What its program was made of beside it.
     pub(super) files: Arc<[UsedFile]>,
     pub(super) entrance: Entrance,
+    /// What entered the reset passes that it did; `None` where there were none, or where they did not end well.
+    pub(super) entered: Option<Inputs>,
 }
 
 /// What a text did to the state when it took over.
@@ -62,11 +64,15 @@ impl Newcomers {
     /// Notes that a program has taken over after `step` steps.
     pub(super) fn note(&mut self, program: &Program, step: u64, entrance: Entrance) {
         // One that has done nothing to the state, and no step, need not have been. Whoever types has hundreds of them.
-        self.0.pop_if(|last| match last.entrance {
-            Entrance::Same => true,
-            Entrance::Reset | Entrance::Changed => false,
-        });
+        self.0.pop_if(|last| last.has_done_nothing());
         self.0.push(Text::of(program, step, entrance));
+    }
+
+    /// Notes that reset passes have ended, which are those of the last one.
+    pub(super) fn have_reset(&mut self, entered: &Inputs) {
+        if let Some(last) = self.0.last_mut() {
+            last.entered = Some(entered.clone());
+        }
     }
 
     /// Forgets them: the state is another one.
@@ -83,7 +89,15 @@ impl Text {
     fn of(program: &Program, step: u64, entrance: Entrance) -> Self {
         let Program { scene, files, effort, .. } = program;
         let (text, files) = (scene.source.clone(), files.clone());
-        Self { step, text, effort: *effort, files, entrance }
+        Self { step, text, effort: *effort, files, entrance, entered: None }
+    }
+
+    /// Whether the state is as it would be without it.
+    pub(super) fn has_done_nothing(&self) -> bool {
+        match self.entrance {
+            Entrance::Same => self.entered.is_none(),
+            Entrance::Reset | Entrance::Changed => false,
+        }
     }
 }
 

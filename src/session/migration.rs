@@ -31,7 +31,7 @@ struct Carried {
     /// As it is called now.
     name: String,
     /// What it held, once that is known.
-    content: Vec<u8>,
+    content: Option<Vec<u8>>,
 }
 
 /// What resources hold, by their names.
@@ -58,40 +58,86 @@ impl Session {
         }
     }
 
+    /// Whether contents are being carried over, and nothing is in the way of it.
+    pub(super) fn is_migrating(&self) -> bool {
+        self.migration.is_some() && !self.waits_for_mending()
+    }
+
+    /// Whether contents that are to be carried over wait for a program whose reset passes do not fault.
+    fn waits_for_mending(&self) -> bool {
+        match &self.migration {
+            Some(Migration { stage: Stage::Resetting, .. }) => self.fault.is_some(),
+            Some(_) | None => false,
+        }
+    }
+
+    /// Leaves what there was before the edit: the state becomes another one. A program that has not taken over yet
+    /// still will.
+    pub(super) fn abandon_migration(&mut self) {
+        match self.migration.take() {
+            Some(Migration { program, stage: Stage::Reading(_), .. }) => {
+                self.candidate.get_or_insert(program);
+            }
+            Some(_) | None => {}
+        }
+    }
+
     /// Begins to carry contents over to `program`, where it has resources in other layouts. Says whether it does.
     pub(super) fn begin_migration(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
-        let carried = self.carried(program);
+        let kept = self.migration.take().map_or_else(Vec::new, |before| before.carried);
+        let carried = self.carried(program, kept);
         if carried.is_empty() || self.reset == Reset::All {
             return Ok(false);
         }
         self.keep_present()?;
         let stream = &self.stream;
-        let (ids, carried): (Vec<_>, Vec<_>) = carried.into_iter().unzip();
         let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
-            let download = |id: &scene::ResourceId| Ok(stream.download(borrowed[id.0].region())?);
-            ids.iter().map(download).collect()
+            let unknown = carried.iter().filter(|(_, carried)| carried.content.is_none());
+            unknown.map(|(id, _)| Ok(stream.download(borrowed[id.0].region())?)).collect()
         })?;
+        let carried = carried.into_iter().map(|(_, carried)| carried).collect();
         let (program, stage) = (program.clone(), Stage::Reading(reading));
         self.migration = Some(Migration { program, carried, stage });
         Ok(true)
     }
 
     /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would
-    /// overwrite; each with its present place.
-    fn carried(&self, program: &Program) -> Vec<(scene::ResourceId, Carried)> {
+    /// overwrite; each with its present place. Of those that are `kept` the content from before the running program
+    /// goes on, whose reset passes have not filled what there is of them now.
+    fn carried(
+        &self,
+        program: &Program,
+        mut kept: Vec<Carried>,
+    ) -> Vec<(scene::ResourceId, Carried)> {
         let Some(old) = &self.program else { return Vec::new() };
         let (before, after) = (&old.scene.manifest, &program.scene.manifest);
         let changes = after.changes(before);
         let is_fresh = |change: &Change| matches!(change, Change::New | Change::Converted(_));
         let all = || after.resources().iter().zip(&changes);
-        let fresh: BTreeSet<String> =
+        let mut fresh: BTreeSet<String> =
             all().filter(|(_, change)| is_fresh(change)).map(|(of, _)| of.name.clone()).collect();
+        match &self.reset {
+            Reset::Fresh(due) => fresh.extend(due.iter().cloned()),
+            Reset::None | Reset::All => {}
+        }
         let resets = after.entries(When::Reset);
         let resets = resets.filter(|entry| is_reset_for(&fresh, entry, program));
         let written: BTreeSet<scene::ResourceId> =
             resets.flat_map(|entry| program.written_by(entry)).collect();
         let carried = |(index, (of, change)): (usize, (&scene::Resource, &Change))| {
+            let name = of.name.clone();
+            let before_edit = |from: scene::ResourceId| {
+                let known = &before.resource(from).name;
+                kept.iter().position(|kept| kept.name == *known)
+            };
             let from = match *change {
+                Change::Converted(from) | Change::Kept(from) | Change::Moved(from)
+                    if let Some(index) = before_edit(from) =>
+                {
+                    let Carried { old, content, .. } = kept.swap_remove(index);
+                    let is_possible = migrate::is_possible(&old, of);
+                    return is_possible.then_some((from, Carried { old, name, content }));
+                }
                 Change::Converted(from) if migrate::is_possible(before.resource(from), of) => from,
                 Change::Kept(from) | Change::Moved(from)
                     if written.contains(&scene::ResourceId(index)) =>
@@ -103,7 +149,7 @@ impl Session {
                 }
             };
             let old = before.resource(from).clone();
-            Some((from, Carried { old, name: of.name.clone(), content: Vec::new() }))
+            Some((from, Carried { old, name, content: None }))
         };
         all().enumerate().filter_map(carried).collect()
     }
@@ -115,16 +161,16 @@ impl Session {
         };
         let stage = match stage {
             Stage::Reading(reading) if are_ready(&reading)? => {
-                for (carried, readback) in carried.iter_mut().zip(reading) {
-                    carried.content = readback.wait()?;
+                let unknown = carried.iter_mut().filter(|carried| carried.content.is_none());
+                for (carried, readback) in unknown.zip(reading) {
+                    carried.content = Some(readback.wait()?);
                 }
                 if !self.adopt(&program)? {
                     return Ok(()); // it does not fit; the old one goes on
                 }
                 Stage::Resetting
             }
-            Stage::Resetting if self.fault.is_some() => return Ok(()),
-            Stage::Resetting if self.reset == Reset::None => {
+            Stage::Resetting if self.fault.is_none() && self.reset == Reset::None => {
                 Stage::Filling(self.read_all(&carried, &program)?)
             }
             Stage::Filling(reading) if are_ready(&reading)? => {
@@ -171,7 +217,7 @@ impl Session {
 
     /// Waits until contents have been carried over, where they are.
     pub(super) fn finish_migrating(&mut self) -> Result<(), Error> {
-        while self.migration.is_some() {
+        while self.is_migrating() {
             self.complete_in_flight()?;
             self.go_on_migrating()?;
             self.launch_due()?;
@@ -200,7 +246,7 @@ fn convert(
     let (sender, receiver) = mpsc::channel();
     let work = move || {
         let converted = all.into_iter().map(|(new, Carried { old, name, content }, mut filled)| {
-            migrate::overlay((&old, &content), (&new, &mut filled));
+            migrate::overlay((&old, &content.unwrap_or_default()), (&new, &mut filled));
             (name, filled)
         });
         // Nobody waits for it where the session has gone.

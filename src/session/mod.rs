@@ -159,6 +159,8 @@ pub struct Session {
     /// Steps that were asked for one by one.
     single_steps: u32,
     reset: Reset,
+    /// What enters the next reset, where a run says it.
+    reset_inputs: Option<Entered>,
     fault: Option<Diagnostic>,
     /// Counts what changed the picture.
     picture: u64,
@@ -247,6 +249,7 @@ impl Session {
             due: Instant::now(),
             single_steps: 0,
             reset: Reset::All,
+            reset_inputs: None,
             fault: None,
             picture: 0,
             statistics: statistics::Board::default(),
@@ -334,6 +337,9 @@ impl Session {
         self.finish_seeking()?;
         self.adopt_candidate()?;
         self.finish_migrating()?;
+        // One that was on its way has come first.
+        self.adopt_candidate()?;
+        self.finish_migrating()?;
         Ok(self.program.is_some() && self.compile.running == self.compile.generation)
     }
 
@@ -402,7 +408,7 @@ impl Session {
     pub fn is_busy(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
-        let changing = self.in_flight.is_some() || self.migration.is_some();
+        let changing = self.in_flight.is_some() || self.is_migrating();
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 

@@ -26,6 +26,7 @@ impl Session {
     /// Starts anew: the reset passes run before the next step.
     pub fn reset(&mut self) {
         self.leave_past();
+        self.abandon_migration();
         self.reset = Reset::All;
         self.fault = None;
     }

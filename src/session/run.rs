@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Error, Session,
     builder::Effort,
-    line::{Entrance, Line, Text as Logged},
+    line::{Line, Text as Logged},
     run_files::{Reading, RunFile, Unpacked},
     snapshot::Moment,
 };
@@ -24,8 +24,9 @@ use crate::{
 
 /// What the first entry of every run file is.
 const FORMAT: &str = "warpaint run";
-/// The newest version, in which several texts may take over at one step. Every older one is read.
-const VERSION: u32 = 2;
+/// The newest version. Every older one is read: before 3 no text says what entered its reset passes, before 2 one text
+/// at most takes over at a step.
+const VERSION: u32 = 3;
 /// The bytes of a digest.
 const DIGEST: usize = 16;
 /// So many digests of past steps are in a file at most.
@@ -75,7 +76,7 @@ pub struct Run {
 }
 
 /// A text of a scene.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Text {
     /// Steps that were finished when it took over.
     pub step: u64,
@@ -84,6 +85,10 @@ pub struct Text {
     /// How much its compiler optimised; in files of older programs as usual.
     #[serde(default)]
     pub effort: Effort,
+    /// What entered the reset passes that it did; `None` where it did none to their end, and in files of older
+    /// programs.
+    #[serde(default)]
+    pub entered: Option<Entered>,
 }
 
 /// What entered a step and those after it.
@@ -160,6 +165,11 @@ impl Run {
             return Err("it is damaged: it has no digests of its last step".to_owned());
         }
         Ok(())
+    }
+
+    /// Whether its texts say what entered their reset passes.
+    pub fn knows_resets(&self) -> bool {
+        self.version >= 3
     }
 
     /// The file's text.
@@ -304,14 +314,18 @@ impl Session {
         if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
             return Err(Error::NoRun("it does not begin with a reset".into()));
         }
-        let text =
-            |of: &Logged| Text { step: of.step, text: of.text.to_string(), effort: of.effort };
+        let text = |of: &Logged| {
+            let (step, text) = (of.step, of.text.to_string());
+            let entered = of.entered.as_ref();
+            let entered = entered.map(|inputs| Entered::of(step, inputs, &self.names_of(&text)));
+            Text { step, text, effort: of.effort, entered }
+        };
         let mut logged: Vec<&Logged> = history.texts(at).collect();
         logged.reverse();
         // A text that goes on in another line is one text.
         logged.dedup_by(|next, before| {
             let is_same = (&next.text, next.effort) == (&before.text, before.effort);
-            is_same && next.entrance == Entrance::Same
+            is_same && next.has_done_nothing()
         });
         let mut texts: Vec<Text> = logged.into_iter().map(text).collect();
         let mut inputs = Vec::new();
@@ -327,14 +341,14 @@ impl Session {
         // No step has been done by it.
         if let (true, Some(program)) = (texts.is_empty(), &self.program) {
             let (text, effort) = (program.scene.source.to_string(), program.effort);
-            texts.push(Text { step: 0, text, effort });
+            texts.push(Text { step: 0, text, effort, entered: None });
         }
         let reading = self.reading()?;
         let Overrides { constants, defines, .. } = self.options.overrides.clone();
         let is_cpu = self.device.info().kind == DeviceKind::Cpu;
         Ok(Run {
             format: FORMAT.to_owned(),
-            version: version_of(&texts),
+            version: VERSION,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
@@ -362,6 +376,11 @@ impl Session {
         (inputs.mouse, inputs.keys) = (entered.mouse, Keys(entered.keys));
     }
 
+    /// Lets the next reset have these inputs, whatever program does it.
+    pub fn enter_reset(&mut self, entered: Option<Entered>) {
+        self.reset_inputs = entered;
+    }
+
     /// Digests of what the resources hold now.
     ///
     /// # Errors
@@ -382,10 +401,4 @@ impl Session {
             |scene| scene.manifest.parameters.into_iter().map(|parameter| parameter.name).collect(),
         )
     }
-}
-
-/// The version of the format that a run with these texts needs.
-fn version_of(texts: &[Text]) -> u32 {
-    let are_apart = texts.is_sorted_by(|before, next| before.step < next.step);
-    if are_apart { 1 } else { 2 }
 }

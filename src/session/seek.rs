@@ -42,6 +42,7 @@ impl Session {
             self.pause();
             self.single_steps = 0;
             self.fault = None;
+            self.abandon_migration();
             self.sought = Some(to);
             self.part();
         }
@@ -113,6 +114,8 @@ impl Session {
         let program = program.clone();
         if !leads_there {
             self.install(&program)?;
+            // It was for a program that has been left.
+            self.reset = Reset::None;
             if let Some(history) = &mut self.history {
                 history.newcomers.clear();
             }

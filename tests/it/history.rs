@@ -2,11 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     process::Command,
     time::{Duration, Instant},
 };
 
+mod runs;
+
+use self::runs::assert_repeats;
 use super::support::{binary, devices};
 use warpaint::{
     compile::{Cache, Compiler},
@@ -264,136 +266,6 @@ fn a_small_budget_is_kept_and_old_steps_are_found_all_the_same() {
     });
 }
 
-/// Repeats a run with the program, on the CPU device; gives what it says.
-fn replay(run: &Run) -> std::process::Output {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.json");
-    run.write(&path).unwrap();
-    let mut command = Command::new(binary());
-    command.args(["replay", path.to_str().unwrap(), "--device", "cpu"]).output().unwrap()
-}
-
-#[track_caller]
-fn assert_repeats(session: &mut Session) -> Run {
-    let run = session.run().unwrap();
-    let run = Run::parse(&run.to_json()).unwrap();
-    let replayed = replay(&run);
-    assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
-    run
-}
-
-/// The scene with a variable that its kernel counts up.
-fn counting_of(text: &str) -> String {
-    let counted = text.replace("a[i] * 5", "a[i] * 5 + (i == 0 ? ++other : 0)");
-    counted.replace("__global__ void init", "__device__ int other = 7;\n__global__ void init")
-}
-
-/// Each text that takes over may change the state, whether steps are done by it or not.
-#[test]
-fn a_run_has_every_text_that_changed_the_state() {
-    let text = "/*---\n[array.a]\ntype = \"int\"\ncount = 64\n[[pass]]\nkernel = \"init\"\non = \"reset\"\nover = \"a\"\n\
-                [[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
-                __global__ void init(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] = 1 * i; }\n\
-                __global__ void k(int* a, int a_count) { int i = threadIdx.x; if (i < a_count) a[i] = a[i] * 5 + i; }\n";
-    let (short, other) = (text.replace("64", "10"), text.replace("a[i] * 5", "a[i] * 7"));
-    let steps_of = |run: &Run| run.texts.iter().map(|text| text.step).collect::<Vec<_>>();
-    let cpu = Device::cpu().unwrap();
-
-    // Two changes of the layout between two steps: what was cut off is gone.
-    let mut session = open(&cpu, ROOM, text);
-    session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &short);
-    edit(&mut session, &format!("{text}// again\n"));
-    assert_eq!(steps_of(&assert_repeats(&mut session)), [0, 3, 3]);
-    session.run_steps(2, |_| {}).unwrap();
-    assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
-
-    // The reset was the old text's.
-    edit(&mut session, &text.replace("1 * i", "2 * i"));
-    let line = timeline(&session).shown.line;
-    seek(&mut session, Moment { line, step: 0 });
-    session.run_steps(2, |_| {}).unwrap();
-    let run = assert_repeats(&mut session);
-    assert_eq!((steps_of(&run)[..2].to_vec(), run.texts[0].text.as_str()), (vec![0, 0], text));
-
-    // A line that leaves another one where a text changed the state.
-    let mut session = open(&cpu, ROOM, text);
-    session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &short);
-    session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &other);
-    let line = timeline(&session).shown.line;
-    seek(&mut session, Moment { line, step: 3 });
-    assert_repeats(&mut session);
-    session.run_steps(2, |_| {}).unwrap();
-    assert_eq!(steps_of(&assert_repeats(&mut session))[..3], [0, 3, 3]);
-
-    // A text sets the manifest's variables when it takes over, and so does the one before when it comes back.
-    let set = counting_of(text).replace(
-        "[[pass]]\nkernel = \"init\"",
-        "[variable.other]\ntype = \"int\"\nvalue = [5]\n[[pass]]\nkernel = \"init\"",
-    );
-    let mut session = open(&cpu, ROOM, &set);
-    session.run_steps(3, |_| {}).unwrap();
-    for text in [format!("{set}// a comment\n"), set] {
-        session.set_source_with(text, Effort::Full);
-        assert!(session.wait_for_program().unwrap());
-    }
-    session.run_steps(2, |_| {}).unwrap();
-    assert_repeats(&mut session);
-
-    // The newest text goes on from a past state, which has nothing of a variable of its own.
-    let mut session = open(&cpu, ROOM, text);
-    session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &counting_of(text));
-    session.run_steps(4, |_| {}).unwrap();
-    let line = timeline(&session).shown.line;
-    seek(&mut session, Moment { line, step: 2 });
-    session.run_steps(2, |_| {}).unwrap();
-    assert_repeats(&mut session);
-
-    // What a text fills anew is its own, and the next one's only where that takes over at once.
-    let mut session = open(&cpu, ROOM, text);
-    session.run_steps(3, |_| {}).unwrap();
-    let longer = text.replace("64", "100");
-    edit(&mut session, &longer);
-    session.run_steps(0, |_| {}).unwrap();
-    edit(&mut session, &longer.replace("1 * i", "2 * i"));
-    assert_eq!(steps_of(&assert_repeats(&mut session)), [0, 3, 3]);
-
-    // What an edit of its data begins anew is there when the state is looked at.
-    let valued = text.replace("count = 64", "count = 64\nvalue = 7");
-    let mut session = open(&cpu, ROOM, &text.replace("on = \"reset\"\n", ""));
-    session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &valued.replace("on = \"reset\"\n", ""));
-    session.run_steps(0, |_| {}).unwrap();
-    assert_repeats(&mut session);
-    session.run_steps(2, |_| {}).unwrap();
-    let run = assert_repeats(&mut session);
-    assert!(run.digests.iter().any(|of| of.step == 3));
-
-    // A file that is written at once after an edit of the layout has the new one.
-    edit(&mut session, &valued.replace("on = \"reset\"\n", "").replace("64", "80"));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s.run.json");
-    session.start_export(Exportable::Run, path.clone());
-    assert_eq!(exported(&mut session)[0].problem, None);
-    let run = Run::parse(&fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(Some(&session.digests().unwrap()), run.digests.last());
-    let replayed = replay(&run);
-    assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
-
-    // Whoever types while nothing runs changes nothing by it.
-    let mut session = open(&cpu, ROOM, &other);
-    session.run_steps(5, |_| {}).unwrap();
-    for number in 0..5 {
-        edit(&mut session, &format!("{other}// {number}\n"));
-    }
-    session.run_steps(1, |_| {}).unwrap();
-    let run = assert_repeats(&mut session);
-    assert!(run.texts.iter().filter(|text| text.step == 5).count() <= 2, "{:?}", steps_of(&run));
-}
-
 /// Steps of a program whose states find no room are not taken for the ones of the program before.
 #[test]
 fn steps_without_a_copy_are_not_had_again() {
@@ -413,44 +285,6 @@ fn steps_without_a_copy_are_not_had_again() {
         seek(&mut session, Moment { line, step: 3 });
         assert!(contents(&mut session) == known);
     });
-}
-
-/// After an edit the CPU device steps with a draft first, of which roundings differ: a run file says which steps it
-/// did.
-#[test]
-fn a_run_over_an_edit_is_repeated_to_the_bit() {
-    let text = "/*---\n[array.a]\ntype = \"float\"\ncount = 4096\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
-                __global__ void k(float *a, int a_count, unsigned step)\n{\n    \
-                int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
-                if (i < a_count) a[i] = 0.999f * a[i] + sinf(0.01f * i + 0.05f * step);\n}\n";
-    let mut session = open(&Device::cpu().unwrap(), ROOM, text);
-    // Before the first step there is a run of none.
-    session.run_steps(0, |_| {}).unwrap();
-    assert_eq!(Run::parse(&session.run().unwrap().to_json()).unwrap().steps, 0);
-    session.run_steps(20, |_| {}).unwrap();
-    // A copy where a program begins is of its own layout.
-    edit(&mut session, &format!("{}// edited\n", text.replace("4096", "4000")));
-    session.run_steps(20, |_| {}).unwrap();
-    let begun = Instant::now();
-    let efforts = |run: &Run| run.texts.iter().map(|text| text.effort).collect::<Vec<_>>();
-    let run = loop {
-        session.update().unwrap();
-        session.run_steps(1, |_| {}).unwrap();
-        let run = session.run().unwrap();
-        if efforts(&run).len() == 3 {
-            break run;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", efforts(&run));
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    assert_eq!(efforts(&run), [Effort::Full, Effort::Draft, Effort::Full]);
-    assert!(run.digests.iter().any(|of| of.step == 20), "one where the layout changes");
-    let ended = replay(&run);
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    // That is what tells: without it other bits come out.
-    let mut other = run;
-    other.texts[1].effort = Effort::Full;
-    assert_eq!(replay(&other).status.code(), Some(1));
 }
 
 /// A kernel that reads a clock is no function of what enters: what is shown of its past is not what was there, and that
@@ -481,62 +315,6 @@ fn steps_that_have_other_bits_again_are_told() {
             "{others:?}"
         );
     });
-}
-
-/// A reset begins everything anew, the variables of the source among it.
-#[test]
-fn a_reset_leaves_nothing_of_variables() {
-    let text = "/*---\n[array.value]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"add\"\nover = \"value\"\n---*/\n\
-                __device__ int from = 5, zero;\n__device__ int list[2] = { 7, 0 };\n\
-                __global__ void add(int* value) {\n    if (threadIdx.x != 0) return;\n    \
-                value[0] = 100 * ++from + 10 * ++zero + list[1]++;\n    value[1] = list[0]--;\n}\n";
-    on_each_device(|device| {
-        let mut session = open(device, ROOM, text);
-        let numbers = |session: &mut Session| {
-            let bytes = session.read("value").unwrap();
-            bytemuck::pod_collect_to_vec::<u8, i32>(&bytes)
-        };
-        for _ in 0..2 {
-            session.run_steps(2, |_| {}).unwrap();
-            assert_eq!(numbers(&mut session), [721, 6]);
-            session.reset();
-        }
-        // A variable that begins with another number is another one.
-        session.run_steps(1, |_| {}).unwrap();
-        edit(&mut session, &text.replace("from = 5", "from = 8"));
-        session.run_steps(1, |_| {}).unwrap();
-        assert_eq!(numbers(&mut session), [921, 6]);
-    });
-}
-
-/// A run file has each file once: with the first one's steps it would not show the same.
-#[test]
-fn a_run_over_a_change_of_an_included_file_is_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let (scene, header) = (folder.path().join("scene.cu"), folder.path().join("gain.cuh"));
-    let text = "/*---\n[array.value]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"add\"\nover = \"value\"\n---*/\n\
-                #include \"gain.cuh\"\n__global__ void add(int* value) { if (threadIdx.x == 0) value[0] += GAIN; }\n";
-    fs::write(&header, "#define GAIN 1\n").unwrap();
-    let options = Options {
-        history: Past::Within(ROOM),
-        path: Some(scene.clone()),
-        ..Options::new(scene.to_str().unwrap(), text)
-    };
-    let mut session = open_with(&Device::cpu().unwrap(), options);
-    session.run_steps(2, |_| {}).unwrap();
-    let run = session.run().unwrap();
-    assert_eq!(run.name, "scene.cu", "whoever gets the file learns nothing of the folder");
-    assert_eq!(run.files.unwrap()[0].name, "gain.cuh");
-    fs::write(&header, "#define GAIN 10\n").unwrap();
-    edit(&mut session, text);
-    session.run_steps(2, |_| {}).unwrap();
-    assert_eq!(session.read("value").unwrap(), 22_i32.to_ne_bytes());
-    let error = session.run().unwrap_err().to_string();
-    assert!(error.contains("gain.cuh was changed while the scene ran"), "{error}");
-    // After a reset there is a run again.
-    session.reset();
-    session.run_steps(2, |_| {}).unwrap();
-    assert_eq!(session.run().unwrap().steps, 2);
 }
 
 /// To go back with the pointer in `last`, and without what it pointed to then, would be a fault at best.
@@ -716,47 +494,5 @@ fn random_wishes_find_the_same_bits() {
             let bytes = timeline(&session).bytes[0];
             assert!(bytes <= budget.device + 3 * one, "round {round}: {bytes} bytes");
         }
-    });
-}
-
-/// Updates the session until no file is being written; gives what became of the files.
-fn exported(session: &mut Session) -> Vec<Exported> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while session.is_exporting() {
-        session.update().unwrap();
-        assert!(Instant::now() < deadline, "the files are not written");
-    }
-    std::iter::from_fn(|| session.take_exported()).collect()
-}
-
-#[test]
-fn files_are_written_while_the_scene_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    on_each_device(|device| {
-        let mut session = open(device, ROOM, SCENE);
-        (0..20).for_each(|number| step(&mut session, number));
-        let (state, run) = (folder.path().join("s.npz"), folder.path().join("s.run.json"));
-        let (before, expected) = (contents(&mut session), session.run().unwrap());
-        session.pause();
-        session.start_export(Exportable::State, state.clone());
-        session.start_export(Exportable::Run, run.clone());
-        session.start_export(Exportable::State, folder.path().join("nowhere").join("s.npz"));
-        let files = exported(&mut session);
-        assert_eq!(files.len(), 3);
-        for (file, path) in files.iter().zip([&state, &run]) {
-            assert_eq!((&file.path, &file.problem), (path, &None));
-        }
-        assert!(files[2].problem.as_ref().is_some_and(|problem| problem.contains("nowhere")));
-        assert_eq!(Run::parse(&fs::read_to_string(&run).unwrap()).unwrap(), expected);
-
-        // Steps that follow change nothing of a file that is on its way.
-        session.start_export(Exportable::State, state.clone());
-        session.play();
-        exported(&mut session);
-        session.pause();
-        assert!(contents(&mut session) != before);
-        let mut other = open(device, ROOM, SCENE);
-        assert_eq!(other.load(&state).unwrap(), [""; 0]);
-        assert!(contents(&mut other) == before);
     });
 }

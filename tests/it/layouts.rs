@@ -120,6 +120,62 @@ fn what_a_reset_pass_of_something_new_overwrites_stays() {
     assert_eq!((read("a"), read("b")), (vec![10, 11], vec![40, 41]));
 }
 
+#[test]
+fn other_data_are_those_of_the_edit_also_in_another_layout() {
+    let of = |of: &str, count: usize, data: &str| {
+        let pointer = format!("{of} *a");
+        let table = format!("{}\n{data}", array(of, count));
+        scene(&table, &pointer, "", "a[i] += 100;").replace("on = \"reset\"\n", "")
+    };
+    let before = of("int", 3, "value = [1, 2, 3]");
+    assert_eq!(edited::<i32>(&before, &of("int", 2, "value = [7, 8]"), "a"), [7, 8]);
+    assert_eq!(edited::<f32>(&before, &of("float", 3, "value = [7, 8, 9]"), "a"), [7.0, 8.0, 9.0]);
+    assert_eq!(edited::<i32>(&before, &of("int", 4, "value = 5"), "a"), [5; 4]);
+    assert_eq!(edited::<i32>(&before, &of("int", 4, ""), "a"), [0; 4]);
+    // The same numbers, for another type or for more elements.
+    let same = of("double", 3, "value = [1, 2, 3]");
+    assert_eq!(edited::<f64>(&before, &same, "a"), [101.0, 102.0, 103.0]);
+    let tenth = of("float", 2, "value = 0.1");
+    let found: Vec<f64> = edited(&tenth, &of("double", 3, "value = 0.1"), "a");
+    assert_eq!(found, [f64::from(100.1_f32), f64::from(100.1_f32), 0.1]);
+    let random = of("int", 2, "random = [0, 9]");
+    let found: Vec<i32> = edited(&random, &of("int", 3, "random = [0, 9]"), "a");
+    assert!(found[0] >= 100 && found[1] >= 100 && found[2] < 10, "{found:?}");
+}
+
+#[test]
+fn what_an_edit_would_carry_is_not_lost_by_a_reset_pass_that_faults() {
+    let before = scene(&array("int", 3), "int *a", "a[i] = i;", "a[i] += 100;");
+    let mended = scene(&array("int", 5), "int *a", "a[i] = -i;", "a[i] += 100;");
+    let broken = mended.replace("a[i] = -i;", "a[i + 1000] = -i;");
+    let expected = [100, 101, 102, -3, -4];
+    let mut session = open(&before);
+    session.run_steps(1, |_| {}).unwrap();
+    let mut edit = |texts: &[&str]| {
+        for text in texts {
+            session.set_source((*text).to_owned());
+            ready(&mut session);
+            session.run_steps(0, |_| {}).unwrap();
+            assert_eq!(session.fault().is_some(), text.contains("1000"), "{:#?}", session.fault());
+        }
+        bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap())
+    };
+    // Once, twice, and with a third layout.
+    assert_eq!(edit(&[&broken, &mended]), expected);
+    assert_eq!(edit(&[&before]), expected[..3]);
+    let twice = broken.replace("1000", "1000000");
+    assert_eq!(edit(&[&broken, &twice, &mended]), expected);
+    assert_eq!(edit(&[&before, &broken, &before]), expected[..3]);
+    // The past is left, and so is what would be carried.
+    assert_eq!(edit(&[&broken]).len(), 5);
+    session.reset();
+    session.set_source(mended.clone());
+    ready(&mut session);
+    session.run_steps(0, |_| {}).unwrap();
+    let found = bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap());
+    assert_eq!(found, [0, -1, -2, -3, -4]);
+}
+
 const TEXTURE: &str = r#"/*---
 [texture.dye]
 format = "r32f"

@@ -4,7 +4,8 @@ use toml::{Spanned, de::DeValue};
 
 use super::{KEYWORDS, Report, fields::Fields, is_identifier, suggestion, types::element};
 use crate::scene::{
-    Content, Element, Initial, Manifest, Number, Overrides, Scalar, Variable, data::bytes,
+    Content, Element, Initial, Manifest, Number, Overrides, Scalar, Variable,
+    data::{Values, bytes},
 };
 
 /// The most that a filename can have on any system.
@@ -162,12 +163,14 @@ fn content(
 ) -> Option<Content> {
     let lanes = usize::from(element.lanes);
     let Some(list) = value.get_ref().as_array() else {
-        return Some(Content::Fill(number(table, value, element.scalar)?.repeat(lanes)));
+        let (number, bytes) = number(table, value, element.scalar)?;
+        return Some(Content::Fill(Values { declared: vec![number], bytes: bytes.repeat(lanes) }));
     };
-    let mut found = Numbers { table, scalar: element.scalar, row: None, bytes: Vec::new() };
+    let none = Values { declared: Vec::new(), bytes: Vec::new() };
+    let mut found = Numbers { table, scalar: element.scalar, row: None, values: none };
     let is_flat = list.iter().all(|item| item.get_ref().as_array().is_none());
     found.list(value)?;
-    let (numbers, row) = (found.bytes.len() / element.scalar.bytes(), found.row.unwrap_or(0));
+    let (numbers, row) = (found.values.declared.len(), found.row.unwrap_or(0));
     if !is_flat && lanes > 1 && row != lanes {
         let text = format!("its innermost lists have {row} numbers, and {element} has {lanes}");
         table.report.error(value.span(), text);
@@ -186,17 +189,18 @@ fn content(
             .error(value.span(), format!("`value` has {numbers} numbers, and takes {needed}"));
         return None;
     }
-    Some(Content::Values(found.bytes))
+    Some(Content::Values(found.values))
 }
 
-/// One number's bytes.
+/// One number, and its bytes.
 fn number(
     table: &Fields<'_, '_, '_>,
     value: &Spanned<DeValue<'_>>,
     scalar: Scalar,
-) -> Option<Vec<u8>> {
-    let found = bytes(table.number_in("value", value)?, scalar);
-    found.map_err(|text| table.report.error(value.span(), text)).ok()
+) -> Option<(Number, Vec<u8>)> {
+    let number = table.number_in("value", value)?;
+    let found = bytes(number, scalar).map_err(|text| table.report.error(value.span(), text));
+    Some((number, found.ok()?))
 }
 
 /// The numbers of lists within lists, as they come.
@@ -205,7 +209,7 @@ struct Numbers<'f, 'r, 't, 's> {
     scalar: Scalar,
     /// How many there are in each of the innermost lists.
     row: Option<usize>,
-    bytes: Vec<u8>,
+    values: Values,
 }
 
 impl Numbers<'_, '_, '_, '_> {
@@ -221,7 +225,10 @@ impl Numbers<'_, '_, '_, '_> {
             }
             let numbers: Vec<_> =
                 list.iter().map(|item| number(self.table, item, self.scalar)).collect();
-            self.bytes.extend(numbers.into_iter().collect::<Option<Vec<_>>>()?.concat());
+            for (number, bytes) in numbers.into_iter().collect::<Option<Vec<_>>>()? {
+                self.values.declared.push(number);
+                self.values.bytes.extend(bytes);
+            }
             return Some(());
         }
         if lists != list.len() {

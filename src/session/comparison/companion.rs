@@ -202,7 +202,7 @@ impl Companion {
         let other = &mut self.other;
         other.update()?;
         let is_done = other.candidate.is_none()
-            && other.migration.is_none()
+            && !other.is_migrating()
             && other.in_flight.is_none()
             && (other.reset == Reset::None || other.fault.is_some());
         if !is_done {

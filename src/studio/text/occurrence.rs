@@ -8,9 +8,6 @@ use super::{
     selection::{Selection, Selections},
 };
 
-/// More than these are not added at once.
-const MOST: usize = 10_000;
-
 /// Selects the words at carets that select nothing; where all select something, the next occurrence of what the primary
 /// one selects is selected, too.
 pub(super) fn add_next(rope: &Rope, selections: &Selections) -> Selections {
@@ -54,7 +51,7 @@ fn words(rope: &Rope, selections: &Selections) -> Selections {
 }
 
 fn places(rope: &Rope, text: &str, wanted: &str) -> Vec<usize> {
-    text.match_indices(wanted).take(MOST).map(|(byte, _)| rope.byte_to_char(byte)).collect()
+    text.match_indices(wanted).map(|(byte, _)| rope.byte_to_char(byte)).collect()
 }
 
 /// One more caret on the line above the uppermost one, or below the lowest one.

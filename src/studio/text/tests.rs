@@ -153,6 +153,8 @@ fn occurrences_are_added_one_by_one_or_at_once() {
     assert_eq!(after("xy x|y zxy", &[Command::AddAll]), "<xy> <xy> z<xy>");
     let rename = [Command::AddAll, Command::Type("n".into())];
     assert_eq!(after("xy x|y zxy", &rename), "n| n| zn|");
+    let many = 12_000;
+    assert_eq!(after(&format!("x|y {}", "xy ".repeat(many)), &rename), "n| ".repeat(many + 1));
 }
 
 #[test]
