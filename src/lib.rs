@@ -60,11 +60,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod diagnostic;
+use warpaint_device::machine;
+#[doc(inline)]
+pub use warpaint_device::{device, diagnostic, ptx};
+
 pub mod element;
 mod file;
 pub mod interrupt;
-mod machine;
 #[cfg(feature = "gl")]
 mod number;
 
@@ -73,10 +75,6 @@ pub mod cuda;
 pub mod scene;
 
 pub mod compile;
-
-pub mod ptx;
-
-pub mod device;
 
 pub mod kernel;
 

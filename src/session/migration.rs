@@ -74,11 +74,8 @@ impl Session {
     /// Leaves what there was before the edit: the state becomes another one. A program that has not taken over yet
     /// still will.
     pub(super) fn abandon_migration(&mut self) {
-        match self.migration.take() {
-            Some(Migration { program, stage: Stage::Reading(_), .. }) => {
-                self.candidate.get_or_insert(program);
-            }
-            Some(_) | None => {}
+        if let Some(Migration { program, stage: Stage::Reading(_), .. }) = self.migration.take() {
+            self.candidate.get_or_insert(program);
         }
     }
 

@@ -116,7 +116,7 @@ fn tests_that_rows_name_are_there() {
     let Some(document) = document() else { return };
     let mut seen = 0;
     for (file, function) in document.lines().flat_map(quoted).filter_map(test_name) {
-        let folder = if file.starts_with("src/") { root() } else { root().join("tests/it") };
+        let folder = if is_source(file) { root() } else { root().join("tests/it") };
         let text =
             fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
         let mut defined = text.lines().filter_map(defined);
@@ -147,13 +147,20 @@ fn tests_mention_what_their_rows_name() {
     assert!(missing.is_empty(), "no test of their rows mentions {missing:#?}");
 }
 
+/// Whether a file lies beside what it tests.
+fn is_source(file: &str) -> bool {
+    ["src/", "crates/"].iter().any(|folder| file.starts_with(folder))
+}
+
 /// Whether a path names a function, or a variant or a constant of a type.
 fn is_member(path: &str) -> bool {
     let mut parts = path.rsplit("::");
     let upper = |part: Option<&str>| part.is_some_and(|part| part.starts_with(char::is_uppercase));
     let last = parts.next();
-    let source = root().join("src").join(path.replace("::", "/"));
-    let module = source.is_dir() || source.with_extension("rs").is_file();
+    let module = ["src", "crates/device/src"].into_iter().any(|folder| {
+        let source = root().join(folder).join(path.replace("::", "/"));
+        source.is_dir() || source.with_extension("rs").is_file()
+    });
     path.contains("::") && !module && (!upper(last) || upper(parts.next()))
 }
 
@@ -163,7 +170,7 @@ fn mentions(file: &str, test: &str) -> BTreeSet<String> {
     let words = |text: &str| text.split(|c| !in_word(c)).map(str::to_owned).collect();
     let text = match file {
         "examples.rs" => return words(&read(format!("examples/{test}.rs"))),
-        file if file.starts_with("src/") => read(file.to_owned()),
+        file if is_source(file) => read(file.to_owned()),
         file => read(format!("tests/it/{file}")),
     };
     let shared = read("tests/it/support.rs".to_owned());

@@ -11,7 +11,7 @@ use std::{
 use crate::support::root;
 
 pub use source::sources;
-use source::{Name, Source};
+use source::{Name, ROOTS, Source};
 
 /// Every file below a folder, with its path from there.
 fn texts(folder: &Path) -> Vec<(String, String)> {
@@ -68,8 +68,8 @@ fn foreign_crates_stay_where_they_belong() {
             for name in &source.names {
                 let path = source.absolute(name);
                 if crates.contains(&path[0].as_str()) {
-                    let (file, line) = (&source.path, name.line);
-                    wrong.push(format!("src/{file}:{line}: {} outside {allowed:?}", path[0]));
+                    let at = source.at(name.line);
+                    wrong.push(format!("{at}: {} outside {allowed:?}", path[0]));
                 }
             }
         }
@@ -106,8 +106,8 @@ fn modules_name_only_modules_to_their_left() {
         let Some(place) = FLOW.iter().position(|module| module == own) else { continue };
         for (name, module) in named_modules(&source) {
             if FLOW[place + 1..].contains(&module.as_str()) || module == "studio" {
-                let (file, line) = (&source.path, name.line);
-                wrong.push(format!("src/{file}:{line}: `{own}` names `{module}`, to its right"));
+                let at = source.at(name.line);
+                wrong.push(format!("{at}: `{own}` names `{module}`, to its right"));
             }
         }
     }
@@ -142,8 +142,8 @@ fn folders_do_not_name_what_their_heads_say_they_must_not_know() {
         {
             for (name, module) in named_modules(source) {
                 if forbidden.contains(&module.as_str()) {
-                    let (file, line) = (&source.path, name.line);
-                    wrong.push(format!("src/{file}:{line}: `{own}` names `{module}`"));
+                    let at = source.at(name.line);
+                    wrong.push(format!("{at}: `{own}` names `{module}`"));
                 }
             }
         }
@@ -179,7 +179,7 @@ fn edges(sources: &[Source], parent: &[&str]) -> BTreeMap<(String, String), Stri
             let path = head.absolute(&item);
             let Some(other) = path.get(depth + 1).filter(|_| path[0] == "crate") else { continue };
             if other != own && sources.iter().any(|s| s.module[..] == path[1..depth + 2]) {
-                let place = || format!("src/{}:{}", source.path, name.line);
+                let place = || source.at(name.line);
                 edges.entry((own.clone(), other.clone())).or_insert_with(place);
             }
         }
@@ -238,8 +238,8 @@ fn panels_call_neither_device_nor_opengl() {
         }
         for (name, module) in named_modules(&source) {
             if ["device", "gl", "interop", "draw", "compile"].contains(&module.as_str()) {
-                let (file, line) = (&source.path, name.line);
-                wrong.push(format!("src/{file}:{line}: a panel names `{module}`"));
+                let at = source.at(name.line);
+                wrong.push(format!("{at}: a panel names `{module}`"));
             }
         }
     }
@@ -278,12 +278,12 @@ fn only_named_places_are_unsafe() {
         "session/stat.rs",
     ];
     let mut wrong = Vec::new();
-    for Source { path, is_unsafe, .. } in sources() {
-        if allowed.iter().any(|prefix| path.starts_with(prefix)) {
+    for source in sources() {
+        if allowed.iter().any(|prefix| source.path.starts_with(prefix)) {
             continue;
         }
-        for line in is_unsafe {
-            wrong.push(format!("src/{path}:{line}: unsafe outside {allowed:?}"));
+        for line in &source.is_unsafe {
+            wrong.push(format!("{}: unsafe outside {allowed:?}", source.at(*line)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -317,7 +317,7 @@ fn lines_are_120_columns_at_most() {
         return;
     }
     let mut wrong = Vec::new();
-    for folder in ["src", "tests/it", "kernels", "shaders"] {
+    for folder in ROOTS.into_iter().chain(["tests/it", "kernels", "shaders"]) {
         for (path, text) in texts(&root().join(folder)) {
             if path.ends_with(".txt") {
                 continue;
@@ -346,7 +346,8 @@ fn declares(line: &str) -> bool {
 fn most_public_items_have_an_example() {
     for folder in ["compile/", "device/", "kernel/", "array/", "interop/"] {
         let (mut without, mut items) = (Vec::new(), 0);
-        for Source { path, text, .. } in sources() {
+        for source in sources() {
+            let Source { path, text, .. } = &source;
             if !path.starts_with(folder) {
                 continue;
             }
@@ -363,7 +364,7 @@ fn most_public_items_have_an_example() {
                 let shown = above.filter(|line| is_shown(line));
                 items += 1;
                 if shown.count() == 0 {
-                    without.push(format!("src/{path}:{}: {}", at + 1, line.trim()));
+                    without.push(format!("{}: {}", source.at(at + 1), line.trim()));
                 }
             }
         }

@@ -10,9 +10,14 @@ use syn::{
 
 use crate::support::root;
 
-/// A Rust file below `src`.
+/// The folders of sources of our crates.
+pub const ROOTS: [&str; 2] = ["crates/device/src", "src"];
+
+/// A Rust file of one of our crates.
 pub struct Source {
-    /// From `src`, as in `device/cpu/mod.rs`.
+    /// The folder that its crate's sources lie in.
+    root: &'static str,
+    /// From there, as in `device/cpu/mod.rs`.
     pub path: String,
     pub text: String,
     /// The module that it is, from the crate's root.
@@ -34,30 +39,33 @@ pub struct Name {
     pub path: Vec<String>,
 }
 
-/// Every Rust file below `src`; none where an installed copy of the tests has no sources to read.
+/// Every Rust file of our crates; none where an installed copy of the tests has no sources to read.
 pub fn sources() -> Vec<Source> {
-    let src = root().join("src");
-    if !src.is_dir() {
-        return Vec::new();
+    let mut all = Vec::new();
+    for folder in ROOTS.into_iter().filter(|folder| root().join(folder).is_dir()) {
+        let files = super::texts(&root().join(folder)).into_iter();
+        let rust = files.filter(|(path, _)| path.ends_with(".rs"));
+        let before = all.len();
+        all.extend(rust.map(|(path, text)| Source::new(folder, path, text)));
+        assert!(all.len() > before + 30, "the sources are where this test looks for them");
     }
-    let files: Vec<Source> = super::texts(&src)
-        .into_iter()
-        .filter(|(path, _)| path.ends_with(".rs"))
-        .map(|(path, text)| Source::new(path, text))
-        .collect();
-    assert!(files.len() > 30, "the sources are where this test looks for them");
-    files
+    all
 }
 
 impl Source {
-    pub fn new(path: String, text: String) -> Self {
-        let file = parse_file(&text).unwrap_or_else(|error| panic!("src/{path}: {error}"));
+    pub fn new(root: &'static str, path: String, text: String) -> Self {
+        let file = parse_file(&text).unwrap_or_else(|error| panic!("{root}/{path}: {error}"));
         let module = module_of(&path);
         let mut reader = Reader::new(module.clone());
         reader.visit_file(&file);
         let children = children(&file);
         let Reader { names, is_unsafe, imports, .. } = reader;
-        Self { path, text, module, names, is_unsafe, children, imports }
+        Self { root, path, text, module, names, is_unsafe, children, imports }
+    }
+
+    /// A line of it, as in `src/lib.rs:1`.
+    pub fn at(&self, line: usize) -> String {
+        format!("{}/{}:{line}", self.root, self.path)
     }
 
     /// The name with the first segment as the file's `use` and `mod` have it.
@@ -300,7 +308,7 @@ mod nested { use super::other; }
 mod tests { use crate::hidden; unsafe fn g() {} }
 unsafe fn g() { call!(unsafe { 1 }) }
 "#;
-    let source = Source::new("a/b/c.rs".to_owned(), text.to_owned());
+    let source = Source::new("src", "a/b/c.rs".to_owned(), text.to_owned());
     let found: Vec<String> = source
         .names
         .iter()
