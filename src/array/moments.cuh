@@ -20,7 +20,8 @@ template <class V> __device__ Moments<V> absorb_moment(Moments<V> a, V x)
     if (a.count == 0.0) a.shift = x;
     V deviation = x - a.shift;
     a.sum = a.sum + deviation;
-    a.squares += squared(deviation);
+    // What is infinite is no number away from a mean that is, wherever it stands.
+    a.squares += squared(deviation) + squared(x - x);
     a.count += 1.0;
     return a;
 }

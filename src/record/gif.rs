@@ -30,7 +30,8 @@ impl Gif {
     pub(super) fn new(path: &Path, film: Film) -> Result<Self> {
         let Film { size_px, per_second, .. } = film;
         if !(SHORTEST..=f64::from(u16::MAX)).contains(&(100.0 / per_second)) {
-            return Err(Error::Rate { format: "GIF", limit: "at most 50", asked: per_second });
+            let limit = if per_second > 1.0 { "at most 50" } else { "at least 0.00153" };
+            return Err(Error::Rate { format: "GIF", limit, asked: per_second });
         }
         let [Ok(width), Ok(height)] = size_px.map(u16::try_from) else {
             return Err(Error::encoding(path)("its sides have at most 65535 pixels"));
@@ -63,5 +64,22 @@ impl Gif {
 impl fmt::Debug for Gif {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gif").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_that_is_told_is_the_one_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |per_second| {
+            let film = Film { size_px: [2, 2], per_second, frames: 1 };
+            Gif::new(&folder.path().join("a.gif"), film).err().map(|error| error.to_string())
+        };
+        assert!(told(60.0).unwrap().contains("at most 50 pictures a second, not 60"));
+        assert!(told(0.001).unwrap().contains("at least 0.00153 pictures a second, not 0.001"));
+        assert!(told(0.00153).is_none() && told(50.0).is_none());
     }
 }

@@ -66,12 +66,15 @@ impl Session {
         let program = self.program.as_ref().ok_or(Error::NothingRuns)?;
         program.expect_states()?;
         let device = self.device.info().to_string();
-        Ok(About::of(&self.options.name, &device, inputs, &program.scene.manifest))
+        let mut about = About::of(&self.options.name, &device, inputs, &program.scene.manifest);
+        let known = program.known_variables().into_iter();
+        about.starts = known.map(|variable| (variable.name, variable.start)).collect();
+        Ok(about)
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
     /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on variables
-    /// of the source that it does not have in their present size, and on parameters that do not accept what it has
+    /// of the source that it does not have in their present size or that begin with something else now, and on parameters that do not accept what it has
     /// for them. Parameters that the session was opened with ([`Options::parameters`](super::Options::parameters))
     /// come before those of the file.
     ///
@@ -84,9 +87,15 @@ impl Session {
         program.expect_states()?;
         let manifest = &program.scene.manifest;
         let loaded =
-            archive::read(path, manifest, &program.variable_sizes(), &self.state.inputs.parameters);
-        let Loaded { checkpoint, mut missing, missing_variables, moved_addresses, refused } =
-            loaded.map_err(|error| Error::of_file("read", path, error))?;
+            archive::read(path, manifest, &program.known_variables(), &self.state.inputs.parameters);
+        let Loaded {
+            checkpoint,
+            mut missing,
+            missing_variables,
+            other_starts,
+            moved_addresses,
+            refused,
+        } = loaded.map_err(|error| Error::of_file("read", path, error))?;
         let stream = &self.stream;
         self.state
             .resources
@@ -105,8 +114,13 @@ impl Session {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))
         };
-        let lacks = remark("no", &missing);
-        Ok(lacks.into_iter().chain(remark("no value that fits", &refused)).collect())
+        let other_starts: Vec<String> = other_starts.into_iter().map(in_source).collect();
+        let all = [
+            remark("no", &missing),
+            remark("another initial value of", &other_starts),
+            remark("no value that fits", &refused),
+        ];
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Does the reset that is due, and waits for it.

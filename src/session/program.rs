@@ -16,7 +16,7 @@ use crate::{
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
     scene::{self, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
-    state::{Borrowed, Checkpoint},
+    state::{Borrowed, Checkpoint, archive::KnownVariable},
 };
 
 /// A loaded scene.
@@ -182,9 +182,9 @@ impl Program {
         resources.map(|of| of.bytes() * if of.double() { 2 } else { 1 }).sum()
     }
 
-    /// The variables that a copy has, with their sizes in bytes.
-    pub(super) fn variable_sizes(&self) -> Vec<(&str, usize)> {
-        self.variables.sizes()
+    /// The variables that a file has.
+    pub(super) fn known_variables(&self) -> Vec<KnownVariable> {
+        self.variables.known()
     }
 
     /// The variables that no file has, since they begin with addresses: these.

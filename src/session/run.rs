@@ -243,7 +243,8 @@ impl Digests {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The first bytes of SHA-256, in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
     let all = Sha256::digest(bytes);
     all.iter().take(DIGEST).fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Error, layout};
+use super::{Error, layout, run::digest};
 use crate::{
     device::{Device, Fill, Module, Slice, Stream},
     ptx::outline::{Outline, Variable},
+    state::archive::KnownVariable,
 };
 
 /// What variables hold at the start, by their names in the module.
@@ -51,10 +52,14 @@ impl Variables {
         Ok(Self(kept))
     }
 
-    /// The names in the module, with their sizes in bytes, of those that mean the same in another program.
-    pub(super) fn sizes(&self) -> Vec<(&str, usize)> {
-        let variables = self.0.iter().filter(|of| !of.holds_addresses()).map(|of| &of.variable);
-        variables.map(|variable| (variable.name.as_str(), variable.bytes)).collect()
+    /// Those that mean the same in another program.
+    pub(super) fn known(&self) -> Vec<KnownVariable> {
+        let known = |kept: &Kept| KnownVariable {
+            name: kept.variable.name.clone(),
+            bytes: kept.variable.bytes,
+            start: kept.start_digest(),
+        };
+        self.0.iter().filter(|of| !of.holds_addresses()).map(known).collect()
     }
 
     /// What the others hold at the start, by their names: addresses of variables or functions of this program.
@@ -133,6 +138,12 @@ impl Kept {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
         let mut words = self.text.split(|c| !is_part(c));
         words.any(|word| word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$')))
+    }
+
+    /// What it begins with, as a digest: the same for zeros, whether the source says them or not.
+    fn start_digest(&self) -> String {
+        let is_zero = self.start.iter().all(|byte| *byte == 0);
+        digest(if is_zero { &[] } else { &self.start })
     }
 
     /// Whether it is declared as `other` is.

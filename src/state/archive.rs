@@ -87,6 +87,9 @@ pub(crate) struct About {
     /// Variables that begin with addresses and held others: the file does not have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) moved_addresses: Vec<String>,
+    /// What variables begin with, as digests. A text in which one begins with something else takes that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) starts: BTreeMap<String, String>,
 }
 
 impl About {
@@ -107,6 +110,7 @@ impl About {
             keys,
             parameters: manifest.named_values(&inputs.parameters),
             moved_addresses: Vec::new(),
+            starts: BTreeMap::new(),
         }
     }
 
@@ -184,21 +188,32 @@ pub(crate) struct Loaded {
     pub(crate) missing: Vec<String>,
     /// The variables of the module that it does not have, or has in another size.
     pub(crate) missing_variables: Vec<String>,
+    /// The variables that begin with something else in its program.
+    pub(crate) other_starts: Vec<String>,
     /// The variables that it would have, but that they held addresses.
     pub(crate) moved_addresses: Vec<String>,
     /// The parameters that do not accept its values.
     pub(crate) refused: Vec<String>,
 }
 
-/// Reads the state of a scene with `manifest` and, by their sizes in bytes, these `variables` of its module; parameters
-/// that the file does not have are `values`. Numbers of another type are converted where none of them changes.
+/// A variable of the module that a file may have.
+pub(crate) struct KnownVariable {
+    /// Its name in the module.
+    pub(crate) name: String,
+    pub(crate) bytes: usize,
+    /// What it begins with, as a digest.
+    pub(crate) start: String,
+}
+
+/// Reads the state of a scene with `manifest` and these `variables` of its module; parameters that the file does not
+/// have are `values`. Numbers of another type are converted where none of them changes.
 ///
 /// # Errors
 /// [`Error`].
 pub(crate) fn read(
     path: &Path,
     manifest: &Manifest,
-    variables: &[(&str, usize)],
+    variables: &[KnownVariable],
     values: &[Value],
 ) -> Result<Loaded> {
     let mut zip = ZipArchive::new(file::open_regular(path)?)?;
@@ -225,18 +240,22 @@ pub(crate) fn read(
         }
         contents.push((half(0), last));
     }
-    let mut missing_variables = Vec::new();
-    for (name, bytes) in variables {
-        let subject = Subject::Variable { lowered: (*name).to_owned() };
+    let (mut missing_variables, mut other_starts) = (Vec::new(), Vec::new());
+    for KnownVariable { name, bytes, start } in variables {
+        if about.starts.get(name).is_some_and(|other| other != start) {
+            other_starts.push(name.clone());
+            continue;
+        }
+        let subject = Subject::Variable { lowered: name.clone() };
         match variable_of(&mut zip, &subject, *bytes)? {
             Some(bytes) => contents.push((subject, bytes)),
-            None => missing_variables.push((*name).to_owned()),
+            None => missing_variables.push(name.clone()),
         }
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
     let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
     let moved_addresses = about.moved_addresses;
-    Ok(Loaded { checkpoint, missing, missing_variables, moved_addresses, refused })
+    Ok(Loaded { checkpoint, missing, missing_variables, other_starts, moved_addresses, refused })
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.

@@ -286,6 +286,36 @@ fn addresses_are_in_no_file() {
     assert!(!said.contains("reset") && !again.contains("reset"), "{again}");
 }
 
+/// As after an edit: what is written in the text comes before what was saved of another text.
+#[test]
+fn variables_that_begin_with_something_else_are_those_of_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let scene = |table: i32, zero: &str| {
+        let text = format!(
+            "/*---\n[array.a]\ntype = \"int\"\ncount = 3\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n---*/\n\
+             __device__ const int table[2] = {{{table}, 7}};\n__device__ int calls{zero}, other = 2;\n\
+             __global__ void k(int *a, int step) {{\n    a[0] += table[(step + a[2]) & 1];\n    a[1] = ++calls;\n    \
+             a[2] = (other += 2) * 2;\n}}\n"
+        );
+        fs::write(at.join("scene.cu"), text).unwrap();
+    };
+    let values = |file: &str| {
+        let array = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join(file)).unwrap());
+        array.unwrap().to_vec()
+    };
+    scene(1, "");
+    render(at, &["--steps", "2", "--save", "s.npz", "--npy", "a=two.npy"]);
+    assert_eq!(values("two.npy"), [8, 2, 12]);
+    scene(100, " = 0");
+    let said = render(at, &["--steps", "1", "--from", "s.npz", "--npy", "a=a.npy"]);
+    assert_eq!(values("a.npy"), [108, 3, 16]);
+    assert!(said.contains("s.npz has another initial value of `table`: as after a reset"), "{said}");
+    scene(1, "");
+    let said = render(at, &["--steps", "1", "--from", "s.npz", "--npy", "a=a.npy"]);
+    assert!(values("a.npy") == [9, 3, 16] && !said.contains("initial"), "{said}");
+}
+
 #[test]
 fn a_recorded_run_is_repeated_to_the_bit() {
     let folder = folder();

@@ -246,6 +246,22 @@ fn variances_overflow_to_infinity() {
     }
 }
 
+/// The mean is infinite, or none, and a deviation from it no number: numpy says so wherever the infinity stands.
+#[test]
+fn variances_of_infinities_are_no_numbers() {
+    for context in contexts() {
+        for at in [0, 1, 2, 700, 4999] {
+            for wrong in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+                let mut values = vec![1.5; 5000];
+                values[at] = wrong;
+                let a = GpuArray::from_slice(&context, &values).unwrap();
+                let [var, std] = [a.var(0), a.std(1)].map(|found| found.unwrap().item().unwrap());
+                assert!(var.is_nan() && std.is_nan(), "{wrong} at {at}: {var}, {std}");
+            }
+        }
+    }
+}
+
 #[test]
 fn results_have_the_same_bits_each_time() {
     for context in contexts() {
