@@ -478,6 +478,7 @@ impl Run {
             seed: 1,
             step_timeout: step_timeout.unwrap_or(Duration::from_secs(60)),
             checked: false,
+            guarded: true,
             interrupt: interrupt.clone(),
             on_stuck: OnStuck::new(|error| {
                 complain(&sentence(error));
@@ -573,7 +574,8 @@ fn test(args: TestArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn bench(args: BenchArgs, interrupt: &Interrupt) -> Result<()> {
-    let run = args.run.headless(interrupt, false)?;
+    // Times are those of the kernels as they are.
+    let run = Run { guarded: false, ..args.run.headless(interrupt, false)? };
     let only_library = args.library && args.scenes.is_empty();
     let scenes = if only_library { Vec::new() } else { scenes(args.scenes)? };
     let request = Bench { scenes, library: args.library, run, steps: args.steps, json: args.json };

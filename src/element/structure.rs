@@ -54,6 +54,25 @@ pub struct Part {
     pub count: usize,
 }
 
+impl Structure {
+    /// Whether it has bytes that are neither a field's nor between fields for their alignment: of members that are no
+    /// fields.
+    #[cfg(feature = "gl")]
+    pub(crate) fn has_other_members(&self) -> bool {
+        let mut parts: Vec<&Part> = self.parts.iter().collect();
+        parts.sort_by_key(|part| part.offset);
+        let (mut end, mut align) = (0_usize, 1);
+        for part in parts {
+            align = align.max(part.element.align());
+            if part.offset > end.next_multiple_of(part.element.align()) {
+                return true;
+            }
+            end = end.max(part.offset + part.bytes());
+        }
+        self.bytes > end.next_multiple_of(align)
+    }
+}
+
 impl Part {
     /// Its size in bytes.
     pub const fn bytes(&self) -> usize {

@@ -32,6 +32,8 @@ pub struct Run {
     pub step_timeout: Duration,
     /// Whether the launches of the passes are watched for mistakes; the device is the CPU's then.
     pub checked: bool,
+    /// Whether kernels are guarded on an NVIDIA GPU.
+    pub guarded: bool,
     /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
     pub interrupt: Interrupt,
     /// What to do when a picture is given up.
@@ -95,6 +97,7 @@ impl Run {
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
             checked: self.checked,
+            guarded: self.guarded,
             history,
             ..session::Options::new(&scene.name, &scene.text)
         };

@@ -69,6 +69,8 @@ pub struct Pass {
     pub shared_bytes: Formula,
     /// Whether the threads of a warp run in lockstep, on the CPU device.
     pub lockstep: bool,
+    /// Whether its kernel is guarded on an NVIDIA device.
+    pub guarded: bool,
     /// Whether all blocks are there at once, so that they may wait for each other.
     pub cooperative: bool,
     /// What the manifest gives to parameters of the kernel, over what their names mean.

@@ -50,6 +50,8 @@ pub(super) struct Builder {
     device: Device,
     compiler: Compiler,
     own: OwnKernels,
+    /// Whether kernels of scenes are guarded.
+    guarded: bool,
     /// The statistics kernels of the last scene: most edits leave its element types alone.
     summary: Option<Arc<Summaries>>,
     /// What tells bits of states apart, once it is made.
@@ -106,9 +108,9 @@ impl Summaries {
 }
 
 impl Builder {
-    pub(super) fn new(device: Device, compiler: Compiler, own: OwnKernels) -> Self {
+    pub(super) fn new(device: Device, compiler: Compiler, own: OwnKernels, guarded: bool) -> Self {
         let files = Cache::default();
-        Self { device, compiler, own, summary: None, checksum: None, files }
+        Self { device, compiler, own, guarded, summary: None, checksum: None, files }
     }
 
     /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
@@ -137,8 +139,9 @@ impl Builder {
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
         if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
-            match load(&scene, plan, &compiled, &self.device)? {
-                Ok((module, passes, stats)) => {
+            match load(&scene, plan, &compiled, &self.device, self.guarded)? {
+                Ok((module, passes, stats, not_guarded)) => {
+                    diagnostics.extend(not_guarded);
                     let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
                     let types =
                         scene.manifest.resources().iter().map(scene::Resource::of).collect();
@@ -212,12 +215,21 @@ pub(super) fn target_of(device: &Device) -> Target {
     Target::of_device(major, minor)
 }
 
-type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>), Vec<Diagnostic>>;
+/// The last one is a remark.
+type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>, Option<Diagnostic>), Vec<Diagnostic>>;
 
-fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Result<Loaded, Error> {
+fn load(
+    scene: &Scene,
+    plan: Plan,
+    compiled: &Compiled,
+    device: &Device,
+    guarded: bool,
+) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
-    let module = match guarding::load(device, &compiled.ptx) {
-        Ok(module) => module,
+    let plain = plan.passes.iter().filter(|pass| !pass.declared.guarded);
+    let plain: Vec<&str> = plain.map(|pass| lowered(compiled, &pass.name_expression)).collect();
+    let (module, not_guarded) = match guarding::load(device, &compiled.ptx, guarded, &plain) {
+        Ok(loaded) => loaded,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };
     let mut passes = Vec::new();
@@ -244,7 +256,8 @@ fn load(scene: &Scene, plan: Plan, compiled: &Compiled, device: &Device) -> Resu
         return Ok(Err(diagnostics));
     }
     let stats = Stat::load(scene, &module)?;
-    Ok(Ok((module, passes, stats)))
+    let not_guarded = not_guarded.map(|why| guarding::remark(scene, &why));
+    Ok(Ok((module, passes, stats, not_guarded)))
 }
 
 /// The name of a kernel in the PTX: that of a template's instance is mangled.

@@ -21,7 +21,7 @@ pub(crate) fn examine_on(
     device: &Device,
     compiler: &Compiler,
 ) -> Result<Vec<Diagnostic>, Error> {
-    let mut builder = Builder::new(device.clone(), compiler.clone(), OwnKernels::default());
+    let mut builder = Builder::new(device.clone(), compiler.clone(), OwnKernels::default(), false);
     Ok(builder.build(scene, Effort::Full, compiler)?.diagnostics)
 }
 

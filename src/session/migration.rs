@@ -13,6 +13,7 @@ use super::{Error, Reset, Session, in_flight::is_reset_for, program::Program};
 use crate::{
     data::Found,
     device::Readback,
+    diagnostic::{Diagnostic, Severity},
     scene::{self, Change, When},
     state::migrate,
 };
@@ -87,6 +88,7 @@ impl Session {
             return Ok(false);
         }
         self.keep_present()?;
+        self.remark_on_members(&carried, program);
         let stream = &self.stream;
         let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
             let unknown = carried.iter().filter(|(_, carried)| carried.content.is_none());
@@ -96,6 +98,23 @@ impl Session {
         let (program, stage) = (program.clone(), Stage::Reading(reading));
         self.migration = Some(Migration { program, carried, stage });
         Ok(true)
+    }
+
+    /// Says which structures lose members by it.
+    fn remark_on_members(&mut self, carried: &[(scene::ResourceId, Carried)], program: &Program) {
+        let manifest = &program.scene.manifest;
+        for (_, Carried { old, name, .. }) in carried {
+            let new = manifest.find_resource(name).map(|id| manifest.resource(id));
+            if new.is_some_and(|new| migrate::loses_members(old, new)) {
+                let text = format!(
+                    "`{name}`: members of `{}` that are no fields (those of base classes, of unions, bit fields, \
+                     private ones) begin with zeros, for the structure is another one now",
+                    old.of()
+                );
+                let remark = Diagnostic::error(&self.options.name, text);
+                self.compile.diagnostics.push(remark.with_severity(Severity::Warning));
+            }
+        }
     }
 
     /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would

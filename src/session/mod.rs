@@ -213,6 +213,7 @@ impl Session {
             device: device.clone(),
             compiler,
             own: OwnKernels { statistics: measures, checksum: options.history != Past::Forgotten },
+            guarded: options.guarded,
         };
         let budget = match options.history {
             Past::Forgotten => None,

@@ -32,6 +32,9 @@ pub struct Options {
     /// Whether the launches of the passes are watched for mistakes, on the CPU device alone: see
     /// [`Snapshot::findings`](super::Snapshot::findings).
     pub checked: bool,
+    /// Whether the kernels are guarded on an NVIDIA GPU, but for those of passes with `guard = "off"`: what they do
+    /// wrong is a fault as on the CPU device, and does not end CUDA for the process.
+    pub guarded: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
     /// Whether the past is kept, and how much memory it may take: see [`Session::seek`](super::Session::seek).
@@ -52,7 +55,8 @@ pub enum Past {
 
 impl Options {
     /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
-    /// the seed is 1, a step may take a minute, and statistics are taken only when asked for.
+    /// the seed is 1, a step may take a minute, kernels are not guarded, and
+    /// statistics are taken only when asked for.
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -66,6 +70,7 @@ impl Options {
             interrupt: Interrupt::default(),
             real_time: false,
             checked: false,
+            guarded: false,
             statistics_every: None,
             history: Past::Forgotten,
         }

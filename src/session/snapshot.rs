@@ -48,6 +48,9 @@ pub struct Snapshot {
     pub plots: Vec<Arc<Chart>>,
     /// Device time of each step pass of the last finished step, in order.
     pub passes: Vec<PassTiming>,
+    /// What guards the kernels on a GPU, where something does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guarding>,
     /// What became of the latest source.
     pub compile: CompileState,
     /// The last fault, until the next good module or a reset.
@@ -55,6 +58,19 @@ pub struct Snapshot {
     /// What the checker found since the session was opened, where its launches are watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Diagnostic>,
+}
+
+/// The accesses of guarded kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Guarding {
+    /// All, but those of parameters by their name.
+    pub accesses: u32,
+    /// Those that need no check of their own.
+    pub proved: u32,
+    /// Checks.
+    pub checked: u32,
+    /// Those of the checks that most launches do without, because the host sees that they need not be.
+    pub at_launch: u32,
 }
 
 /// How results get from the device to OpenGL.

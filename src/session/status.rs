@@ -2,7 +2,7 @@
 
 use super::{
     Error, Parameter, ParameterId, PassTiming, Resource, Session, Sharing, Snapshot, Stat,
-    condition::statistic_of, seek::Shown,
+    condition::statistic_of, guarding, seek::Shown,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -33,6 +33,7 @@ impl Session {
             stats: self.stat_snapshots(),
             plots: self.plots.charts(),
             passes: self.pass_timings(),
+            guard: self.program.as_ref().and_then(|program| guarding::of(&program.module)),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
             findings: self.findings(),

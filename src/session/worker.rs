@@ -41,6 +41,8 @@ pub(super) struct Recipe {
     pub(super) device: Device,
     pub(super) compiler: Compiler,
     pub(super) own: OwnKernels,
+    /// Whether kernels of scenes are guarded on a GPU.
+    pub(super) guarded: bool,
 }
 
 /// What became of one source.
@@ -228,7 +230,8 @@ fn work(
     outgoing: &mpsc::Sender<CompileResult>,
     wake: &dyn Fn(),
 ) {
-    let mut builder = Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.own);
+    let mut builder =
+        Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.own, recipe.guarded);
     let compiler = recipe.compiler.clone().cancelled_by(&current.cancel);
     let mut drafts = None;
     let mut next = incoming.recv().ok();

@@ -1,7 +1,7 @@
 //! What a resource held, in the layout that an edit gives it.
 
 use crate::{
-    element::{Part, Scalar},
+    element::{Part, Scalar, Type},
     scene::{Format, Resource},
 };
 
@@ -9,12 +9,23 @@ use crate::{
 /// of structures is called the same.
 pub(crate) fn is_possible(old: &Resource, new: &Resource) -> bool {
     let dimensions = |of: &Resource| of.texture().map(|texture| texture.dimensions);
-    dimensions(old) == dimensions(new) && !common(old, new).is_empty()
+    let has_common = old.of() == new.of() || !common(old, new).is_empty();
+    dimensions(old) == dimensions(new) && has_common
+}
+
+/// Whether members of the old structure may be lost, since they are no fields whose names the new one could have.
+pub(crate) fn loses_members(old: &Resource, new: &Resource) -> bool {
+    match old.of() {
+        Type::Structure(structure) => old.of() != new.of() && structure.has_other_members(),
+        Type::Element(_) => false,
+    }
 }
 
 /// Puts what `old` held, `from`, over what `new` holds, `to`: of each element that both have the fields, or components,
 /// that both have, converted. Integers are cut, and what is beyond a type's range becomes the end of it.
 pub(crate) fn overlay((old, from): (&Resource, &[u8]), (new, to): (&Resource, &mut [u8])) {
+    // What lies between the fields of structures may be members that are no fields.
+    let is_same = old.of() == new.of();
     let parts = common(old, new);
     let (old_size, new_size) = (old.of().bytes(), new.of().bytes());
     let [width, height, depth] =
@@ -29,6 +40,10 @@ pub(crate) fn overlay((old, from): (&Resource, &[u8]), (new, to): (&Resource, &m
         let to = to.get_mut(start(new, new_size, row)..).unwrap_or_default();
         let elements = from.chunks_exact(old_size.max(1)).zip(to.chunks_exact_mut(new_size.max(1)));
         for (from, to) in elements.take(width) {
+            if is_same {
+                to.copy_from_slice(from);
+                continue;
+            }
             for (old, new) in &parts {
                 convert((old, from), (new, to), scale);
             }

@@ -182,6 +182,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "copy",
             "cooperative",
             "lockstep",
+            "guard",
             "name",
         ],
     ),

@@ -86,6 +86,38 @@ fn fields_of_structures_are_found_by_name() {
     assert_eq!(found, [(4, 0.25, 0.0), (5, 0.25, 1.5), (9, 0.25, 9.0)]);
 }
 
+/// Members that are no fields have no names by which they could be found, but their bytes go on with their structure.
+#[test]
+fn members_that_are_no_fields_go_on_with_their_structure() {
+    let text = |count: usize, more: &str| {
+        let parts = "struct Base { int inherited; };\nstruct P : Base {\n    int own;\n    mutable int cached;\n    \
+                     unsigned bits : 5;\n    union { int i; float f; };\n";
+        let structure = format!(
+            "{parts}    __device__ int &part() {{ return hidden; }}\n{more}  private:\n    int hidden;\n}};\n"
+        );
+        let own = "struct P { float x; int n; };\n";
+        let step = "P &p = a[i]; p.own += 1; p.inherited += 2; p.cached += 3; p.bits += 4; p.i += 5; p.part() += 6;";
+        scene(&array("P", count), "P *a", "", step).replace(own, &structure)
+    };
+    let before = text(2, "");
+    let old: Vec<i32> = edited(&before, &format!("{before}// the same\n"), "a");
+    assert_eq!(old, [[2, 1, 3, 4, 5, 6]; 2].concat());
+    let grown: Vec<i32> = edited(&before, &text(3, ""), "a");
+    assert_eq!(grown, [&old[..], &[0; 6]].concat());
+    // Of another structure only the fields are known, and that is said.
+    let mut session = open(&before);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(text(2, "    int added;\n"));
+    ready(&mut session);
+    let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
+    assert_eq!(found, [[0, 1, 0, 0, 0, 0, 0]; 2].concat());
+    let remarks = session.snapshot().compile.diagnostics;
+    assert!(
+        remarks.iter().any(|of| of.text.contains("members of `P` that are no fields")),
+        "{remarks:#?}"
+    );
+}
+
 #[test]
 fn a_renamed_resource_goes_on_and_so_does_a_buffer_that_becomes_an_array() {
     let before = scene(&array("int", 2), "int *a", "a[i] = i;", "a[i] += 10;");

@@ -310,10 +310,29 @@ fn variables_that_begin_with_something_else_are_those_of_the_text() {
     scene(100, " = 0");
     let said = render(at, &["--steps", "1", "--from", "s.npz", "--npy", "a=a.npy"]);
     assert_eq!(values("a.npy"), [108, 3, 16]);
-    assert!(said.contains("s.npz has another initial value of `table`: as after a reset"), "{said}");
+    assert!(
+        said.contains("s.npz has another initial value of `table`: as after a reset"),
+        "{said}"
+    );
     scene(1, "");
     let said = render(at, &["--steps", "1", "--from", "s.npz", "--npy", "a=a.npy"]);
     assert!(values("a.npy") == [9, 3, 16] && !said.contains("initial"), "{said}");
+}
+
+#[test]
+fn a_state_has_members_that_are_no_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "/*---\n[array.a]\ntype = \"P\"\ncount = 2\n[array.seen]\ntype = \"int\"\ncount = 4\n[[pass]]\nkernel = \"k\"\n\
+                grid = 1\nblock = 1\n---*/\nstruct Base { int inherited; };\nstruct P : Base {\n    int own;\n    \
+                mutable int cached;\n    __device__ int &part() { return hidden; }\n  private:\n    int hidden;\n};\n\
+                __global__ void k(P *a, int *seen) {\n    P &p = a[1];\n    seen[0] = ++p.inherited, seen[1] = ++p.own;\n    \
+                seen[2] = ++p.cached, seen[3] = ++p.part();\n}\n";
+    fs::write(at.join("scene.cu"), text).unwrap();
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    render(at, &["--steps", "1", "--from", "s.npz", "--npy", "seen=seen.npy"]);
+    let seen = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("seen.npy")).unwrap());
+    assert_eq!(seen.unwrap().to_vec(), [3; 4]);
 }
 
 #[test]

@@ -175,6 +175,7 @@ fn pass(
         shared_bytes: shared_bytes(table, manifest, counters),
         given: arguments::decode(table, manifest, counters),
         lockstep: table.boolean("lockstep").unwrap_or_default(),
+        guarded: table.named("guard", &[("on", true), ("off", false)]).unwrap_or(true),
         cooperative: table.boolean("cooperative").unwrap_or_default(),
         counters: counters.to_vec(),
         bytes: table.positive("bytes"),

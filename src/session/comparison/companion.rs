@@ -80,6 +80,7 @@ impl Companion {
             seed: a.state.inputs.seed,
             step_timeout: a.options.step_timeout,
             interrupt: a.options.interrupt.clone(),
+            guarded: a.options.guarded,
             history: Past::Forgotten,
             ..Options::new(&a.options.name, text)
         };

@@ -5,7 +5,7 @@ use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
 use super::FrameTimes;
 use crate::{
-    session::Snapshot,
+    session::{Guarding, Snapshot},
     studio::{number, theme},
 };
 
@@ -25,7 +25,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, frames: &FrameTimes) {
     let (left, right) = space.split_left_right_at_x(space.left() + table_width);
     ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
         let area = egui::ScrollArea::vertical().id_salt("timings").auto_shrink(false);
-        area.show(ui, |ui| table(ui, &rows));
+        area.show(ui, |ui| {
+            table(ui, &rows);
+            if let Some(guard) = &snapshot.guard {
+                guarding(ui, guard);
+            }
+        });
     });
     let right = right.with_min_x(right.left() + 12.0);
     if right.width() > 120.0 {
@@ -61,6 +66,18 @@ fn table(ui: &mut Ui, rows: &[Series<'_>]) {
         );
         row(ui, Some(series.color), [series.name, &last, &median], theme::TEXT);
     }
+}
+
+/// What guards the kernels on a GPU.
+fn guarding(ui: &mut Ui, guard: &Guarding) {
+    let Guarding { accesses, proved, checked, at_launch } = *guard;
+    let text = format!("guard: {accesses} accesses, {proved} proved, {checked} checks");
+    let about = format!(
+        "An access outside its memory is told and does not happen, and a kernel that does not end is stopped. \
+         {at_launch} of the checks are not needed in launches of which the arguments prove that they hold. \
+         A pass with `guard = \"off\"` does without."
+    );
+    ui.label(RichText::new(text).small().color(theme::WEAK)).on_hover_text(about);
 }
 
 fn row(ui: &mut Ui, swatch: Option<Color32>, [name, last, median]: [&str; 3], color: Color32) {

@@ -47,6 +47,7 @@ pub(super) fn new_session(
         seed: options.seed,
         step_timeout: options.step_timeout,
         real_time: true,
+        guarded: true,
         statistics_every: Some(STATISTICS_EVERY),
         history: Past::Kept,
         ..session::Options::new(&document.name, document.text.to_string())

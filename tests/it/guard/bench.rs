@@ -53,7 +53,7 @@ pub fn guarded(text: &str) -> Guarded {
     let module = ptx::parse(text).unwrap();
     let faults = ptx::verify(&module);
     assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
-    let guarded = guard(&module).unwrap_or_else(|refused| panic!("{refused}"));
+    let guarded = guard(&module, &[]).unwrap_or_else(|refused| panic!("{refused}"));
     let faults = ptx::verify(&guarded.module);
     assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
     let printed = ptx::print(&guarded.module);
@@ -70,7 +70,7 @@ pub fn guarded(text: &str) -> Guarded {
 impl Bench {
     pub fn new(device: &Device, text: &str) -> Self {
         let guarded = guarded(text);
-        let (printed, host) = GuardedModule::of(text).unwrap();
+        let (printed, host) = GuardedModule::of(text, &[]).unwrap();
         assert_eq!(printed, ptx::print(&guarded.module));
         let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
         let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());

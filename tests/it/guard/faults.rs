@@ -430,7 +430,7 @@ fn a_failed_assertion_is_told_with_its_words() {
 /// What is not known is handed on untouched, and said.
 #[test]
 fn what_is_not_known_is_not_guarded() {
-    let refused = |text: &str| GuardedModule::of(text).unwrap_err().to_string();
+    let refused = |text: &str| GuardedModule::of(text, &[]).unwrap_err().to_string();
     let text = kernel("ld.global.u32 %r5, [%rd3];");
     assert_eq!(
         refused(&text.replace("size 64", "size 32")),
@@ -438,7 +438,7 @@ fn what_is_not_known_is_not_guarded() {
     );
     let old = refused(&text.replace("sm_80", "sm_60"));
     assert_eq!(old, "not guarded: it is for GPUs older than Volta");
-    let (again, _) = GuardedModule::of(&text).unwrap();
+    let (again, _) = GuardedModule::of(&text, &[]).unwrap();
     assert_eq!(refused(&again), "not guarded: it is guarded already");
     let heap = text
         .replace("\n.visible", "\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible");

@@ -99,7 +99,7 @@ impl Gpu {
 
     fn with(device: &Device, ptx: &str) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let (module, not_guarded) = device.load_guarded(ptx).unwrap();
+        let (module, not_guarded) = device.load_guarded(ptx, &[]).unwrap();
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());

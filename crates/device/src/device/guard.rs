@@ -31,7 +31,7 @@ use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, LaunchConfig, Locat
 ///         st.global.u32 [%x+8], 1;
 ///         ret;
 ///     }";
-/// let (text, guarded) = GuardedModule::of(ptx)?;
+/// let (text, guarded) = GuardedModule::of(ptx, &[])?;
 /// assert!(text.contains("__warpaint_guard"));
 /// let store = guarded.kernel("store").ok_or("no kernel")?;
 /// assert_eq!(store.counts.checked, 1);
@@ -68,11 +68,12 @@ struct Seen {
 const MOST_SEEN: usize = 16;
 
 impl GuardedModule {
-    /// Guards the text of PTX; gives the text that is to be loaded.
+    /// Guards the text of PTX, but for the kernels that are called as one of `plain`; gives the text that is to be
+    /// loaded.
     ///
     /// # Errors
     /// [`NotGuarded`], where it has something that the guard does not know: then it is loaded as it is.
-    pub fn of(text: &str) -> Result<(String, Self), NotGuarded> {
+    pub fn of(text: &str, plain: &[&str]) -> Result<(String, Self), NotGuarded> {
         let told = |diagnostics: &[crate::diagnostic::Diagnostic]| NotGuarded {
             why: diagnostics.first().map_or_else(String::new, ToString::to_string),
         };
@@ -81,7 +82,7 @@ impl GuardedModule {
         if crate::diagnostic::has_errors(&faults) {
             return Err(told(&faults));
         }
-        let guarded = guard(&module)?;
+        let guarded = guard(&module, plain)?;
         let printed = ptx::print(&guarded.module);
         let (kernels, checks, searches) = (guarded.kernels, guarded.checks, guarded.searches);
         Ok((printed, Self { module, kernels, checks, searches, seen: Mutex::default() }))

@@ -509,22 +509,23 @@ impl Device {
     }
 
     /// The same, so that no kernel of it can harm a GPU's context, or run without end: see
-    /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. On the CPU device every module is.
+    /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. Kernels that are called as one of
+    /// `plain` stay as they are. On the CPU device every kernel is watched.
     ///
     /// ```
     /// # use warpaint::device::Device;
     /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
-    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx)?;
+    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx, &[])?;
     /// assert!(module.function("idle").is_ok() && not_guarded.is_none());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Device::load`].
-    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
+    pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
         Ok(match self {
             Self::Nvidia(d) => {
-                let (module, not_guarded) = d.load_guarded(ptx)?;
+                let (module, not_guarded) = d.load_guarded(ptx, plain)?;
                 (Module::Nvidia(module), not_guarded)
             }
             Self::Cpu(d) => (Module::Cpu(d.load(ptx)?), None),

@@ -273,21 +273,22 @@ impl CudaContext {
 impl Device {
     /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
     /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
-    /// stops kernels that do not end. Where that cannot be, it is loaded as it is, and it is said why.
+    /// stops kernels that do not end. Where that cannot be, it is loaded as it is, and it is said why. The kernels that
+    /// are called as one of `plain` stay as they are.
     ///
     /// ```no_run
     /// use warpaint::device::nvidia::Device;
     ///
     /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
-    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx)?;
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &[])?;
     /// assert!(not_guarded.is_none() && module.guarded().is_some());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Device::load`].
-    pub fn load_guarded(&self, ptx: &str) -> Result<(Module, Option<NotGuarded>)> {
-        let (text, guarded) = match GuardedModule::of(ptx) {
+    pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
+        let (text, guarded) = match GuardedModule::of(ptx, plain) {
             Ok(guarded) => guarded,
             Err(why) => return Ok((self.load(ptx)?, Some(why))),
         };

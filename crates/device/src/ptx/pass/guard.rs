@@ -194,11 +194,12 @@ impl NotGuarded {
 const UNKNOWN_MEMORY: [&str; 5] =
     ["malloc", "free", "__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
 
-/// Guards a module that [`verify`](super::super::verify()) found no fault in.
+/// Guards a module that [`verify`](super::super::verify()) found no fault in, but for the kernels that are called as
+/// one of `plain`: they stay as they are, and what they do is not watched.
 ///
 /// # Errors
 /// [`NotGuarded`], where it has something that is not known here.
-pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
+pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
     expect_known(module)?;
     let variable = module.variables.len() as u32;
     let mut guarded = Guarded {
@@ -214,6 +215,9 @@ pub fn guard(module: &Module) -> Result<Guarded, NotGuarded> {
     guarded.module.items.insert(0, Item::Variable(variable));
     for (index, function) in module.functions.iter().enumerate() {
         let Some(body) = &function.body else { continue };
+        if function.kind == FunctionKind::Entry && plain.contains(&function.name.as_str()) {
+            continue;
+        }
         let kernel = match function.kind {
             FunctionKind::Entry => guarded.kernels.len() as u32,
             FunctionKind::Func => NO_KERNEL,

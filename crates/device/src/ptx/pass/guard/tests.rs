@@ -34,7 +34,7 @@ fn nothing_is_put_in_that_is_not_known() {
         setp.ne.u32 %p2, %r2, 7; @%p2 bra L; @%p1 trap; ret;
         }";
     let module = parse(text).unwrap();
-    let guarded = guard(&module).unwrap();
+    let guarded = guard(&module, &[]).unwrap();
     let bodies = guarded.module.functions.iter().filter_map(|function| function.body.as_ref());
     for i in bodies.flat_map(|body| body.instructions()) {
         assert!(!matches!(i.op, Op::Unsupported { .. }), "{i:?}");
@@ -63,7 +63,7 @@ fn only_windows_that_the_module_makes_addresses_of_are_searched() {
             ld.u32 %r2, [%rd2]; st.global.u32 [%rd1], %r2; ret;
             }}"
         );
-        let guarded = guard(&parse(&text).unwrap()).unwrap();
+        let guarded = guard(&parse(&text).unwrap(), &[]).unwrap();
         assert!(guarded.searches);
         let printed = print(&guarded.module);
         ["shared", "local"].map(|space| printed.contains(&format!("isspacep.{space}")))
