@@ -132,10 +132,13 @@ impl Session {
         let all = || after.resources().iter().zip(&changes);
         let mut fresh: BTreeSet<String> =
             all().filter(|(_, change)| is_fresh(change)).map(|(of, _)| of.name.clone()).collect();
-        match &self.reset {
-            Reset::Fresh(due) => fresh.extend(due.iter().cloned()),
-            Reset::None | Reset::All => {}
-        }
+        // What is still to be filled for the running program holds nothing that could go on.
+        let due = match &self.reset {
+            Reset::Fresh(due) => due.clone(),
+            Reset::None | Reset::All => BTreeSet::new(),
+        };
+        fresh.extend(due.iter().cloned());
+        let is_due = |from: scene::ResourceId| due.contains(&before.resource(from).name);
         let resets = after.entries(When::Reset);
         let resets = resets.filter(|entry| is_reset_for(&fresh, entry, program));
         let written: BTreeSet<scene::ResourceId> =
@@ -153,6 +156,11 @@ impl Session {
                     let Carried { old, content, .. } = kept.swap_remove(index);
                     let is_possible = migrate::is_possible(&old, of);
                     return is_possible.then_some((from, Carried { old, name, content }));
+                }
+                Change::Converted(from) | Change::Kept(from) | Change::Moved(from)
+                    if is_due(from) =>
+                {
+                    return None;
                 }
                 Change::Converted(from) if migrate::is_possible(before.resource(from), of) => from,
                 Change::Kept(from) | Change::Moved(from)
