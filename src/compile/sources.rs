@@ -18,7 +18,7 @@ use super::{
 use crate::{
     cuda::{
         Lines, Position,
-        host::{HostCode, Marks, without},
+        host::{HostCode, HostMember, Marks, without},
         lexer,
     },
     diagnostic::{Diagnostic, Severity},
@@ -222,6 +222,7 @@ impl Sources {
             Outcome::Compiled(mut compiled) => {
                 self.forget_unused(&mut compiled.diagnostics);
                 self.forget_marks(&mut compiled.diagnostics);
+                compiled.diagnostics.extend(self.files.iter().flat_map(SourceFile::members));
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }
@@ -292,6 +293,20 @@ impl SourceFile {
     fn dropped(&self) -> impl Iterator<Item = &str> {
         let parts = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
         parts.map(|part| &self.text[part.clone()])
+    }
+
+    /// What is to be said of members of classes that kernels have not.
+    fn members(&self) -> Vec<Diagnostic> {
+        if self.host.members.is_empty() {
+            return Vec::new();
+        }
+        let lines = Lines::new(&self.text);
+        let remark = |member: &HostMember| {
+            let at = lines.position(member.at);
+            let remark = Diagnostic::error(&self.name, member.told());
+            remark.at(at.line, at.column).with_severity(Severity::Warning)
+        };
+        self.host.members.iter().map(remark).collect()
     }
 
     fn is_changed(&self) -> bool {

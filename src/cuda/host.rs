@@ -9,10 +9,15 @@
 //! that it takes a time in proportion to the text's length.
 
 mod declarations;
+mod members;
 
 use std::{collections::BTreeSet, ops::Range};
 
-use self::declarations::{Declaration, Reader};
+pub(crate) use self::members::HostMember;
+use self::{
+    declarations::{Declaration, Reader},
+    members::needed,
+};
 use super::{
     brackets::Brackets,
     lexer::{self, Kind, Token},
@@ -82,6 +87,8 @@ pub(crate) struct HostCode {
     pub(crate) functions: BTreeSet<String>,
     /// Declarations that may be for both: types, constants, templates without a mark. A kernel may need them.
     pub(crate) open: Vec<Range<usize>>,
+    /// Members of classes that the device would need.
+    pub(crate) members: Vec<HostMember>,
 }
 
 impl HostCode {
@@ -97,7 +104,8 @@ impl HostCode {
         let mut reader = Reader::new(&code, &brackets, marks);
         reader.declarations(0..code.len(), false);
         let is_of_device = |name: &str| reader.of_device.contains(name);
-        let mut found = Self::default();
+        let members = needed(&code, &reader.members, &reader.marked);
+        let mut found = Self { members, ..Self::default() };
         for Declaration { tokens, function, is_prototype, is_open } in &reader.found {
             let (first, last) = (code[tokens.start], code[tokens.end - 1]);
             let part = first.offset..last.offset + last.text.len();

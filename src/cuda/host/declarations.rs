@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use super::{Brackets, Marks};
+use super::{
+    Brackets, Marks,
+    members::{Member, kind_of},
+};
 use crate::cuda::{
     lexer::{Kind, Token},
     signature::is_attribute,
@@ -38,6 +41,12 @@ pub(super) struct Reader<'t, 's> {
     pub(super) found: Vec<Declaration<'s>>,
     /// The names of functions that the device has.
     pub(super) of_device: BTreeSet<&'s str>,
+    /// The tokens of these.
+    pub(super) marked: Vec<Range<usize>>,
+    /// Members for the host that C++ replaces by implicit ones, or lays classes out by.
+    pub(super) members: Vec<Member<'s>>,
+    /// The classes around, with their tokens.
+    classes: Vec<(&'s str, Range<usize>)>,
 }
 
 /// What is known of a declaration up to its body, its initial value or its end.
@@ -83,6 +92,9 @@ impl<'t, 's> Reader<'t, 's> {
             depth: 0,
             found,
             of_device,
+            marked: Vec::new(),
+            members: Vec::new(),
+            classes: Vec::new(),
         }
     }
 
@@ -203,7 +215,10 @@ impl<'t, 's> Reader<'t, 's> {
             }
             End::Brace(open) if head.is_class && head.function.is_none() => {
                 let before = self.found.len();
+                let whole = start..self.brackets.after(open).unwrap_or(self.code.len());
+                self.classes.push((self.class_name(at..open), whole));
                 let inside = self.inside(open, true);
+                self.classes.pop();
                 let end = self.behind_semicolon(inside);
                 let has_marks =
                     self.code[start..end].iter().any(|token| self.marks.has(token.text));
@@ -254,14 +269,30 @@ impl<'t, 's> Reader<'t, 's> {
             if !name.is_empty() {
                 self.of_device.insert(name);
             }
+            self.marked.push(tokens);
         } else if head.is_constant_expression {
             self.leave_open(tokens);
         } else if is_prototype && words_before == 0 {
             // A macro with arguments, of which it is not known what it stands for.
             self.leave_open(tokens);
         } else {
+            if let Some((class, body)) = self.classes.last()
+                && let Some(kind) = kind_of(&self.code[tokens.clone()], name, class)
+            {
+                let (body, first) = (body.clone(), tokens.start);
+                self.members.push(Member { class, body, kind, first });
+            }
             self.host(tokens, name, is_prototype);
         }
+    }
+
+    /// The name of a class whose head stands here; empty where it has none.
+    fn class_name(&self, head: Range<usize>) -> &'s str {
+        let is_key = |at: &usize| matches!(self.text(*at), "class" | "struct" | "union");
+        let Some(key) = head.clone().find(is_key) else { return "" };
+        let named = (key + 1..head.end).take_while(|at| !matches!(self.text(*at), ":" | "<"));
+        let is_name = |at: &usize| self.code[*at].kind == Kind::Word && self.text(*at) != "final";
+        named.filter(is_name).last().map_or("", |at| self.text(at))
     }
 
     fn host(&mut self, tokens: Range<usize>, function: &'s str, is_prototype: bool) {

@@ -180,3 +180,36 @@ fn a_long_text_takes_no_longer_than_its_length() {
     }
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
 }
+
+/// What is told of the members of classes that kernels would need.
+fn members(text: &str) -> Vec<String> {
+    let found = HostCode::of(text, &Marks::default());
+    found.members.iter().map(HostMember::told).collect()
+}
+
+#[test]
+fn members_that_kernels_would_need_are_told() {
+    let told = |class: &str, kernel: &str| {
+        let told = members(&format!("{class}\n__global__ void k(float *x) {{ {kernel} }}"));
+        told.iter()
+            .map(|text| text.split(" for the host").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let options =
+        "struct Options { float scale; Options() : scale(2.5f) {} float f() { return 1; } };";
+    assert_eq!(told(options, "Options o; x[0] = o.scale;"), ["`Options` has a constructor"]);
+    assert_eq!(told(options, "x[0] = Options().scale;"), ["`Options` has a constructor"]);
+    // Those that kernels are only given, and those that nobody has, need none.
+    assert!(told(options, "").is_empty() && told(options, "use((const Options &)*x);").is_empty());
+    assert!(
+        members(&format!("{options} __global__ void k(Options o, float *x) {{ *x = o.scale; }}"))
+            .is_empty()
+    );
+    assert!(told(&options.replace("Options()", "__device__ Options()"), "Options o;").is_empty());
+    let drop = "class __align__(8) Drop final : Base { ~Drop() { free(p); } float *p; };";
+    assert_eq!(told(drop, "Drop d(x);"), ["`Drop` has a destructor"]);
+    let assign = "struct A { float x; A &operator=(const A &o) { x = o.x; return *this; } };";
+    assert_eq!(told(assign, "A *a = (A *)x; a[0] = a[1];"), ["`A` has an assignment"]);
+    let shape = "struct Shape { virtual const char *name() { return \"shape\"; } virtual int n(); float y; };";
+    assert_eq!(told(shape, "x[0] = ((Shape *)x)->y;"), ["`Shape` has a virtual function"]);
+}
