@@ -434,3 +434,34 @@ __global__ void k(unsigned *x, unsigned *y) {
     assert_eq!(debugger.read(y.address() + 44, 4).unwrap(), 504u32.to_le_bytes());
     assert!(debugger.select([0, 0, 0], [0, 0, 0]).is_err(), "it has ended");
 }
+
+/// Eight rows of a tile, one of each of the first threads, of which all threads have a part.
+const TILE: &str = "__global__ void k(unsigned *x, unsigned *y) {
+    __shared__ __align__(16) unsigned tile[64];
+    int t = threadIdx.x;
+    tile[t] = t;
+    __syncwarp();
+    unsigned to = 0, from = (unsigned)__cvta_generic_to_shared(tile + t % 8 * 4);
+    asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(to) : \"r\"(from));
+    tile[t] = to;
+    y[t] = to;
+}";
+
+#[test]
+fn a_matrix_is_read_by_the_threads_that_give_its_rows() {
+    let Some(bench) = Bench::new(TILE) else { return };
+    let report = bench.report(1, 32);
+    assert_eq!(report.findings, [], "{}", report.findings[0]);
+
+    let Some(bench) = Bench::new(&TILE.replace("__syncwarp();", "")) else { return };
+    let report = bench.report(1, 32);
+    let race = report.findings.iter().find(|finding| finding.kind == FindingKind::Race).unwrap();
+    assert_eq!(lines(race), [4, 7], "{race}");
+
+    let Some(bench) = Bench::new(&TILE.replace("tile + t % 8 * 4", "tile + t % 8 * 8")) else {
+        return;
+    };
+    let report = bench.report(1, 32);
+    let unwritten = report.findings.iter().find(|f| f.kind == FindingKind::Uninitialised).unwrap();
+    assert_eq!((lines(unwritten)[0], unwritten.site.thread.x), (7, 4), "{unwritten}");
+}

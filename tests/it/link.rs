@@ -194,11 +194,11 @@ fn faults_name_the_source_that_they_are_in() {
         assert_eq!(fault.kernel, module.kernel("run").unwrap().function().name());
     }
     // What is not supported is shown as it stands in its own text.
-    let mma = "\n\n\n\n__device__ void store(int *x, int v) { asm(\"wmma.load.a.sync.aligned.row.m16n16k16.shared.u8 {%0, %0}, [%1];\" :: \"r\"(v), \"l\"(x)); }";
-    let sources = [sources[0].clone(), Source::new(mma).named("mma.cu")];
+    let wgmma = "\n\n\n\n__device__ void store(int *x, int v) { asm volatile(\"wgmma.fence.sync.aligned;\"); }";
+    let sources = [sources[0].clone(), Source::new(wgmma).named("wgmma.cu")];
     match context.link(&sources, &[]) {
         Err(kernel::Error::Device(Error::UnsupportedPtx { instruction, location })) => {
-            assert!(instruction.contains("wmma.load"), "{instruction}");
+            assert!(instruction.contains("wgmma.fence"), "{instruction}");
             assert_eq!(location.unwrap().line, 5);
         }
         other => panic!("{other:?}"),

@@ -53,6 +53,7 @@ mod limits;
 mod link;
 #[cfg(feature = "gl")]
 mod manual;
+mod matrix;
 mod nvidia;
 #[cfg(feature = "cli")]
 mod options;

@@ -5,6 +5,7 @@ mod graphs;
 mod host;
 mod linear;
 mod lockstep;
+mod matrices;
 mod sorting;
 
 use warpaint::{

@@ -16,6 +16,8 @@ pub type Row = &'static op::Form;
 pub enum Place {
     /// A value of a type, or what else there is to name: `mem`, `label`, `table`, `{f32}`.
     Value(String),
+    /// So many values of a type, in a vector.
+    Vector(String, u8),
     /// A value of a type that is not zero.
     Divisor(String),
     /// A constant below 256.
@@ -114,6 +116,7 @@ fn place(slot: &Slot) -> Place {
     match slot {
         Slot::Value(ty) | Slot::Loose(ty) | Slot::Packed(ty) => value(*ty),
         Slot::Lanes(ty, _) | Slot::Whole(ty, _) => value(*ty),
+        Slot::Vector(ty, count) => Place::Vector(ty.text().to_owned(), *count),
         Slot::Divisor(ty) => Place::Divisor(ty.text().to_owned()),
         Slot::Amount => Place::Amount,
         Slot::Small => Place::Small,

@@ -315,18 +315,28 @@ fn operand(rng: &mut Rng, types: &[(&'static str, u32)], depth: u32) -> Operand 
         _ if depth == 0 => {
             let parts: Vec<Operand> =
                 (0..pick(rng, &[2, 2, 4, 4, 8, 1, 3])).map(|_| operand(rng, types, 1)).collect();
-            let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-            let text = format!("{{{}}}", texts.join(", "));
-            Operand { text, registers: parts.into_iter().flat_map(|part| part.registers).collect() }
+            together(parts)
         }
         _ => any_register(rng, TYPES),
     }
+}
+
+/// A vector.
+fn together(parts: Vec<Operand>) -> Operand {
+    let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+    let text = format!("{{{}}}", texts.join(", "));
+    Operand { text, registers: parts.into_iter().flat_map(|part| part.registers).collect() }
 }
 
 /// Something for a place, mostly of the type that is due there.
 fn fitting(rng: &mut Rng, place: &Place) -> Operand {
     let ty = match place {
         Place::Value(ty) | Place::Divisor(ty) => ty.as_str(),
+        Place::Vector(ty, count) => {
+            let value = Place::Value(ty.clone());
+            let parts: Vec<Operand> = (0..*count).map(|_| fitting(rng, &value)).collect();
+            return together(parts);
+        }
         Place::Byte => return plain(pick(rng, &["0", "1", "0x96", "255", "0xE8"])),
         Place::Amount | Place::Small => "u32",
     };
@@ -368,7 +378,7 @@ fn any_form(rng: &mut Rng) -> Form {
         let ty = pick(rng, TYPES).0;
         let places = form.destinations.iter_mut().chain(&mut form.sources);
         let named = places.filter_map(|place| match place {
-            Place::Value(name) | Place::Divisor(name) => Some(name),
+            Place::Value(name) | Place::Divisor(name) | Place::Vector(name, _) => Some(name),
             Place::Byte | Place::Amount | Place::Small => None,
         });
         let named: Vec<&mut String> = named.collect();
@@ -410,11 +420,7 @@ fn instruction(rng: &mut Rng) -> Operand {
             };
             let values = matches!(place, Place::Value(ty) if ty != "pred" && ty != "mem");
             let part = if lanes > 1 && values {
-                let list: Vec<Operand> = (0..lanes).map(|_| fitting(rng, place)).collect();
-                let texts: Vec<&str> = list.iter().map(|part| part.text.as_str()).collect();
-                let text = format!("{{{}}}", texts.join(", "));
-                let registers = list.into_iter().flat_map(|part| part.registers).collect();
-                Operand { text, registers }
+                together((0..lanes).map(|_| fitting(rng, place)).collect())
             } else {
                 fitting(rng, place)
             };

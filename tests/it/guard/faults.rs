@@ -451,3 +451,53 @@ fn what_is_not_known_is_not_guarded() {
     );
     assert!(refused("no PTX").starts_with("not guarded: <ptx>"), "{}", refused("no PTX"));
 }
+
+/// A matrix is loaded by all threads of a warp or by none, and what a thread alone has wrong is told of that thread.
+#[test]
+fn a_matrix_is_accessed_by_all_threads_or_by_none() {
+    let row = |wrong: u32| {
+        format!(
+            ".shared .align 16 .b8 tile[128];
+            mov.u32 %r6, tile; shl.b32 %r5, %r4, 2; add.u32 %r5, %r5, %r6;
+            mov.u32 %r7, 7; st.shared.u32 [%r5], %r7; bar.warp.sync -1;
+            shl.b32 %r5, %r4, 4; add.u32 %r5, %r5, %r6;
+            setp.eq.u32 %p1, %r4, {wrong}; @%p1 add.u32 %r5, %r5, 4096;
+            mov.u32 %r7, 9;
+            .loc 1 8 1
+            ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r7}}, [%r5];
+            st.global.u32 [%rd3], %r7;"
+        )
+    };
+    let first = run(&row(5), 1, 32);
+    assert_eq!(told(&first), (8, Action::Read, 5));
+    assert_eq!(first.x, [0; 32], "nobody loaded");
+    // Nobody reads at the address of a thread that gives no row.
+    let second = run(&row(9), 1, 32);
+    assert!(second.told.is_none());
+    assert_eq!(second.x, [7; 32]);
+}
+
+/// All of it has to be there, from the first line to the last.
+#[test]
+fn a_matrix_lies_in_its_memory_as_a_whole() {
+    let registers = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
+    let head = ".reg .f32 %f<8>;\nmov.f32 %f0, 0f3F800000;\n.loc 1 8 1\n";
+    let shape = "sync.aligned.row.m16n16k16.global.f32";
+    // 15 lines of 16 bytes, and 64 more, are more than 128.
+    let store = run(&format!("{head}wmma.store.d.{shape} [%rd1], {registers}, 4;"), 1, 32);
+    assert_eq!(told(&store), (8, Action::Write, 0));
+    assert_eq!(store.x, (1000..1032).collect::<Vec<u32>>());
+    let load =
+        format!("{head}wmma.load.c.{shape} {registers}, [%rd1], 4;\nst.global.f32 [%rd3], %f0;");
+    let load = run(&load, 1, 32);
+    assert_eq!(told(&load), (8, Action::Read, 0));
+    assert_eq!(load.x, [0; 32]);
+    // 16 lines in one place are not.
+    let same =
+        format!("{head}wmma.load.c.{shape} {registers}, [%rd1], 0;\nst.global.f32 [%rd3], %f0;");
+    let same = run(&same, 1, 32);
+    assert!(same.told.is_none());
+    // Thread 4g + t has columns 2t, and 2t + 1, of row g.
+    let due: Vec<u32> = (0..32).map(|lane| 1000 + lane % 4 * 2).collect();
+    assert_eq!(same.x, due);
+}

@@ -257,7 +257,7 @@ impl GuardedModule {
             distance.checked_add(u64::from(access.bytes)).is_none_or(|end| end > bytes)
         };
         let is_misaligned =
-            |access: &CheckedAccess| !of(access).is_multiple_of(u64::from(access.bytes.max(1)));
+            |access: &CheckedAccess| !of(access).is_multiple_of(u64::from(access.align.max(1)));
         let wrong = accesses.iter().find(|access| is_outside(access) || is_misaligned(access));
         let Some(access) = wrong.or(accesses.first()) else { return };
         fault.kind = match access.action {

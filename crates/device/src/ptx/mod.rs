@@ -5,7 +5,7 @@
 //!
 //! Text becomes a [`Module`](ast::Module) by [`parse`], and a module text again by [`print()`]. Instructions are typed
 //! ([`Op`](inst::Op)): whoever matches on one knows exactly what it means without looking at words. What is PTX but
-//! is not interpreted here (tensor cores, clusters, …) is kept as [`Op::Unsupported`](inst::Op::Unsupported).
+//! is not interpreted here (clusters, bulk copies, …) is kept as [`Op::Unsupported`](inst::Op::Unsupported).
 //!
 //! Source: *PTX ISA* 9.0, <https://docs.nvidia.com/cuda/parallel-thread-execution/>.
 
@@ -21,6 +21,7 @@ pub mod inst;
 mod keyword;
 mod lexer;
 pub mod link;
+pub mod matrix;
 pub mod modifier;
 pub mod op;
 pub mod operand;

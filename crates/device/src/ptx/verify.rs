@@ -280,6 +280,10 @@ impl<'a> Verifier<'a> {
             }
             Slot::Loose(ty) => self.value(operand, ty, true, written),
             Slot::Lanes(ty, lanes) => self.lanes(operand, ty, lanes, written),
+            Slot::Vector(..) if !matches!(operand, Operand::Vector(_)) => {
+                fail("a vector is needed")
+            }
+            Slot::Vector(ty, lanes) => self.lanes(operand, ty, lanes, written),
             Slot::Packed(ty) => self.packed(operand, ty, written),
             Slot::Whole(..) if matches!(operand, Operand::Special(Special::Whole(_))) => Ok(()),
             Slot::Whole(ty, lanes) => self.lanes(operand, ty, lanes, written),

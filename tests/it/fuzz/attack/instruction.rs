@@ -333,6 +333,7 @@ impl Writer {
         for place in &form.destinations {
             destinations.push(match place {
                 Place::Value(ty) | Place::Divisor(ty) => self.register(narrow(ty)),
+                Place::Vector(ty, count) => self.vector(ty, *count),
                 Place::Byte | Place::Amount | Place::Small => self.word(),
             });
         }
@@ -344,6 +345,7 @@ impl Writer {
                     let narrow = narrow(ty);
                     if narrow == ty { self.source(ty) } else { self.register(narrow) }
                 }
+                Place::Vector(ty, count) => self.vector(ty, *count),
                 Place::Byte => self.rng.u8(..).to_string(),
                 Place::Amount | Place::Small if self.rng.bool() => self.rng.u32(0..40).to_string(),
                 Place::Amount | Place::Small => self.word(),
@@ -353,6 +355,12 @@ impl Writer {
         operands.extend(sources);
         operands.retain(|operand| !operand.is_empty());
         format!("{} {};", form.mnemonic, operands.join(", "))
+    }
+
+    /// Registers of a type.
+    fn vector(&mut self, ty: &str, count: u8) -> String {
+        let parts: Vec<String> = (0..count).map(|_| self.register(ty)).collect();
+        format!("{{{}}}", parts.join(", "))
     }
 
     // Control --------------------------------------------------------------------------------------

@@ -120,6 +120,10 @@ impl Writer<'_> {
             }
             Place::Value(ty) if constants && at > 0 && self.one_in(5) => self.constant(ty),
             Place::Value(ty) => self.register(ty),
+            Place::Vector(ty, count) => {
+                let parts: Vec<String> = (0..*count).map(|_| self.register(ty)).collect();
+                format!("{{{}}}", parts.join(", "))
+            }
         }
     }
 

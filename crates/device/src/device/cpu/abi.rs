@@ -1,18 +1,21 @@
 //! What compiled code and the host share while a block runs. The layout is a contract: compiled code
 //! addresses the fields by [`std::mem::offset_of`].
 //!
-//! It names memory, texture objects and what is printed, whose addresses it holds; who compiles, interprets and
-//! launches names it.
+//! It names memory, matrices, texture objects and what is printed, whose addresses it holds; who compiles, interprets
+//! and launches names it.
 
 use std::sync::atomic::AtomicU32;
 
 use super::{
+    matrix::Registers,
     memory::{Access, Arena, Range, Tables},
     printf::Prints,
     texture::Snapshot,
 };
 use crate::device::{FaultKind, Result};
 
+/// Bytes of the registers that a thread brings to an operation on matrices.
+pub(super) const MATRIX_BYTES: usize = size_of::<Registers>();
 /// Most threads of a block.
 pub(super) const MAX_THREADS: usize = 1024;
 /// Threads of a warp.
@@ -69,6 +72,8 @@ pub(super) struct BlockContext {
     /// One `u32` a thread.
     pub states: u64,
     pub exchange: u64,
+    /// One [`Registers`] a thread, in kernels whose threads hold matrices together.
+    pub matrices: u64,
     /// Address of the access that stopped a thread.
     pub fault_address: u64,
     /// Index of the block in the grid.

@@ -8,7 +8,8 @@
 //! The modules name each other in one direction, which a test computes:
 //!
 //! ```text
-//! memory, printf, place, thread
+//! memory, printf, place, thread, exact
+//!   -> matrix                     what a warp computes with matrices
 //!   -> texture                    what handles stand for
 //!   -> abi                        what compiled code and the host share while a block runs
 //!   -> layout                     where variables, parameters and locals lie
@@ -27,12 +28,14 @@ mod array;
 mod attribute;
 mod copy;
 mod event;
+mod exact;
 mod host;
 mod interp;
 mod jit;
 mod launch;
 mod layout;
 mod link;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod module;

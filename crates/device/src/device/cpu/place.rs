@@ -57,11 +57,11 @@ pub(super) fn unsupported(
 /// ```
 /// use warpaint::device::cpu;
 ///
-/// let ptx = ".version 8.0\n.target sm_80\n.visible .entry k() {\n.reg .b32 %r<2>;\n\
-///            ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];\nret;\n}";
+/// let ptx = ".version 8.0\n.target sm_90a\n.visible .entry k() {\n\
+///            wgmma.fence.sync.aligned;\nret;\n}";
 /// let unsupported = cpu::unsupported_instructions(ptx);
 /// assert_eq!(unsupported.len(), 1);
-/// assert!(unsupported[0].to_string().contains("ldmatrix"));
+/// assert!(unsupported[0].to_string().contains("wgmma"));
 /// ```
 pub fn unsupported_instructions(text: &str) -> Vec<Error> {
     let Ok(module) = ptx::parse(text) else { return Vec::new() };

@@ -42,6 +42,9 @@ pub(super) struct Guard {
     record: Handle<c_void>,
     /// Where the host writes while kernels run on other streams.
     stream: Handle<sys::CUstream_st>,
+    /// Whether the host has raised the flag. Who holds this changes the flag, and nobody else; it is taken before the
+    /// state, and not by who waits for kernels that the flag may have to end.
+    raised: Mutex<bool>,
     state: Mutex<State>,
 }
 
@@ -53,8 +56,6 @@ struct State {
     table: Option<(u64, usize, u64)>,
     /// The guarded kernel that was launched last.
     launched: Option<Arc<str>>,
-    /// The host has raised the flag.
-    cancelled: bool,
 }
 
 impl Guard {
@@ -73,7 +74,8 @@ impl Guard {
         context.check(unsafe {
             context.driver().cuStreamCreateWithPriority(&raw mut stream, flags, 0)
         })?;
-        let guard = Self { block, record, stream: Handle(stream), state: Mutex::default() };
+        let (raised, state) = (Mutex::default(), Mutex::default());
+        let guard = Self { block, record, stream: Handle(stream), raised, state };
         let mut bytes = [0; control::BYTES];
         bytes[control::RECORD as usize..][..8].copy_from_slice(&seen.to_ne_bytes());
         guard.write(context, block, &bytes)?;
@@ -175,7 +177,8 @@ impl Guard {
 
     /// Raises the flag: guarded kernels end.
     pub(super) fn cancel(&self, context: &CudaContext) -> Result<()> {
-        lock(&self.state).cancelled = true;
+        let mut raised = lock(&self.raised);
+        *raised = true;
         self.write(context, self.block + control::STOP.unsigned_abs(), &1_u32.to_ne_bytes())
     }
 
@@ -190,7 +193,7 @@ impl Guard {
     /// # Errors
     /// [`Error::Fault`]; those of waiting for other work.
     pub(super) fn check(&self, context: &CudaContext) -> Result<()> {
-        if !self.is_written() && !lock(&self.state).cancelled {
+        if !self.is_written() && !*lock(&self.raised) {
             return Ok(());
         }
         self.take(context)
@@ -198,10 +201,12 @@ impl Guard {
 
     #[cold]
     fn take(&self, context: &CudaContext) -> Result<()> {
+        // Neither is the flag raised meanwhile, and then taken down unseen, nor is a kernel launched that would end at it.
+        let mut raised = lock(&self.raised);
+        let state = lock(&self.state);
         // All that is under way ends soon, for the flag is up; what was launched behind the fault must not write over
         // the record.
         context.wait_for_work()?;
-        let mut state = lock(&self.state);
         let bytes = self.record.0.cast::<[u8; field::BYTES]>();
         // SAFETY: the record has so many bytes, and no kernel runs that writes it.
         let record = GuardRecord::read(&unsafe { ptr::read_volatile(bytes) });
@@ -209,7 +214,7 @@ impl Guard {
         unsafe { ptr::write_volatile(bytes, [0; field::BYTES]) };
         // The flag and the claim.
         self.write(context, self.block, &[0; 8])?;
-        let cancelled = std::mem::take(&mut state.cancelled);
+        let cancelled = std::mem::take(&mut *raised);
         let kernel = state.launched.as_deref().unwrap_or("?");
         let told = record.and_then(|record| {
             let module = state.modules.get(record.module as usize).and_then(Weak::upgrade)?;

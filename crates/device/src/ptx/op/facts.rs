@@ -1,6 +1,7 @@
 //! What is known of an operation without its operands.
 
 use crate::ptx::{
+    matrix::{MatrixOp, Product},
     modifier::{
         Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order, ShflMode, VoteMode,
     },
@@ -97,6 +98,8 @@ pub enum WarpOp {
     },
     /// Compute of values of this type.
     Redux(AtomOp, Type),
+    /// Load, store or multiply matrices that they hold together: all threads of the warp.
+    Matrix(MatrixOp),
 }
 
 /// Which instruction a thread goes to next, where the guard, if any, holds.
@@ -275,6 +278,29 @@ impl BarKind {
                 Facts { waits: Waits::Block(self), ..together() }
             }
             Self::Arrive => changes(),
+        }
+    }
+}
+
+impl MatrixOp {
+    /// All threads of the warp do it together, and no other way.
+    pub(super) fn facts(self) -> Facts {
+        let written = self.memory().is_some_and(|memory| memory.written);
+        let facts = together().changes_if(written).waits(WarpOp::Matrix(self));
+        match self {
+            Self::Multiply(product) => product.facts(facts),
+            Self::LoadTiles(_) | Self::StoreTiles(_) | Self::Transpose => facts,
+            Self::Load(_) | Self::Store(_) => facts,
+        }
+    }
+}
+
+impl Product {
+    /// Its arithmetic, added to what else is known of it: in which order floats are summed up, the ISA leaves open.
+    fn facts(&self, facts: Facts) -> Facts {
+        match self.result().is_float() {
+            true => Facts { floats: Floats::Any, is_exact: false, ..facts },
+            false => facts,
         }
     }
 }

@@ -122,6 +122,8 @@ impl Op {
             Self::Shfl { .. } | Self::Vote { .. } => return None,
             Self::Match { .. } | Self::Activemask => return None,
             Self::Redux { .. } | Self::Elect => return None,
+            Self::Ldmatrix(_) | Self::Stmatrix(_) | Self::Movmatrix => return None,
+            Self::WmmaLoad(_) | Self::WmmaStore(_) | Self::Mma(_) => return None,
             Self::Membar { .. } | Self::Fence { .. } | Self::Nanosleep => return None,
             Self::Bra { .. } | Self::BrxIdx { .. } => return None,
             Self::Call { .. } | Self::Ret { .. } => return None,

@@ -12,6 +12,7 @@
 //! | `2T` | of the integer type of twice the width |
 //! | `~T` | in a register that may be wider (PTX ISA, section 9.4.1) |
 //! | `LxT` | so many as were chosen for `L`, in a vector where there are several; registers may be wider |
+//! | `4xT` | so many, in a vector even where it is one |
 //! | `+T` | one, or a vector of values that are as wide together |
 //! | `%LxT` | all values of a special register, or `LxT` |
 //! | `p` | a predicate |
@@ -51,6 +52,9 @@ pub const LISTS: &[(&str, &str)] = &[
         ",.global,.shared,.shared::cta,.shared::cluster,.local,.const,.param,.param::entry,.param::func",
     ),
     ("atomic", ",.global,.shared,.shared::cta,.shared::cluster"),
+    ("own", ",.shared,.shared::cta"),
+    ("near", ",.global,.shared,.shared::cta"),
+    ("wmma", "m16n16k16,m8n32k16,m32n8k16"),
     ("shared", ",.shared,.shared::cta,.shared::cluster"),
     (
         "read",
@@ -126,6 +130,8 @@ pub enum Slot {
     Loose(Type),
     /// So many values, in a vector where there are several; registers may be wider.
     Lanes(Type, u8),
+    /// So many values, in a vector even where it is one.
+    Vector(Type, u8),
     /// A value, or a vector that together has its width.
     Packed(Type),
     /// The values of a special register, or so many values.
@@ -384,6 +390,11 @@ impl Place {
             let count = chosen(choices, count.chars().next().unwrap_or(' '));
             (ty(of), count.trim_start_matches('v').parse().unwrap_or(1))
         };
+        if let Some((count, of)) = notation.split_once('x')
+            && let Ok(count) = count.parse()
+        {
+            return Slot::Vector(ty(of), count);
+        }
         match notation.as_bytes() {
             [b'n', b'0', ..] => Slot::Divisor(ty(&notation[2..])),
             [b'2', ..] => Slot::Value(ty(&notation[1..]).wide()),
@@ -432,6 +443,9 @@ mod tests {
 
     #[test]
     fn operands_may_be_missing_or_wider() {
+        let found = signature("x.{T:u16} 1xT <- 4xb32", "x.u16").unwrap();
+        assert_eq!(found.destinations, [Slot::Vector(Type::U16, 1)]);
+        assert_eq!(found.sources, [Slot::Vector(Type::B32, 4)]);
         let found = signature("x.{T:u16} 2T p? <- ~T n0T", "x.u16").unwrap();
         let destinations = [Slot::Value(Type::U32), Slot::Value(Type::Pred)];
         assert_eq!((&found.destinations[..], found.optional_destinations), (&destinations[..], 1));
@@ -451,9 +465,12 @@ mod tests {
                 let names = form.pieces.iter().filter_map(|piece| piece.name);
                 let of = |name: char| names.clone().any(|known| known == name);
                 assert!(place.condition.is_none_or(of), "`{text}`: {place:?}");
-                let base = place.notation.trim_start_matches(['2', '~', '+', '%', '[']);
+                let base = place.notation.trim_start_matches(['~', '+', '%', '[']);
+                let base = if base == "2T" { "T" } else { base };
                 let base = base.strip_prefix("n0").unwrap_or(base);
-                let base = base.trim_end_matches(['=', ']']);
+                let whole = base.trim_end_matches(['=', ']']);
+                let base = whole.split_once('x').filter(|(count, _)| count.parse::<u8>().is_ok());
+                let base = base.map_or(whole, |(_, of)| of);
                 let parts = base.strip_prefix("Lx").map_or(vec![base], |of| vec!["L", of]);
                 for part in parts {
                     let fixed = ["", "p", "amount", "small", "imm8", "ptr", "xyz", "size|p"];

@@ -21,6 +21,7 @@ use super::{
     words::{Modifier, Text, Words},
 };
 use crate::ptx::{
+    matrix::{MatrixAccess, MatrixOp, Product, Tiles},
     modifier::*,
     types::{Scope, Space, Type},
     video::Video,
@@ -698,6 +699,104 @@ operations! {
         ["fence{,.sc,.acq_rel}.{cta,gpu,sys} <-",
          "sm_90 fence{,.sc,.acq_rel,.acquire,.release}.{cta,cluster,gpu,sys} <-"]
 
+    // Matrices ----------------------------------------------------------------------------------
+
+    /// `ldmatrix d <- [address]`: 8 by 8 halves or several of that; thread 8i + r gives the address of row r of the
+    /// i-th.
+    Ldmatrix("ldmatrix", "sync", "aligned", "m8n8", tiles: Tiles, "b16")
+        => MatrixOp::LoadTiles(*tiles).facts(),
+        ["ldmatrix.sync.aligned.m8n8.x1{,.trans}{S:$own}.b16 1xb32 <- [S]",
+         "ldmatrix.sync.aligned.m8n8.x2{,.trans}{S:$own}.b16 2xb32 <- [S]",
+         "ldmatrix.sync.aligned.m8n8.x4{,.trans}{S:$own}.b16 4xb32 <- [S]"]
+
+    /// `stmatrix [address], a`: sources `address, a`.
+    Stmatrix("stmatrix", "sync", "aligned", "m8n8", tiles: Tiles, "b16")
+        => MatrixOp::StoreTiles(*tiles).facts(),
+        ["sm_90 stmatrix.sync.aligned.m8n8.x1{,.trans}{S:$own}.b16 <- [S]= 1xb32",
+         "sm_90 stmatrix.sync.aligned.m8n8.x2{,.trans}{S:$own}.b16 <- [S]= 2xb32",
+         "sm_90 stmatrix.sync.aligned.m8n8.x4{,.trans}{S:$own}.b16 <- [S]= 4xb32"]
+
+    /// `movmatrix d <- a`: 8 by 8 halves, transposed.
+    Movmatrix["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"]
+        => MatrixOp::Transpose.facts(),
+        ["movmatrix.sync.aligned.m8n8.trans.b16 b32 <- b32"]
+
+    /// `wmma.load d <- [address] [, stride]`: one of the three matrices.
+    WmmaLoad("wmma", "load", access: MatrixAccess)
+        => MatrixOp::Load(*access).facts(),
+        ["wmma.load.{a,b}.sync.aligned.{row,col}.{$wmma}{S:$near}.f16 8xb32 <- [S] b32?",
+         "wmma.load.{a,b}.sync.aligned.{row,col}.m16n16k16{S:$near}.bf16 4xb32 <- [S] b32?",
+         "wmma.load.{a,b}.sync.aligned.{row,col}.m16n16k16{S:$near}.{s8,u8} 2xb32 <- [S] b32?",
+         "wmma.load.a.sync.aligned.{row,col}.m8n32k16{S:$near}.bf16 2xb32 <- [S] b32?",
+         "wmma.load.a.sync.aligned.{row,col}.m8n32k16{S:$near}.{s8,u8} 1xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.{row,col}.m8n32k16{S:$near}.bf16 8xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.{row,col}.m8n32k16{S:$near}.{s8,u8} 4xb32 <- [S] b32?",
+         "wmma.load.a.sync.aligned.{row,col}.m32n8k16{S:$near}.bf16 8xb32 <- [S] b32?",
+         "wmma.load.a.sync.aligned.{row,col}.m32n8k16{S:$near}.{s8,u8} 4xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.{row,col}.m32n8k16{S:$near}.bf16 2xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.{row,col}.m32n8k16{S:$near}.{s8,u8} 1xb32 <- [S] b32?",
+         "wmma.load.{a,b}.sync.aligned.{row,col}.m16n16k8{S:$near}.tf32 4xb32 <- [S] b32?",
+         "wmma.load.{a,b}.sync.aligned.{row,col}.m8n8k4{S:$near}.f64 1xf64 <- [S] b32?",
+         "wmma.load.a.sync.aligned.row.m8n8k32{S:$near}.{s4,u4} 1xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.col.m8n8k32{S:$near}.{s4,u4} 1xb32 <- [S] b32?",
+         "wmma.load.a.sync.aligned.row.m8n8k128{S:$near}.b1 1xb32 <- [S] b32?",
+         "wmma.load.b.sync.aligned.col.m8n8k128{S:$near}.b1 1xb32 <- [S] b32?",
+         "wmma.load.c.sync.aligned.{row,col}.{$wmma}{S:$near}.f16 4xb32 <- [S] b32?",
+         "wmma.load.c.sync.aligned.{row,col}.{$wmma,m16n16k8}{S:$near}.f32 8xf32 <- [S] b32?",
+         "wmma.load.c.sync.aligned.{row,col}.{$wmma}{S:$near}.s32 8xs32 <- [S] b32?",
+         "wmma.load.c.sync.aligned.{row,col}.m8n8k4{S:$near}.f64 2xf64 <- [S] b32?",
+         "wmma.load.c.sync.aligned.{row,col}.{m8n8k32,m8n8k128}{S:$near}.s32 2xs32 <- [S] b32?"]
+
+    /// `wmma.store [address], a [, stride]`: sources `address, a`, and the stride.
+    WmmaStore("wmma", "store", access: MatrixAccess)
+        => MatrixOp::Store(*access).facts(),
+        ["wmma.store.d.sync.aligned.{row,col}.{$wmma}{S:$near}.f16 <- [S]= 4xb32 b32?",
+         "wmma.store.d.sync.aligned.{row,col}.{$wmma,m16n16k8}{S:$near}.f32 <- [S]= 8xf32 b32?",
+         "wmma.store.d.sync.aligned.{row,col}.{$wmma}{S:$near}.s32 <- [S]= 8xs32 b32?",
+         "wmma.store.d.sync.aligned.{row,col}.m8n8k4{S:$near}.f64 <- [S]= 2xf64 b32?",
+         "wmma.store.d.sync.aligned.{row,col}.{m8n8k32,m8n8k128}{S:$near}.s32 <- [S]= 2xs32 b32?"]
+
+    /// `mma d <- a, b, c`, `wmma.mma d <- a, b, c`: `d = a * b + c`.
+    Mma(product: Product)
+        => MatrixOp::Multiply(*product).facts(),
+        ["mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f16.f16.f16.f16 4xb32 <- 2xb32 2xb32 4xb32",
+         "mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f32.f16.f16.f16 8xf32 <- 2xb32 2xb32 4xb32",
+         "mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f32.f16.f16.f32 8xf32 <- 2xb32 2xb32 8xf32",
+         "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 2xb32 <- 2xb32 1xb32 2xb32",
+         "mma.sync.aligned.m16n8k8.row.col.f32.{f16.f16,bf16.bf16}.f32 4xf32 <- 2xb32 1xb32 4xf32",
+         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 2xb32 <- 4xb32 2xb32 2xb32",
+         "mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16,bf16.bf16}.f32 4xf32 <- 4xb32 2xb32 4xf32",
+         "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 4xf32 <- 2xb32 1xb32 4xf32",
+         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 4xf32 <- 4xb32 2xb32 4xf32",
+         "sm_89 mma.sync.aligned.m16n8k32.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32 4xf32 <- 4xb32 2xb32 4xf32",
+         "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 2xf64 <- 1xf64 1xf64 2xf64",
+         "sm_90 mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 4xf64 <- 2xf64 1xf64 4xf64",
+         "sm_90 mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 4xf64 <- 4xf64 2xf64 4xf64",
+         "sm_90 mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 4xf64 <- 8xf64 4xf64 4xf64",
+         "mma.sync.aligned.m8n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 2xs32 <- 1xb32 1xb32 2xs32",
+         "mma.sync.aligned.m16n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 4xs32 <- 2xb32 1xb32 4xs32",
+         "mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 4xs32 <- 4xb32 2xb32 4xs32",
+         "mma.sync.aligned.m8n8k32.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32 2xs32 <- 1xb32 1xb32 2xs32",
+         "mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32 4xs32 <- 2xb32 1xb32 4xs32",
+         "mma.sync.aligned.m16n8k64.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32 4xs32 <- 4xb32 2xb32 4xs32",
+         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{xor,and}.popc 2xs32 <- 1xb32 1xb32 2xs32",
+         "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{xor,and}.popc 4xs32 <- 2xb32 1xb32 4xs32",
+         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.{xor,and}.popc 4xs32 <- 4xb32 2xb32 4xs32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.{$wmma}.f16.f16 4xb32 <- 8xb32 8xb32 4xb32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.{$wmma}.f16.f32 4xb32 <- 8xb32 8xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.{$wmma}.f32.f16 8xf32 <- 8xb32 8xb32 4xb32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.{$wmma}.f32.f32 8xf32 <- 8xb32 8xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m16n16k16.f32.bf16.bf16.f32 8xf32 <- 4xb32 4xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m8n32k16.f32.bf16.bf16.f32 8xf32 <- 2xb32 8xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m32n8k16.f32.bf16.bf16.f32 8xf32 <- 8xb32 2xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m16n16k8.f32.tf32.tf32.f32 8xf32 <- 4xb32 4xb32 8xf32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m8n8k4{$rnd}.f64.f64.f64.f64 2xf64 <- 1xf64 1xf64 2xf64",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m16n16k16.s32.{s8.s8,u8.u8}.s32{,.satfinite} 8xs32 <- 2xb32 2xb32 8xs32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m8n32k16.s32.{s8.s8,u8.u8}.s32{,.satfinite} 8xs32 <- 1xb32 4xb32 8xs32",
+         "wmma.mma.sync.aligned.{row,col}.{row,col}.m32n8k16.s32.{s8.s8,u8.u8}.s32{,.satfinite} 8xs32 <- 4xb32 1xb32 8xs32",
+         "wmma.mma.sync.aligned.row.col.m8n8k32.s32.{s4.s4,u4.u4}.s32{,.satfinite} 2xs32 <- 1xb32 1xb32 2xs32",
+         "wmma.mma.{xor,and}.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 2xs32 <- 1xb32 1xb32 2xs32"]
+
     // Control -----------------------------------------------------------------------------------
 
     /// `bra label`.
@@ -813,13 +912,12 @@ operations! {
 
     // The rest ----------------------------------------------------------------------------------
 
-    /// PTX that is not interpreted: tensor cores, clusters, bulk copies, …, and what has no form above. The operands
-    /// are kept as written (all in `src`, except a first register or vector of registers, which is taken as the
-    /// destination), so that it prints back. The forms are the opcodes of PTX that have no row.
+    /// PTX that is not interpreted: clusters, bulk copies, matrices of warp groups, …, and what has no form above. The
+    /// operands are kept as written (all in `src`, except a first register or vector of registers, which is taken as
+    /// the destination), so that it prints back. The forms are the opcodes of PTX that have no row.
     Unsupported {
         /// The opcode with its modifiers.
         mnemonic: Box<str> }
         => anything(),
-        ["mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix", "tensormap", "mapa", "getctarank",
-         "multimem", "istypep", "clusterlaunchcontrol"]
+        ["wgmma", "tcgen05", "tensormap", "mapa", "getctarank", "multimem", "istypep", "clusterlaunchcontrol"]
 }

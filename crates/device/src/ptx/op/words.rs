@@ -1,6 +1,9 @@
 //! The words of a mnemonic: an operation's fields take theirs when it is read, and put them back when it is printed.
 
+mod matrix;
+
 use crate::ptx::{
+    matrix::{BitOp, Element, Major},
     modifier::*,
     types::{Scope, Space, Type},
     video::{Second, Video, VideoOp},
@@ -146,15 +149,18 @@ macro_rules! keywords_are_modifiers {
 
 keywords_are_modifiers!(
     AtomOp,
+    BitOp,
     BoolOp,
     CacheOp,
     Clamp,
     Cmp,
     Component,
+    Element,
     Function,
     Geometry,
     Half,
     IntRounding,
+    Major,
     MembarLevel,
     Order,
     Packed,

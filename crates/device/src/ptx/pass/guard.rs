@@ -12,12 +12,13 @@
 //! - An access outside is left out, and a load of it gives zero; the thread goes on, so that others that wait for it
 //!   at a barrier do not wait for ever. The first one is written down for the host (`record`), and a flag is raised at
 //!   which all loops end (`poll`).
+//! - A warp's access to a matrix is made by all its threads, or by none where one of them is wrong (`weave`).
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
 //!
-//! What is not known here is not guarded, and [`NotGuarded`] says why. Not prevented are: a barrier that some threads
-//! never reach, calls nested too deeply, a call through a pointer to no function, and wild addresses of local and
-//! constant memory that were loaded from memory (they are counted: [`Counts::unchecked`]). Surfaces: an access outside
-//! reads zero or is left out, and is not told of.
+//! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
+//! prevented are: a barrier that some threads never reach, calls nested too deeply, a call through a pointer to no
+//! function, and wild addresses of local and constant memory that were loaded from memory (they are counted:
+//! [`Counts::unchecked`]). Surfaces: an access outside reads zero or is left out, and is not told of.
 
 mod access;
 mod bounds;
@@ -166,8 +167,10 @@ pub enum CheckKind {
 pub struct CheckedAccess {
     /// Bytes from the lowest one's address on.
     pub offset: i64,
-    /// Its width in bytes, of which its address is a multiple.
+    /// Its width in bytes.
     pub bytes: u32,
+    /// What its address is a multiple of: its width, but of a matrix.
+    pub align: u32,
     /// What is done.
     pub action: Action,
     /// Where.

@@ -261,7 +261,7 @@ impl Block {
                 except.is_some_and(|at| lanes.contains(&at) && self.threads[at].is_ready());
             let patient = (left || excepted) && turn < PATIENCE;
             let resolved =
-                warp::resolve(machine, &self.env, &mut self.threads[lanes.clone()], patient);
+                warp::resolve(machine, &self.env, &mut self.threads[lanes.clone()], patient)?;
             self.idle_turns = if resolved { 0 } else { self.idle_turns };
             ran |= resolved;
             let waits = self.threads[lanes.clone()].iter().any(at_activemask);

@@ -418,6 +418,8 @@ impl<'a> Decoder<'a> {
                 }
                 return self.warp(i, WarpOp::Redux(*op, *ty), *ty, inst);
             }
+            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix => return self.matrix(i, inst),
+            Op::WmmaLoad(_) | Op::WmmaStore(_) | Op::Mma(_) => return self.matrix(i, inst),
             // Control.
             Op::Bra { .. } => Action::Jump(self.branch(i)?),
             Op::BrxIdx { .. } => Action::Table(self.branch_by_table(i, inst)?),

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicU32};
 
 use super::{
     block::Env,
-    program::{Action, Call, Code, Dst, Fill, Inst, Program, Target},
+    program::{Action, Call, Code, Dst, Fill, Inst, Program, Target, WarpOp},
     thread::{Activation, Arrival, State, Thread, Waiting},
     value,
     watch::Watch,
@@ -257,6 +257,12 @@ impl Machine {
                 let [value, mask, lane, clamp, _] = s;
                 let (mask, lane, clamp) = (mask as u32, lane as u32, clamp as u32);
                 thread.state = State::Warp(Waiting { op: *op, value, mask, lane, clamp });
+                return Ok(false);
+            }
+            Action::Matrix(matrix) => {
+                let op = WarpOp::Matrix(matrix.op);
+                let waiting = Waiting { op, value: 0, mask: u32::MAX, lane: 0, clamp: 0 };
+                thread.state = State::Warp(waiting);
                 return Ok(false);
             }
             Action::Table(targets) => {

@@ -20,14 +20,14 @@ use crate::{
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]
-struct Access {
-    space: Option<Space>,
-    bytes: u32,
-    write: bool,
+pub(super) struct Access {
+    pub(super) space: Option<Space>,
+    pub(super) bytes: u32,
+    pub(super) write: bool,
 }
 
 impl Access {
-    fn refused(self, address: u64) -> Trouble {
+    pub(super) fn refused(self, address: u64) -> Trouble {
         let kind = if !address.is_multiple_of(self.bytes.into()) {
             FaultKind::Misaligned
         } else if self.write {
@@ -41,7 +41,7 @@ impl Access {
 }
 
 /// A memory operand's address: base and offset, in 32 bits where the base is such a register.
-fn address(base: u64, offset: i64, narrow: bool) -> u64 {
+pub(super) fn address(base: u64, offset: i64, narrow: bool) -> u64 {
     let sum = base.wrapping_add_signed(offset);
     if narrow { sum & 0xffff_ffff } else { sum }
 }
@@ -277,7 +277,7 @@ impl Machine {
     }
 
     /// Tells the checker.
-    fn touch(
+    pub(super) fn touch(
         &mut self,
         env: &Env,
         thread: &Thread,

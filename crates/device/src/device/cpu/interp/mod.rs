@@ -2,18 +2,19 @@
 //! `unsafe`. It is what the compiler is compared with, and what watches a kernel for mistakes.
 //!
 //! [`decode`] makes a module ready once; [`machine`] does single instructions, their arithmetic ([`value`], with exact
-//! numbers in [`exact`]) being its own; [`block`] gives threads their turns and lets them meet; [`watch`] is told of
+//! numbers in `exact`) being its own; [`block`] gives threads their turns and lets them meet; [`watch`] is told of
 //! every access where a launch is checked.
 
 mod block;
 mod clock;
 mod debugger;
 mod decode;
-mod exact;
+
 mod host;
 mod image;
 mod launch;
 mod machine;
+mod matrix;
 mod memory;
 mod program;
 mod release;

@@ -9,6 +9,7 @@ use crate::{
     ptx::{
         ast::{LocationId, Module},
         inst::Op,
+        matrix::MatrixOp,
         modifier::{AtomOp, Atomic, BarKind, Mbarrier, Query, ShflMode, VoteMode},
         operand::Special,
         types::{Space, Type},
@@ -166,6 +167,7 @@ pub(super) enum Action {
     Fence,
     Barrier(BarKind),
     Warp(WarpOp),
+    Matrix(Box<Matrix>),
     Jump(u32),
     Table(Box<[u32]>),
     Call(Box<Call>),
@@ -242,6 +244,17 @@ pub(super) enum ImageCall {
     QuerySurface(Query),
 }
 
+/// An operation of the warp on matrices.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    pub(super) op: MatrixOp,
+    /// Where the memory lies that it accesses: the first source plus an offset, in a sum of 32 bits or not.
+    pub(super) offset: Option<(i64, bool)>,
+    /// What a thread brings, behind the address.
+    pub(super) from: Box<[Slot]>,
+    pub(super) into: Box<[Dst]>,
+}
+
 /// A call.
 #[derive(Debug)]
 pub(super) struct Call {
@@ -284,4 +297,5 @@ pub(super) enum WarpOp {
     Match { all: bool },
     Redux(AtomOp, Type),
     Elect,
+    Matrix(MatrixOp),
 }

@@ -10,14 +10,15 @@ mod integer;
 
 pub(super) use float::atomic_sum;
 
-use crate::ptx::{
-    inst::Op,
-    modifier::{BoolOp, Cmp},
-    types::Type,
-    video::Video,
+use crate::{
+    device::cpu::exact::Format,
+    ptx::{
+        inst::Op,
+        modifier::{BoolOp, Cmp},
+        types::Type,
+        video::Video,
+    },
 };
-
-use super::exact::Format;
 
 /// Two destinations; the second counts where the instruction has one.
 pub(super) type Results = [u64; 2];
@@ -101,6 +102,8 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => return None,
         Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } => return None,
         Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => return None,
+        Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::Mma(_) => return None,
+        Op::WmmaLoad(_) | Op::WmmaStore(_) => return None,
         Op::Membar { .. } | Op::Fence { .. } | Op::Nanosleep | Op::Pmevent { .. } => return None,
         Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call { .. } | Op::Ret { .. } => return None,
         Op::Exit | Op::Trap | Op::Brkpt | Op::Unsupported { .. } => return None,

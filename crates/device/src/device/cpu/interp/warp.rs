@@ -6,23 +6,33 @@ use super::{
     program::WarpOp,
     thread::{State, Thread, Waiting},
 };
-use crate::ptx::{
-    modifier::{AtomOp, ShflMode, VoteMode},
-    types::Type,
+use crate::{
+    device::Fault,
+    ptx::{
+        modifier::{AtomOp, ShflMode, VoteMode},
+        types::Type,
+    },
 };
 
 /// Lets lanes go on whose operation is complete; whether there were any. While others run, `activemask` is patient.
+///
+/// # Errors
+/// The fault of a lane.
 pub(super) fn resolve(
     machine: &mut Machine,
     env: &Env,
     lanes: &mut [Thread],
     patient: bool,
-) -> bool {
+) -> Result<bool, Box<Fault>> {
     let mut resolved = false;
     for lane in 0..lanes.len() {
         let State::Warp(waiting) = lanes[lane].state else { continue };
         let Some(group) = group(lanes, lane, waiting, patient) else { continue };
-        perform(machine, lanes, group, waiting.op);
+        if let WarpOp::Matrix(op) = waiting.op {
+            machine.matrix(env, lanes, &op)?;
+        } else {
+            perform(machine, lanes, group, waiting.op);
+        }
         if let Some(watch) = &mut machine.watch
             && waiting.op != WarpOp::Activemask
         {
@@ -35,7 +45,7 @@ pub(super) fn resolve(
         }
         resolved = true;
     }
-    resolved
+    Ok(resolved)
 }
 
 /// The lanes that do the operation together with `lane`, once all are there.
@@ -63,7 +73,10 @@ fn group(lanes: &[Thread], lane: usize, waiting: Waiting, patient: bool) -> Opti
     let absent = u32::MAX.checked_shl(lanes.len() as u32).unwrap_or(0);
     // Lanes that have ended, or never were, are not waited for. A lane that its own mask leaves out waits for ever:
     // what it would get is undefined.
-    let missing = waiting.mask & !ready & !gone & !absent;
+    let gone = gone | absent;
+    // But where each holds a part of a matrix.
+    let needed = if let WarpOp::Matrix(_) = waiting.op { u32::MAX } else { waiting.mask & !gone };
+    let missing = needed & !ready;
     let is_named = waiting.mask >> lane & 1 != 0;
     (missing == 0 && is_named).then_some(waiting.mask & ready)
 }
@@ -84,7 +97,7 @@ fn perform(machine: &Machine, lanes: &mut [Thread], group: u32, op: WarpOp) {
         let Some(own) = given[lane] else { continue };
         let values = || members(group).filter_map(|member| Some((member, given[member]?.value)));
         let (result, predicate) = match op {
-            WarpOp::Sync => continue,
+            WarpOp::Sync | WarpOp::Matrix(_) => continue,
             WarpOp::Activemask => (group.into(), true),
             WarpOp::Elect => (leader.into(), lane as u32 == leader),
             WarpOp::Shfl(mode) => {

@@ -38,6 +38,11 @@ pub(in crate::device::cpu) struct Kernel {
 }
 
 impl Kernel {
+    /// Whether its threads hold matrices together.
+    pub(in crate::device::cpu) fn has_matrices(&self) -> bool {
+        self.resumes.iter().any(|point| matches!(point.kind, Resume::Warp(WarpOp::Matrix(_))))
+    }
+
     /// The place with this number.
     pub(in crate::device::cpu) fn site(&self, site: u32) -> &Site {
         &self.sites[(site as usize).min(self.sites.len() - 1)]

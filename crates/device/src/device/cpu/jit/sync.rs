@@ -19,15 +19,16 @@ use super::{
     spin::{self, Spin},
 };
 use crate::{
-    device::cpu::abi::{BLOCKED, BlockContext, Exchange, MAX_THREADS},
+    device::cpu::abi::{BLOCKED, BlockContext, Exchange, MATRIX_BYTES, MAX_THREADS},
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
+        matrix::{MatrixMemory, MatrixOp},
         modifier::BarKind,
         op::{Floats, Waits, WarpOp},
         operand::{Grid, Operand, Reg, Special},
-        types::Type,
+        types::{Space, Type},
     },
 };
 
@@ -181,6 +182,17 @@ pub(super) fn resume_kind(i: &Instruction) -> Option<Resume> {
     }
 }
 
+/// Why a thread can be stopped where it waits.
+fn site_kind(kind: Resume) -> SiteKind {
+    let memory = if let Resume::Warp(WarpOp::Matrix(op)) = kind { op.memory() } else { None };
+    match memory {
+        Some(MatrixMemory { space, written: write, unit: bytes }) => {
+            SiteKind::Access { space: space.map_or("generic", Space::text), write, bytes }
+        }
+        None => SiteKind::Wait,
+    }
+}
+
 /// How many of `%tid.x`, `.y` and `.z`, in this order, the body reads.
 fn axes(body: &Body) -> usize {
     let needed = |operand: &Operand| {
@@ -233,7 +245,7 @@ impl Lower<'_, '_> {
     /// Waits at `instruction`, the statement `at`, and goes on in `resume`.
     pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
         let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
-        let site = self.site(SiteKind::Wait);
+        let site = self.site(site_kind(kind));
         let Point { state, spills } = self.plan().point(at)?;
         self.plan_mut().resume(state, kind, site);
         if self.plan().schedule == Schedule::Warp {
@@ -359,6 +371,7 @@ impl Lower<'_, '_> {
                 self.give_operand(i, 2, offset_of!(Exchange, c))?;
                 return self.give_operand(i, 3, mask);
             }
+            WarpOp::Matrix(matrix) => return self.give_matrix(i, &matrix),
             WarpOp::Vote(_) => Type::Pred,
             WarpOp::Redux(_, ty) => ty,
             WarpOp::Match { .. } => {
@@ -375,6 +388,9 @@ impl Lower<'_, '_> {
 
     /// Writes what a thread gets for its waiting.
     pub(super) fn receive(&mut self, i: &Instruction) -> Step {
+        if let Some(Resume::Warp(WarpOp::Matrix(_))) = resume_kind(i) {
+            return self.take_matrix(i);
+        }
         let Some(first) = i.dst.first() else { return Ok(()) };
         let result = self.take(types::I64, offset_of!(Exchange, result));
         self.set_operand(first, result)?;
@@ -382,6 +398,50 @@ impl Lower<'_, '_> {
             let predicate = self.take(types::I32, offset_of!(Exchange, predicate));
             let predicate = self.fit(predicate, types::I8);
             self.set_operand(second, predicate)?;
+        }
+        Ok(())
+    }
+
+    /// Where a thread's registers lie that it brings to an operation on matrices.
+    fn matrix_place(&mut self) -> Place {
+        let matrices = self.context_u64(offset_of!(BlockContext, matrices));
+        let index = self.current_index();
+        let index = self.b.ins().uextend(types::I64, index);
+        let offset = self.b.ins().imul_imm_u(index, MATRIX_BYTES as i64);
+        let address = self.b.ins().iadd(matrices, offset);
+        Place::new(address, 0, MATRIX_BYTES as u64)
+    }
+
+    /// All sources in their order, one word each; every thread of the warp has to come.
+    fn give_matrix(&mut self, i: &Instruction, op: &MatrixOp) -> Step {
+        let mut words = Vec::new();
+        for operand in &i.src {
+            if let Operand::Address(address) = operand {
+                words.push(self.address_value(address)?);
+                continue;
+            }
+            for part in operand.lanes() {
+                words.push(self.value(part, op.register())?);
+            }
+        }
+        if let Some(stride) = op.default_stride().filter(|_| i.src.len() < op.sources()) {
+            words.push(self.b.ins().iconst(types::I64, i64::from(stride)));
+        }
+        let place = self.matrix_place();
+        for (at, word) in (0..).zip(words) {
+            let word = self.fit(word, types::I64);
+            self.store(word, place, 8 * at);
+        }
+        let all = self.b.ins().iconst(types::I32, i64::from(u32::MAX));
+        self.give(all, offset_of!(Exchange, mask));
+        Ok(())
+    }
+
+    fn take_matrix(&mut self, i: &Instruction) -> Step {
+        let place = self.matrix_place();
+        for (at, part) in (0..).zip(i.dst.iter().flat_map(Operand::lanes)) {
+            let word = self.load(types::I64, place, 8 * at);
+            self.set_operand(part, word)?;
         }
         Ok(())
     }

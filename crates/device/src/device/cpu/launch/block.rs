@@ -3,12 +3,13 @@
 
 use std::{ptr, sync::atomic::Ordering, thread};
 
-use super::{CANCELLED, Run, Scratch, warp};
+use super::{CANCELLED, Run, Scratch, warp::Warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
         abi::{BARRIERS, BLOCKED, BlockContext, DONE, STOPPED, WARP, YIELDED},
         jit::{Kernel, Resume, Schedule, take_assertion},
+        matrix::Refused,
     },
 };
 
@@ -110,9 +111,10 @@ impl Body<'_> {
     /// Runs threads until each waits, has yielded or has ended; how many are not at their end.
     fn enter(&mut self, begin: u32, end: u32) -> std::result::Result<u32, Stopped> {
         let Resident { scratch, context, .. } = &mut *self.resident;
-        // Provenance: compiled code also writes what these two lie in, through the context's addresses.
+        // Provenance: compiled code also writes what these lie in, through the context's addresses.
         context.states = scratch.states.as_mut_ptr() as u64;
         context.exchange = ptr::from_mut(&mut *scratch.exchange) as u64;
+        context.matrices = scratch.matrices.as_mut_ptr() as u64;
         // SAFETY: the code was compiled for this layout, its module is kept by the launch, and the context
         // names memory that lives until the call returns; all other addresses are checked before use.
         let waiting = unsafe { (self.kernel.entry)(context, begin, end) };
@@ -222,10 +224,24 @@ impl Body<'_> {
                 break;
             }
             self.poll()?;
-            let Scratch { states, exchange, .. } = &mut self.resident.scratch;
-            warp::resolve(self.kernel, &mut states[lanes.clone()], begin as usize, exchange);
+            let Resident { scratch, context, .. } = &mut *self.resident;
+            let Scratch { states, exchange, matrices, .. } = scratch;
+            let first = begin as usize;
+            let arena = &self.run.shared.arena;
+            let mut warp = Warp { first, exchange, matrices, context, arena };
+            let resolved = warp.resolve(self.kernel, &mut states[lanes.clone()]);
+            resolved.map_err(|refused| self.refused(begin, refused))?;
         }
         Ok(())
+    }
+
+    /// Reports an access of a thread that waits, in its warp that begins with thread `begin`.
+    fn refused(&self, begin: u32, refused: Refused) -> Stopped {
+        let thread = begin as usize + refused.lane;
+        let site = self.kernel.resume(self.states()[thread]).site;
+        let block = self.resident.context.block;
+        self.run.stop(self.run.fault_at(site, refused.address, block, thread as u32));
+        Stopped
     }
 
     /// Gives the threads that yielded their next turn, and notes whether any of all got on; whether some did

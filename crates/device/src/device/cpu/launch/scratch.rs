@@ -8,6 +8,7 @@ use crate::device::{
     cpu::{
         abi::{self, BlockContext, Exchange, MAX_THREADS},
         jit::{Kernel, Schedule},
+        matrix::{REGISTERS, Registers},
         memory::{Access, Arena, Range},
         thread,
     },
@@ -24,6 +25,7 @@ pub(in crate::device::cpu) struct Scratch {
     spill: Vec<u64>,
     pub(super) states: Vec<u32>,
     pub(super) exchange: Box<Exchange>,
+    pub(super) matrices: Vec<Registers>,
 }
 
 impl fmt::Debug for Scratch {
@@ -41,6 +43,7 @@ impl Scratch {
             spill: Vec::new(),
             states: vec![0; MAX_THREADS],
             exchange: Exchange::new(),
+            matrices: Vec::new(),
         })
     }
 
@@ -71,6 +74,9 @@ impl Scratch {
         if self.spill.len() < kernel.spill_words {
             self.spill = vec![0; kernel.spill_words];
         }
+        if kernel.has_matrices() {
+            self.matrices.resize(MAX_THREADS, [0; REGISTERS]);
+        }
         let dims = |d: crate::device::Dim3| [d.x, d.y, d.z];
         let local_base = self.local.address;
         debug_assert!(threads as usize <= MAX_THREADS, "the launch was checked");
@@ -93,6 +99,7 @@ impl Scratch {
             spill: self.spill.as_mut_ptr() as u64,
             states: self.states.as_mut_ptr() as u64,
             exchange: (&raw mut *self.exchange) as u64,
+            matrices: self.matrices.as_mut_ptr() as u64,
             fault_address: 0,
             block: 0,
             ntid: dims(config.block),
@@ -132,7 +139,8 @@ pub(super) fn resident_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
     const CHUNK: u64 = 1 << crate::device::cpu::memory::CHUNK_BITS;
     let shared = u64::from(kernel.info.shared_bytes) + u64::from(config.shared_bytes);
     let arena = [shared, 4, local_bytes(kernel, config)];
-    let own = size_of::<Exchange>() + kernel.spill_words * 8 + MAX_THREADS * 4;
+    let matrices = if kernel.has_matrices() { MAX_THREADS * abi::MATRIX_BYTES } else { 0 };
+    let own = size_of::<Exchange>() + matrices + kernel.spill_words * 8 + MAX_THREADS * 4;
     arena.map(|bytes| bytes.next_multiple_of(CHUNK).max(CHUNK)).iter().sum::<u64>() + own as u64
 }
 

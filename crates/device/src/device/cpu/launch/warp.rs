@@ -2,45 +2,100 @@
 
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, DONE, Exchange, WARP},
+        abi::{BLOCKED, BlockContext, DONE, Exchange, WARP},
         jit::{Kernel, Resume},
+        matrix::{self, Reach, Refused, Registers},
+        memory::{Arena, Range},
     },
     ptx::{
+        matrix::{MatrixMemory, MatrixOp},
         modifier::{AtomOp, ShflMode, VoteMode},
         op::WarpOp,
         types::Type,
     },
 };
 
-/// Lets lanes go on whose operation is complete; `states` are those of the warp's lanes, `first` is the index
-/// in the block of its first thread.
-pub(super) fn resolve(kernel: &Kernel, states: &mut [u32], first: usize, exchange: &mut Exchange) {
-    debug_assert!(states.len() <= WARP, "a warp has 32 lanes");
-    let waiting = |state: u32| match kernel.resume(state).kind {
-        Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
-        Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
-    };
-    let alive = lanes(states.len(), |lane| states[lane] != DONE);
-    for lane in 0..states.len() {
-        let Some(op) = waiting(states[lane]) else { continue };
-        let state = states[lane];
-        let mask = exchange.mask[first + lane];
-        // It asks who is there, and names nobody.
-        let asks = op == WarpOp::Activemask;
-        let same = |other: usize| match asks {
-            true => states[other] == state,
-            false => waiting(states[other]) == Some(op) && exchange.mask[first + other] == mask,
+/// A warp whose lanes wait, and what they handed over.
+pub(super) struct Warp<'a> {
+    /// The index in the block of its first thread.
+    pub(super) first: usize,
+    pub(super) exchange: &'a mut Exchange,
+    /// Of all threads of the block, in kernels that have matrices.
+    pub(super) matrices: &'a mut [Registers],
+    pub(super) context: &'a BlockContext,
+    pub(super) arena: &'a Arena,
+}
+
+impl Warp<'_> {
+    /// Lets lanes go on whose operation is complete; `states` are theirs.
+    ///
+    /// # Errors
+    /// The first access of theirs that is refused.
+    pub(super) fn resolve(&mut self, kernel: &Kernel, states: &mut [u32]) -> Result<(), Refused> {
+        debug_assert!(states.len() <= WARP, "a warp has 32 lanes");
+        let waiting = |state: u32| match kernel.resume(state).kind {
+            Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
+            Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
         };
-        let ready = lanes(states.len(), same);
-        // Lanes that have exited, or never were, are not waited for.
-        if !asks && mask & alive & !ready != 0 {
-            continue;
+        let alive = lanes(states.len(), |lane| states[lane] != DONE);
+        for lane in 0..states.len() {
+            let Some(op) = waiting(states[lane]) else { continue };
+            let state = states[lane];
+            let mask = self.exchange.mask[self.first + lane];
+            // It asks who is there, and names nobody.
+            let asks = op == WarpOp::Activemask;
+            let same = |other: usize| match asks {
+                true => states[other] == state,
+                false => {
+                    waiting(states[other]) == Some(op)
+                        && self.exchange.mask[self.first + other] == mask
+                }
+            };
+            let ready = lanes(states.len(), same);
+            // Lanes that have exited, or never were, are not waited for, but where each holds a part of a matrix.
+            let needed = if let WarpOp::Matrix(_) = op { mask } else { mask & alive };
+            if !asks && needed & !ready != 0 {
+                continue;
+            }
+            let group = if asks { ready } else { mask & ready | 1 << lane };
+            self.perform(op, group)?;
+            for member in members(group) {
+                states[member] &= !BLOCKED;
+            }
         }
-        let group = if asks { ready } else { mask & ready | 1 << lane };
-        perform(op, group, first, exchange);
-        for member in members(group) {
-            states[member] &= !BLOCKED;
+        Ok(())
+    }
+
+    fn perform(&mut self, op: WarpOp, group: u32) -> Result<(), Refused> {
+        let (first, exchange) = (self.first, &mut *self.exchange);
+        match op {
+            WarpOp::Sync => {}
+            WarpOp::Activemask => give(exchange, group, first, u64::from(group), 1),
+            WarpOp::Shfl(mode) => {
+                for lane in members(group) {
+                    let (value, valid) = shuffled(mode, lane, group, first, exchange);
+                    exchange.result[first + lane] = value;
+                    exchange.predicate[first + lane] = u32::from(valid);
+                }
+            }
+            WarpOp::Vote(mode) => vote(mode, group, first, exchange),
+            WarpOp::Match { all } => matches(all, group, first, exchange),
+            WarpOp::Redux(op, ty) => {
+                let values = members(group).map(|lane| exchange.value[first + lane] as u32);
+                let result = values.reduce(|a, b| reduced(op, ty, a, b)).unwrap_or(0);
+                give(exchange, group, first, u64::from(result), 1);
+            }
+            WarpOp::Matrix(op) => self.matrix(&op)?,
         }
+        Ok(())
+    }
+
+    /// All lanes are there.
+    fn matrix(&mut self, op: &MatrixOp) -> Result<(), Refused> {
+        let Some(warp) = self.matrices[self.first..].first_chunk_mut() else { return Ok(()) };
+        let shared = Range { address: self.context.shared_base, bytes: self.context.shared_bytes };
+        let memory = op.memory().unwrap_or(MatrixMemory::NONE);
+        matrix::perform(op, warp, &mut Reach { arena: self.arena, shared, memory })
     }
 }
 
@@ -50,27 +105,6 @@ fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
 
 fn members(mask: u32) -> impl Iterator<Item = usize> {
     (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
-}
-
-fn perform(op: WarpOp, group: u32, first: usize, exchange: &mut Exchange) {
-    match op {
-        WarpOp::Sync => {}
-        WarpOp::Activemask => give(exchange, group, first, u64::from(group), 1),
-        WarpOp::Shfl(mode) => {
-            for lane in members(group) {
-                let (value, valid) = shuffled(mode, lane, group, first, exchange);
-                exchange.result[first + lane] = value;
-                exchange.predicate[first + lane] = u32::from(valid);
-            }
-        }
-        WarpOp::Vote(mode) => vote(mode, group, first, exchange),
-        WarpOp::Match { all } => matches(all, group, first, exchange),
-        WarpOp::Redux(op, ty) => {
-            let values = members(group).map(|lane| exchange.value[first + lane] as u32);
-            let result = values.reduce(|a, b| reduced(op, ty, a, b)).unwrap_or(0);
-            give(exchange, group, first, u64::from(result), 1);
-        }
-    }
 }
 
 fn give(exchange: &mut Exchange, group: u32, first: usize, result: u64, predicate: u32) {

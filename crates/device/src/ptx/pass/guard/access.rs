@@ -1,6 +1,7 @@
 //! What memory an instruction accesses.
 
 use super::super::super::inst::{Instruction, Op};
+use super::super::super::matrix::{MatrixAccess, Tiles};
 use super::super::super::modifier::MbarrierOp;
 use super::super::super::operand::{Operand, Reg};
 use super::super::super::types::Space;
@@ -25,6 +26,8 @@ pub(super) enum When {
     Unless(Reg),
     /// Where this predicate is true.
     If(Reg),
+    /// By the first threads of the warp, so many.
+    First(u32),
 }
 
 /// One access of an instruction.
@@ -49,7 +52,7 @@ impl Access {
 }
 
 /// Instructions that are kept as written and access no memory, or whose address can do no harm.
-const HARMLESS: [&str; 6] = ["mma.", "wmma.mma.", "movmatrix.", "mapa.", "getctarank.", "istypep."];
+const HARMLESS: [&str; 5] = ["mma.", "wmma.mma.", "mapa.", "getctarank.", "istypep."];
 
 /// The accesses of `i`, but those of parameters by their name, which the verifier has checked.
 ///
@@ -109,12 +112,44 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
         }
         Op::CpAsyncWaitAll | Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } => none,
         Op::Vote { .. } | Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => none,
+        Op::Ldmatrix(tiles) => Ok(rows(tiles, Action::Read)),
+        Op::Stmatrix(tiles) => Ok(rows(tiles, Action::Write)),
+        Op::WmmaLoad(access) => matrix(i, access, i.src.get(1), Action::Read),
+        Op::WmmaStore(access) => matrix(i, access, i.src.get(2), Action::Write),
+        Op::Movmatrix | Op::Mma(_) => none,
         Op::Membar { .. } | Op::Fence { .. } => none,
         Op::Bra { .. } | Op::BrxIdx { .. } | Op::Call { .. } | Op::Ret { .. } | Op::Exit => none,
         Op::Trap | Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => none,
         Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } | Op::Suld(_) => none,
         Op::Sust(_) | Op::Sured(_) => none,
     }
+}
+
+/// The row of a tile that each of the first threads gives the address of.
+fn rows(tiles: &Tiles, action: Action) -> Vec<Access> {
+    let threads = 8 * u32::from(tiles.count);
+    let when = if threads < 32 { When::First(threads) } else { When::Always };
+    vec![Access { when, ..Access::new(0, tiles.space, 16, action) }]
+}
+
+/// A whole matrix, from the first element of its first line to the last one of its last: where that is, is known where
+/// the stride is a constant.
+fn matrix(
+    i: &Instruction,
+    access: &MatrixAccess,
+    stride: Option<&Operand>,
+    action: Action,
+) -> Result<Vec<Access>, String> {
+    let stride = match stride {
+        None => Some(access.default_stride()),
+        Some(Operand::Int(stride)) => u32::try_from(*stride).ok(),
+        Some(_) => None,
+    };
+    let bytes = stride.and_then(|stride| access.span(stride));
+    let bytes =
+        bytes.ok_or_else(|| format!("{} with a stride that is no constant", i.op.mnemonic()))?;
+    let align = access.alignment();
+    Ok(vec![Access { align, ..Access::new(0, access.space, bytes, action) }])
 }
 
 /// Both sides of `cp.async`, whose source may be shorter than its destination, or not read at all.

@@ -47,6 +47,7 @@ pub(super) struct Member {
     /// From the root on.
     pub(super) offset: i64,
     pub(super) bytes: u32,
+    pub(super) align: u32,
     pub(super) action: Action,
 }
 
@@ -312,6 +313,7 @@ impl Planner<'_> {
                 statement: at,
                 offset,
                 bytes: access.bytes,
+                align: access.align,
                 action: access.action,
             }],
             covered_by: None,

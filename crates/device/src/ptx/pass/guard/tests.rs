@@ -73,3 +73,25 @@ fn only_windows_that_the_module_makes_addresses_of_are_searched() {
     assert_eq!(searched("mov.u64 %rd3, frame; cvta.local.u64 %rd4, %rd3;"), [false, true]);
     assert_eq!(searched("cvta.to.local.u64 %rd4, %rd2;"), [false, false]);
 }
+
+/// Where a matrix ends is known of a constant stride alone.
+#[test]
+fn matrices_of_unknown_strides_are_not_guarded() {
+    let guarded = |stride: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64
+            .visible .entry k(.param .u64 p, .param .u32 n)
+            {{
+            .reg .b32 %r<9>; .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [p]; ld.param.u32 %r8, [n];
+            wmma.load.a.sync.aligned.row.m16n16k16.bf16 {{%r1, %r2, %r3, %r4}}, [%rd1]{stride};
+            ret;
+            }}"
+        );
+        guard(&parse(&text).unwrap()).map(|guarded| guarded.kernels[0].counts.accesses)
+    };
+    assert_eq!(guarded(""), Ok(1));
+    assert_eq!(guarded(", 24"), Ok(1));
+    let why = guarded(", %r8").unwrap_err().to_string();
+    assert!(why.contains("wmma.load") && why.contains("stride"), "{why}");
+}

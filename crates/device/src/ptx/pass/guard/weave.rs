@@ -6,7 +6,8 @@ use super::super::super::ast::{Body, Statement};
 use super::super::super::cfg::{BlockId, Cfg};
 use super::super::super::inst::{Guard, Instruction, Op};
 use super::super::super::modifier::Clamp;
-use super::super::super::operand::{Operand, Reg};
+use super::super::super::op::{Waits, WarpOp};
+use super::super::super::operand::{Operand, Reg, Scalar, Special};
 use super::super::super::types::Type;
 use super::access::When;
 use super::bounds::Woven;
@@ -149,6 +150,11 @@ impl Weaver<'_> {
             }
             When::Unless(reg) => Guard { reg, negated: true },
             When::If(reg) => Guard { reg, negated: false },
+            When::First(threads) => {
+                let lane = self.code.special(Special::Scalar(Scalar::Laneid));
+                let first = [Operand::Reg(lane), Operand::Int(threads.into())];
+                Guard { reg: self.code.give("setp.lt.u32", Type::Pred, first), negated: false }
+            }
         };
         let Some(guard) = group.guard else { return Some(further) };
         let both = [guard, further].map(|guard| self.predicate(guard));
@@ -168,6 +174,10 @@ impl Weaver<'_> {
     fn access(&mut self, at: usize, i: &Instruction, groups: std::ops::Range<usize>) {
         let mut i = i.clone();
         untrapped(&mut i.op);
+        if matches!(i.op.facts().waits, Waits::Warp(WarpOp::Matrix(_))) {
+            self.warps_access(at, i, groups);
+            return;
+        }
         let (mut fine, mut wrong) = (None, None);
         let plan = self.plan;
         for number in groups {
@@ -194,6 +204,35 @@ impl Weaver<'_> {
         if let Some(wrong) = wrong {
             results.into_iter().for_each(|result| self.zero(wrong, result));
         }
+    }
+
+    /// The same of a warp's access, of which each thread has its part: all do it, or none. A thread that makes none has
+    /// nothing wrong.
+    fn warps_access(&mut self, at: usize, mut i: Instruction, groups: std::ops::Range<usize>) {
+        let plan = self.plan;
+        let own = groups.filter(|number| {
+            plan.groups[*number].members.iter().any(|member| member.statement == at)
+        });
+        let own = own.map(|number| plan.groups[number].covered_by.unwrap_or(number)).next();
+        let fail = own.and_then(|number| self.woven.get(&number)).map(|woven| woven.fail);
+        let results: Vec<Operand> = i.dst.iter().flat_map(Operand::lanes).cloned().collect();
+        let Some(fail) = fail else {
+            self.code.out.push(Statement::Instruction(i));
+            return;
+        };
+        let asked = [Operand::Reg(fail), Operand::Int(-1)];
+        let wrong = self.code.give("vote.sync.any.pred", Type::Pred, asked);
+        let made = match i.guard {
+            None => unless(wrong),
+            Some(guard) => {
+                let right = self.predicate(Guard { reg: wrong, negated: true });
+                let both = [self.predicate(guard), right];
+                when(self.code.give("and.pred", Type::Pred, both))
+            }
+        };
+        i.guard = made;
+        self.code.out.push(Statement::Instruction(i));
+        results.into_iter().for_each(|result| self.zero(wrong, result));
     }
 
     fn zero(&mut self, wrong: Reg, result: Operand) {
@@ -264,6 +303,7 @@ impl Weaver<'_> {
             CheckedAccess {
                 offset: member.offset - group.low,
                 bytes: member.bytes,
+                align: member.align,
                 action: member.action,
                 location: i.and_then(|i| i.location),
                 line: i.map_or(0, |i| i.line),

@@ -7,6 +7,7 @@ use crate::{
         ast::Param,
         inst::Instruction,
         modifier::{Access, AtomOp, Atomic, BarKind, CacheHints, Mbarrier, MbarrierOp},
+        op::{self, Waits},
         operand::{Axis, Label, Operand, Special, Symbol},
         types::{Space, Type},
     },
@@ -245,8 +246,35 @@ impl Decoder<'_> {
             WarpOp::Vote(_) | WarpOp::Match { .. } | WarpOp::Redux(..) => {
                 [src[0], src[1], none, none, none]
             }
+            WarpOp::Matrix(_) => return Err(Unsupported::Operation),
         };
         inst.action = Action::Warp(op);
+        Ok(())
+    }
+
+    /// The first source becomes the address, where there is one.
+    pub(super) fn matrix(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
+        let Waits::Warp(op::WarpOp::Matrix(op)) = i.op.facts().waits else {
+            return Err(Unsupported::Operation);
+        };
+        let mut from = Vec::new();
+        let mut offset = None;
+        for operand in &i.src {
+            if let Operand::Address(_) = operand {
+                let (base, bytes, narrow) = self.address(Some(operand))?;
+                (inst.src[0], offset) = (base, Some((bytes, narrow)));
+                continue;
+            }
+            for part in operand.lanes() {
+                from.push(self.source(part, op.register())?);
+            }
+        }
+        if let Some(stride) = op.default_stride().filter(|_| i.src.len() < op.sources()) {
+            from.push(self.constant(stride.into()));
+        }
+        let into = i.dst.iter().flat_map(Operand::lanes).map(|part| self.destination(part));
+        let into = into.collect::<Step<_>>()?;
+        inst.action = Action::Matrix(Box::new(Matrix { op, offset, from: from.into(), into }));
         Ok(())
     }
 

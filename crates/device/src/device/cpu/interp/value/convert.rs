@@ -1,14 +1,16 @@
 //! `cvt` and `cvt.pack`: PTX ISA 9.7.9.
 
 use super::{
-    super::exact::{self, Exact, F16, F32, F64, Format},
     clamped,
     float::{positive, saturated},
     number, range, unsigned,
 };
-use crate::ptx::{
-    modifier::{Cvt, IntRounding, Packed, Rounding},
-    types::Type,
+use crate::{
+    device::cpu::exact::{self, Exact, F16, F32, F64, Format},
+    ptx::{
+        modifier::{Cvt, IntRounding, Packed, Rounding},
+        types::Type,
+    },
 };
 
 pub(super) fn convert(cvt: &Cvt, s: &[u64; 5]) -> Option<u64> {

@@ -1,14 +1,14 @@
 //! Floating point: PTX ISA 9.7.3 to 9.7.5. Rounding to nearest of single and double precision is the processor's,
 //! everything else exact arithmetic.
 
-use super::{
-    super::exact::{self, F32, F64, Format},
-    each_lane,
-};
-use crate::ptx::{
-    modifier::{Accuracy, Cmp, Function, MinMax, Mode, Rounding, Test},
-    op::FloatOp,
-    types::Type,
+use super::each_lane;
+use crate::{
+    device::cpu::exact::{self, F32, F64, Format},
+    ptx::{
+        modifier::{Accuracy, Cmp, Function, MinMax, Mode, Rounding, Test},
+        op::FloatOp,
+        types::Type,
+    },
 };
 
 pub(super) fn evaluate(op: FloatOp, ty: Type, s: &[u64; 5]) -> Option<u64> {

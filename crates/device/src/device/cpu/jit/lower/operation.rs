@@ -131,6 +131,10 @@ impl Lower<'_, '_> {
             Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => {
                 return Err(Unsupported::Operation);
             }
+            Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::WmmaLoad(_) => {
+                return Err(Unsupported::Operation);
+            }
+            Op::WmmaStore(_) | Op::Mma(_) => return Err(Unsupported::Operation),
             // Control.
             Op::Bra { .. } => return self.branch(i),
             Op::BrxIdx { .. } => return self.branch_by_table(i),

@@ -1,7 +1,7 @@
 //! Floating-point numbers as integers times powers of two: computed exactly, rounded once, as the PTX ISA says.
 //!
-//! This is what gives halves and directed roundings their exact results; it shares nothing with the compiler's
-//! arithmetic, and its tests compare it with the processor's.
+//! This is what gives the interpreter's halves and directed roundings their exact results, and matrices of doubles
+//! theirs; it shares nothing with the compiler's arithmetic, and its tests compare it with the processor's.
 
 use std::cmp::Ordering;
 
