@@ -88,7 +88,7 @@ fn matrices_of_unknown_strides_are_not_guarded() {
             ret;
             }}"
         );
-        guard(&parse(&text).unwrap()).map(|guarded| guarded.kernels[0].counts.accesses)
+        guard(&parse(&text).unwrap(), &[]).map(|guarded| guarded.kernels[0].counts.accesses)
     };
     assert_eq!(guarded(""), Ok(1));
     assert_eq!(guarded(", 24"), Ok(1));
