@@ -253,7 +253,7 @@ fn guesses_are_marked() {
     let after = "int main() { int *a, i; cudaMalloc(&a, 256);
         for (i = 0; i < 48; i += 16) mark<<<1, 1>>>(a, i);
         mark<<<1, 1>>>(a, i); }";
-    drafts(mark, after, &["at = \"(0 + i * (16))\"\n", "at = 0 # fill in: i\n"]);
+    drafts(mark, after, &["at = \"i * 16\"\n", "at = 0 # fill in: i\n"]);
     let stride =
         "void run(int *a, int n, int by) { for (int t = 0; t < n; t += by) mark<<<1, 1>>>(a, t); }";
     drafts(mark, stride, &["repeat  = 1 # fill in: rounds", "at = 0 # fill in: t\n"]);

@@ -1,0 +1,156 @@
+//! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
+
+use super::{
+    evaluator::{Place, Told},
+    host::{Host, Span},
+    number::Type,
+    regions::{Kind, Region},
+};
+
+/// Tokens of a statement that are looked at for `?`.
+const LONGEST_STATEMENT: usize = 200;
+
+/// When something is done.
+pub(super) enum When {
+    Always,
+    /// Never, since this condition is otherwise.
+    Never(String),
+    If {
+        /// A formula of the rounds around it, and whether it is surely right.
+        formula: Option<(String, bool)>,
+        /// What follows no formula.
+        unknown: Vec<String>,
+        /// The loops that the formula follows, a bit for each depth.
+        follows: u64,
+    },
+}
+
+/// One condition: what has to hold, or not to hold, or not all of it at once.
+struct Condition {
+    parts: Vec<(Span, bool)>,
+    is_excluded: bool,
+}
+
+impl<'s> Host<'s> {
+    /// When what stands at `place` is done.
+    pub(super) fn when(&self, place: &Place<'_, 's>) -> When {
+        let at = place.at;
+        if let Some(never) = self.never(at) {
+            return When::Never(never);
+        }
+        let is_function = |region: &Region| matches!(region.kind, Kind::Function { .. });
+        let own = self.branches(at, &is_function).into_iter();
+        let mut conditions: Vec<Condition> =
+            own.map(|part| Condition { parts: vec![part], is_excluded: false }).collect();
+        // The outermost first, as they are read.
+        conditions.reverse();
+        conditions.extend(self.rounds_ended_before(at));
+        let mut unknown = self.choices(at);
+        let (mut texts, mut is_all_sure, mut follows) = (Vec::new(), true, 0);
+        let is_single = conditions.len() == 1;
+        for condition in &conditions {
+            let (told, is_sure) = self.surely(|host| host.told_condition(condition, place));
+            match told {
+                Some((text, binding, of)) => {
+                    let text = if is_single || binding { text } else { format!("({text})") };
+                    texts.push(text);
+                    is_all_sure &= is_sure;
+                    follows |= of;
+                }
+                None => unknown.push(self.condition_text(condition)),
+            }
+        }
+        if texts.is_empty() && unknown.is_empty() {
+            return When::Always;
+        }
+        let formula = (!texts.is_empty()).then(|| (texts.join(" && "), is_all_sure));
+        When::If { formula, unknown, follows }
+    }
+
+    /// Why what stands at `at` is never done, if so.
+    fn never(&self, at: usize) -> Option<String> {
+        self.regions.around(at).find_map(|(_, region)| match &region.kind {
+            Kind::If { condition, holds } if self.decided(condition)? != *holds => {
+                let text = self.text(condition);
+                Some(if *holds { format!("`{text}` does not hold") } else { format!("`{text}` holds") })
+            }
+            Kind::Catch => Some("nothing is thrown".to_owned()),
+            _ => None,
+        })
+    }
+
+    /// `if (...) continue;` before `at`, in the loops around it.
+    fn rounds_ended_before(&self, at: usize) -> Vec<Condition> {
+        let mut found = Vec::new();
+        let bodies = self.regions.around(at).filter_map(|(_, region)| region.repeated());
+        for body in bodies.filter(|body| body.contains(&at)).collect::<Vec<_>>() {
+            for (jump, goes_on) in self.jumps_in(&body) {
+                if goes_on && jump < at {
+                    let is_loop =
+                        |region: &Region| region.repeated().is_some_and(|of| of == body);
+                    let parts = self.branches(jump, &is_loop);
+                    found.push(Condition { parts, is_excluded: true });
+                }
+            }
+        }
+        found
+    }
+
+    /// `switch` and `?` around `at`.
+    fn choices(&self, at: usize) -> Vec<String> {
+        let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
+            Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
+            _ => None,
+        });
+        let mut found: Vec<String> = switches.collect();
+        let first = at.saturating_sub(LONGEST_STATEMENT);
+        let start = (first..at).rev().find(|at| matches!(self.text_at(*at), ";" | "{" | "}"));
+        let statement = start.map_or(first, |start| start + 1)..at;
+        if let Some(question) = statement.clone().rfind(|at| self.text_at(*at) == "?") {
+            found.push(self.text(&(statement.start..question)));
+        }
+        found
+    }
+
+    /// A condition as a formula: its text, whether it binds as tightly as a part of `&&` has to, and the loops that it
+    /// follows.
+    fn told_condition(
+        &self,
+        condition: &Condition,
+        place: &Place<'_, 's>,
+    ) -> Option<(String, bool, u64)> {
+        let mut all: Option<Told> = None;
+        for (span, holds) in &condition.parts {
+            let loops = place.loops.iter().copied();
+            let loops = loops.filter(|around| around.body.contains(&span.start)).collect();
+            let own = Place { at: span.start, loops, time: place.time };
+            let told = self.converted(self.told(span, &own)?, Type::Bool)?;
+            let formula = told.formula()?;
+            let formula = if *holds { formula } else { formula.signed("!") };
+            all = Some(Told::Formula(match all {
+                Some(Told::Formula(before)) => before.linked("&&", &formula),
+                Some(Told::Number(_)) | None => formula,
+            }));
+        }
+        let formula = all?.formula()?;
+        let formula = if condition.is_excluded { formula.signed("!") } else { formula };
+        // What is known to be a number, but not surely so, is no formula worth writing.
+        let is_formula = formula.follows != 0;
+        let follows = formula.follows;
+        let is_tight = !formula.text.contains("||") && !formula.text.contains('?');
+        is_formula.then(|| Some((formula.checked()?, is_tight, follows)))?
+    }
+
+    fn condition_text(&self, condition: &Condition) -> String {
+        let part = |(span, holds): &(Span, bool)| {
+            let text = self.text(span);
+            if *holds { text } else { format!("!({text})") }
+        };
+        let all: Vec<String> = condition.parts.iter().map(part).collect();
+        match (condition.is_excluded, all.is_empty()) {
+            (true, true) => "continue".to_owned(),
+            (true, false) => format!("!({})", all.join(" && ")),
+            (false, _) => all.join(" && "),
+        }
+    }
+}
