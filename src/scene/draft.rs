@@ -5,7 +5,9 @@
 
 mod arguments;
 mod arrays;
+mod calls;
 mod conditions;
+mod declarations;
 mod entries;
 mod evaluator;
 mod formula;

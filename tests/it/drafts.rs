@@ -1,5 +1,7 @@
 //! `warpaint new`: manifests for files that have none.
 
+mod host_code;
+
 use super::support::Workplace;
 
 /// A file with a loop of time steps, halves that change places, sizes by constants, and data from the host.
@@ -138,9 +140,9 @@ void sort(float *values) {
     ended.expect(0, &[]);
     for part in [
         "[[pass]]\nrepeat  = 10\ncounter = \"k\"\n",
-        "[[pass.pass]]\nrepeat  = \"ilog2(max(1, ((2) << k) >> 1)) + 1\"\ncounter = \"j\"\n",
+        "[[pass.pass]]\nrepeat  = \"ilog2((2 << k) >> 1) + 1\"\ncounter = \"j\"\n",
         "[[pass.pass.pass]]\nkernel = \"bitonic\"\ngrid   = 4\nblock  = 256\n",
-        "j = \"((((2) << k) >> 1) >> j)\"\nk = \"((2) << k)\"\n",
+        "j = \"((2 << k) >> 1) >> j\"\nk = \"2 << k\"\n",
     ] {
         assert!(ended.out.contains(part), "{part} in {}", ended.out);
     }
@@ -404,6 +406,22 @@ fn any_text_gives_a_manifest() {
             .map(|(i, texture)| format!("{texture} t{i}")).collect::<Vec<_>>().join(",")),
         format!("void f() {{ {} }}", "cudaMalloc(cudaMemcpy(1, 2, 3, for (x) ".repeat(50_000)),
         format!("dim3 {} a;", "dim3, ".repeat(200_000)),
+        // Macros, functions, branches and blocks without end.
+        format!("{}\n__global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>(M29); }}",
+            (1..30).map(|i| format!("#define M{i} M{} + M{}\n", i - 1, i - 1)).collect::<String>()),
+        format!("#define F(a, b) F(b, a) G(a, a)\n#define G(a, b) F(F(a, b), b)\n{} void f() {{ k<<<F(1, 2), G((, 1)>>>(F(1)); }}",
+            "__global__ void k(int a) {}"),
+        format!("{} __global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>(f29(1)); }}",
+            (1..30).map(|i| format!("int f{i}(int a) {{ return f{}(a) + f{}(f{i}(a)); }}", i - 1, i - 1)).collect::<String>()),
+        format!("__global__ void k(int a) {{}} void f(int n) {{ {} k<<<1, 1>>>(n); }}", "if (n > 1) { n = n + 1; ".repeat(30_000)),
+        format!("__global__ void k(int a) {{}} void f(int n) {{ for (;;) {{ {} {} }} }}",
+            "if (n > 1) break; else continue;".repeat(20_000), "k<<<1, 1>>>(n);".repeat(300)),
+        format!("__global__ void k(int a) {{}} void f() {{ {} k<<<1, 1>>>(n); }}", "{ int n = 1; n++; } ".repeat(50_000)),
+        format!("__global__ void k(int a) {{}} void f() {{ int n = 0; {} k<<<1, 1>>>(n); }}", "n += n; n++; n <<= 1; ".repeat(30_000)),
+        format!("__global__ void k(int *a) {{}} void f(int *a, int *b) {{ k<<<1, 1>>>(a); {} }}",
+            "cudaMemcpy(a, b, 4, cudaMemcpyDeviceToDevice); cudaMemset(a, 1, n);".repeat(20_000)),
+        format!("void f() {{ {} }}", "else do if (1) while (1) switch (1) for (;;) ".repeat(30_000)),
+        format!("__global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>({}1{}); }}", "(int)-!~".repeat(100), " ? 1 : 2".repeat(100)),
         // What would say more than a manifest should.
         "__global__ void k(float *a, int n) {} void f() { for (int i = 0; i < 4; i++) k<<<1, 64>>>(a, i \"#\\\n[[golden]] #\\\n\
          of = 'a' #\\\nfile = 'planted.npy' #\\\n[compile] #\\\ndefine = { EVIL = 1 } #\\\n#\"); }".to_owned(),

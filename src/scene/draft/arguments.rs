@@ -33,12 +33,7 @@ pub(super) enum Wanted<'s> {
 
 impl<'s> Draft<'_, 's> {
     /// What a parameter is given in a launch.
-    pub(super) fn argument(
-        &self,
-        ctype: &CType,
-        span: &Span,
-        place: &Place<'_, 's>,
-    ) -> Wanted<'s> {
+    pub(super) fn argument(&self, ctype: &CType, span: &Span, place: &Place<'_, 's>) -> Wanted<'s> {
         let tokens = self.host.tokens(span);
         let text = self.host.text(span);
         match ctype {
@@ -195,7 +190,7 @@ pub(super) fn written(told: &Told, given: &Told) -> Option<String> {
             let is_too_large = number.whole().is_some_and(|value| i64::try_from(value).is_err());
             (!is_too_large).then(|| number.written())
         }
-        (_, Told::Formula(formula)) => formula.checked().map(|text| quoted(&text)),
+        (_, Told::Formula(formula)) => formula.given().map(|text| quoted(&text)),
     }
 }
 

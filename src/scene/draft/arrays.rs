@@ -3,13 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    BYTES, Draft, FILL_IN, SOME,
-    guess::Guess,
-    host::MOST_LAUNCHES,
-    names,
-    number::Number,
-    text::one_line,
-    views,
+    BYTES, Draft, FILL_IN, SOME, guess::Guess, host::MOST_LAUNCHES, names, number::Number,
+    text::one_line, views,
 };
 use crate::{
     cuda::{CType, Pointee, Structures},
@@ -132,7 +127,8 @@ impl<'s> Draft<'_, 's> {
         let host = self.host;
         let of_host = host.pointees.get(pointer).copied();
         let taken = host.launches.iter().find_map(|launch| {
-            let place = launch.arguments.iter().position(|span| host.word(span) == Some(pointer))?;
+            let place =
+                launch.arguments.iter().position(|span| host.word(span) == Some(pointer))?;
             let kernel = self.kernel(&launch.kernel)?;
             match &kernel.parameters.get(place)?.ctype {
                 CType::Pointer { to, .. } => Some(element_of(&self.structures, to, of_host)),

@@ -20,8 +20,6 @@ pub(super) enum When {
         formula: Option<(String, bool)>,
         /// What follows no formula.
         unknown: Vec<String>,
-        /// The loops that the formula follows, a bit for each depth.
-        follows: u64,
     },
 }
 
@@ -46,16 +44,15 @@ impl<'s> Host<'s> {
         conditions.reverse();
         conditions.extend(self.rounds_ended_before(at));
         let mut unknown = self.choices(at);
-        let (mut texts, mut is_all_sure, mut follows) = (Vec::new(), true, 0);
+        let (mut texts, mut is_all_sure) = (Vec::new(), true);
         let is_single = conditions.len() == 1;
         for condition in &conditions {
             let (told, is_sure) = self.surely(|host| host.told_condition(condition, place));
             match told {
-                Some((text, binding, of)) => {
-                    let text = if is_single || binding { text } else { format!("({text})") };
+                Some((text, is_tight)) => {
+                    let text = if is_single || is_tight { text } else { format!("({text})") };
                     texts.push(text);
                     is_all_sure &= is_sure;
-                    follows |= of;
                 }
                 None => unknown.push(self.condition_text(condition)),
             }
@@ -64,7 +61,7 @@ impl<'s> Host<'s> {
             return When::Always;
         }
         let formula = (!texts.is_empty()).then(|| (texts.join(" && "), is_all_sure));
-        When::If { formula, unknown, follows }
+        When::If { formula, unknown }
     }
 
     /// Why what stands at `at` is never done, if so.
@@ -72,7 +69,11 @@ impl<'s> Host<'s> {
         self.regions.around(at).find_map(|(_, region)| match &region.kind {
             Kind::If { condition, holds } if self.decided(condition)? != *holds => {
                 let text = self.text(condition);
-                Some(if *holds { format!("`{text}` does not hold") } else { format!("`{text}` holds") })
+                Some(if *holds {
+                    format!("`{text}` does not hold")
+                } else {
+                    format!("`{text}` holds")
+                })
             }
             Kind::Catch => Some("nothing is thrown".to_owned()),
             _ => None,
@@ -86,8 +87,7 @@ impl<'s> Host<'s> {
         for body in bodies.filter(|body| body.contains(&at)).collect::<Vec<_>>() {
             for (jump, goes_on) in self.jumps_in(&body) {
                 if goes_on && jump < at {
-                    let is_loop =
-                        |region: &Region| region.repeated().is_some_and(|of| of == body);
+                    let is_loop = |region: &Region| region.repeated().is_some_and(|of| of == body);
                     let parts = self.branches(jump, &is_loop);
                     found.push(Condition { parts, is_excluded: true });
                 }
@@ -112,13 +112,12 @@ impl<'s> Host<'s> {
         found
     }
 
-    /// A condition as a formula: its text, whether it binds as tightly as a part of `&&` has to, and the loops that it
-    /// follows.
+    /// A condition as a formula: its text, and whether it binds as tightly as a part of `&&` has to.
     fn told_condition(
         &self,
         condition: &Condition,
         place: &Place<'_, 's>,
-    ) -> Option<(String, bool, u64)> {
+    ) -> Option<(String, bool)> {
         let mut all: Option<Told> = None;
         for (span, holds) in &condition.parts {
             let loops = place.loops.iter().copied();
@@ -135,10 +134,11 @@ impl<'s> Host<'s> {
         let formula = all?.formula()?;
         let formula = if condition.is_excluded { formula.signed("!") } else { formula };
         // What is known to be a number, but not surely so, is no formula worth writing.
-        let is_formula = formula.follows != 0;
-        let follows = formula.follows;
+        if formula.follows == 0 {
+            return None;
+        }
         let is_tight = !formula.text.contains("||") && !formula.text.contains('?');
-        is_formula.then(|| Some((formula.checked()?, is_tight, follows)))?
+        Some((formula.checked()?, is_tight))
     }
 
     fn condition_text(&self, condition: &Condition) -> String {

@@ -1,6 +1,6 @@
 //! The passes of a drafted manifest, in the groups that loops of the host become.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use super::{
     Draft, FILL_IN, MOST_LOOPS,
@@ -35,7 +35,7 @@ impl<'a, 's> Draft<'a, 's> {
         let launches = host.launches.iter().map(|launch| (launch.at, Event::Launch(launch)));
         let mut events: Vec<(usize, Event<'a, 's>)> = launches.chain(copies).collect();
         events.sort_by_key(|(at, _)| *at);
-        let time = host.launches.iter().find_map(|launch| self.time_loop(launch));
+        let time = self.time_loop();
         if let Some(time) = time {
             self.remark_on_end(time);
         }
@@ -58,30 +58,36 @@ impl<'a, 's> Draft<'a, 's> {
         self.starts();
     }
 
-    /// The loop of time steps around a launch: the outermost, where its variable is given to no kernel.
-    fn time_loop(&self, launch: &Launch) -> Option<&'a Loop<'s>> {
+    /// The loop of time steps: the first that is the outermost around a launch, and whose variable is given to no kernel.
+    fn time_loop(&self) -> Option<&'a Loop<'s>> {
         let host = self.host;
-        let first = *host.place(launch.at).loops.first()?;
-        let is_named = host.launches.iter().any(|other| {
-            let place = host.place(other.at);
-            if place.loops.first().is_none_or(|of| of.region != first.region) {
-                return false;
-            }
-            let given = other.arguments.iter().chain(&other.shape);
+        let outermost = |launch: &Launch| host.place(launch.at).loops.first().copied();
+        let mut looked_at = BTreeSet::new();
+        host.launches.iter().filter_map(outermost).find(|first| {
+            let is_new = looked_at.insert(first.region);
+            is_new && first.counts_up() && !self.is_given(first)
+        })
+    }
+
+    /// Whether the variable of a loop, which is the outermost, is given to a kernel.
+    fn is_given(&self, first: &Loop<'s>) -> bool {
+        let host = self.host;
+        host.launches.iter().filter(|launch| first.body.contains(&launch.at)).any(|launch| {
+            let place = host.place(launch.at);
             let depends = |span| match host.surely(|host| host.told(span, &place)).0 {
                 Some(Told::Formula(formula)) => formula.follows & 1 != 0,
                 Some(Told::Number(_)) => false,
                 None => host.tokens(span).iter().any(|token| token.text == first.name),
             };
-            given.into_iter().any(depends)
-        });
-        (first.counts_up() && !is_named).then_some(first)
+            launch.arguments.iter().chain(&launch.shape).any(depends)
+        })
     }
 
     /// Says so where the loop of time steps may end before its time.
     fn remark_on_end(&mut self, time: &Loop<'s>) {
         if let Some(end) = self.end_of(time) {
-            let text = format!("{FILL_IN}: the loop over `{}` ends at {end}, a step never", time.name);
+            let text =
+                format!("{FILL_IN}: the loop over `{}` ends at {end}, a step never", time.name);
             self.remark(text);
         }
     }
@@ -89,7 +95,8 @@ impl<'a, 's> Draft<'a, 's> {
     /// What may end a loop before its time: a `break`, a `return`, and the condition for it.
     fn end_of(&self, of: &Loop<'s>) -> Option<String> {
         let (jump, _) = self.host.jumps_in(&of.body).find(|(_, goes_on)| !goes_on)?;
-        let is_loop = |region: &super::regions::Region| region.repeated().as_ref() == Some(&of.body);
+        let is_loop =
+            |region: &super::regions::Region| region.repeated().as_ref() == Some(&of.body);
         let word = self.host.text_at(jump);
         let conditions = self.host.branches(jump, &is_loop);
         Some(match conditions.first() {
@@ -170,7 +177,7 @@ impl<'a, 's> Draft<'a, 's> {
                 self.remark(format!("`{what}` is never done: {reason}"));
                 return None;
             }
-            When::If { formula, unknown, .. } => (formula, unknown),
+            When::If { formula, unknown } => (formula, unknown),
         };
         let (text, is_sure) = formula.unwrap_or(("true".to_owned(), true));
         let told = if is_sure { Vec::new() } else { vec![text.clone()] };
@@ -234,13 +241,12 @@ impl<'a, 's> Draft<'a, 's> {
         open: &mut Vec<usize>,
     ) {
         let loops = &place.loops[skipped..];
-        let shared =
-            open.iter().zip(loops).take_while(|(open, own)| **open == own.region).count();
+        let shared = open.iter().zip(loops).take_while(|(open, own)| **open == own.region).count();
         open.truncate(shared);
-        for depth in shared..loops.len() {
+        for (depth, opened) in loops.iter().enumerate().skip(shared) {
             let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
             self.group(&own, on, depth);
-            open.push(loops[depth].region);
+            open.push(opened.region);
         }
     }
 

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{
+    calls::{known, type_of_call},
     formula::{self, Formula},
-    functions::Function,
     host::{Host, LONGEST, Span},
     loops::Loop,
-    mathematics,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, Sign, Types},
     variables::{Definition, Id, Value},
@@ -37,13 +36,13 @@ pub(super) enum Told {
 }
 
 /// What an expression is looked at with.
-struct Look<'l, 'h, 's> {
-    place: &'l Place<'h, 's>,
+pub(super) struct Look<'l, 'h, 's> {
+    pub(super) place: &'l Place<'h, 's>,
     /// The parameters of the function that it is the value of.
-    given: Option<&'l BTreeMap<&'s str, Told>>,
+    pub(super) given: Option<&'l BTreeMap<&'s str, Told>>,
     /// Names that led here, and operators.
-    depth: usize,
-    nested: usize,
+    pub(super) depth: usize,
+    pub(super) nested: usize,
 }
 
 impl<'s> Types for Host<'s> {
@@ -126,7 +125,7 @@ impl<'s> Host<'s> {
         syntax::parse(&expanded.tokens, self)
     }
 
-    fn told_of(&self, tokens: &[Token<'s>], look: &Look<'_, '_, 's>) -> Option<Told> {
+    pub(super) fn told_of(&self, tokens: &[Token<'s>], look: &Look<'_, '_, 's>) -> Option<Told> {
         let expression = self.parsed(tokens)?;
         self.told_in(&expression, look)
     }
@@ -171,7 +170,11 @@ impl<'s> Host<'s> {
         parts
     }
 
-    fn told_in(&self, expression: &Expression<'s>, look: &Look<'_, '_, 's>) -> Option<Told> {
+    pub(super) fn told_in(
+        &self,
+        expression: &Expression<'s>,
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
         self.look(1)?;
         if look.nested > MOST_NESTED || look.depth > DEEPEST {
             return None;
@@ -334,6 +337,9 @@ impl<'s> Host<'s> {
     }
 
     fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        if look.depth > DEEPEST {
+            return None;
+        }
         let variable = self.variables.get(id);
         let words = &variable.declared.words;
         if words.iter().any(|word| word.starts_with("cudaError")) {
@@ -424,68 +430,6 @@ impl<'s> Host<'s> {
         self.converted(told, Type::Unsigned)
     }
 
-    fn told_call(
-        &self,
-        name: &'s str,
-        template: Option<Type>,
-        arguments: &[Expression<'s>],
-        look: &Look<'_, '_, 's>,
-    ) -> Option<Told> {
-        if let Some(function) = self.functions.named(name) {
-            return self.told_function(function?, arguments, look);
-        }
-        if name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase) {
-            return Some(Told::Number(Number::int(0)));
-        }
-        let told = |argument| self.told_in(argument, look);
-        let told: Vec<Told> = arguments.iter().map(told).collect::<Option<_>>()?;
-        let found = mathematics::call(self, name, template, &told);
-        found.or_else(|| self.told_division(name, &told))
-    }
-
-    /// What a function of another file is for sure called that rounds a quotient up.
-    fn told_division(&self, name: &str, arguments: &[Told]) -> Option<Told> {
-        let lower = name.to_ascii_lowercase();
-        let rounds_up = lower.contains("up") || lower.contains("ceil");
-        let [Told::Number(a), Told::Number(b)] = arguments else { return None };
-        let (a, b) = (a.whole()?, b.whole()?);
-        if !lower.contains("div") || !rounds_up || a < 0 || b <= 0 {
-            return None;
-        }
-        self.doubt();
-        Number::Whole(Type::Long, a.checked_add(b - 1)? / b).to(Type::Int).map(Told::Number)
-    }
-
-    fn told_function(
-        &self,
-        function: &Function<'s>,
-        arguments: &[Expression<'s>],
-        look: &Look<'_, '_, 's>,
-    ) -> Option<Told> {
-        let mut given = BTreeMap::new();
-        if arguments.len() != function.parameters.len() {
-            return None;
-        }
-        let as_type = |told: Told, words: &[&str]| match self.named_type(words) {
-            Some(of) => self.converted(told, of),
-            None => words.iter().all(|w| self.is_of_template(w)).then_some(told),
-        };
-        for ((name, declared), argument) in function.parameters.iter().zip(arguments) {
-            let told = self.told_in(argument, look)?;
-            given.insert(*name, as_type(told, &declared.words)?);
-        }
-        let place = Place { at: function.value.start, loops: Vec::new(), time: None };
-        let inner = Look { place: &place, given: Some(&given), depth: look.depth + 1, nested: 0 };
-        let told = self.told_of(self.code.get(function.value.clone())?, &inner)?;
-        as_type(told, &function.returns)
-    }
-
-    fn is_of_template(&self, word: &str) -> bool {
-        self.type_parameters.contains(word)
-            || matches!(word, "auto")
-            || super::number::QUALIFIERS.contains(&word)
-    }
-
     /// That as a number of another type; a formula is doubted where it may be another number there.
     pub(super) fn converted(&self, told: Told, of: Type) -> Option<Told> {
         match told {
@@ -535,39 +479,5 @@ impl Told {
             Self::Number(number) => number.whole().map(|value| [value, value]),
             Self::Formula(formula) => formula.range,
         }
-    }
-}
-
-/// The type of what reads a number from a text.
-fn type_of_call(expression: &Expression<'_>) -> Option<Type> {
-    let Expression::Call(name, ..) = expression else { return None };
-    match *name {
-        "atoi" | "stoi" => Some(Type::Int),
-        "atol" | "atoll" | "stol" | "stoll" | "strtol" | "strtoll" => Some(Type::Long),
-        "stoul" | "stoull" | "strtoul" | "strtoull" => Some(Type::UnsignedLong),
-        "atof" | "stod" | "strtod" => Some(Type::Double),
-        "stof" | "strtof" => Some(Type::Float),
-        _ => None,
-    }
-}
-
-/// Numbers of C's headers and CUDA's.
-fn known(name: &str) -> Option<Number> {
-    let of = |of: Type, high: bool| {
-        let value = of.range()?[usize::from(high)];
-        Some(Number::Whole(of.promoted(), value))
-    };
-    match name {
-        "cudaSuccess" | "NULL" | "nullptr" | "EXIT_SUCCESS" => Some(Number::int(0)),
-        "M_PI" => Some(Number::Real(Type::Double, std::f64::consts::PI)),
-        "M_E" => Some(Number::Real(Type::Double, std::f64::consts::E)),
-        "INT_MAX" | "RAND_MAX" => of(Type::Int, true),
-        "INT_MIN" => of(Type::Int, false),
-        "UINT_MAX" => of(Type::Unsigned, true),
-        "CHAR_BIT" => Some(Number::int(8)),
-        "FLT_MAX" => Some(Number::Real(Type::Float, f64::from(f32::MAX))),
-        "FLT_EPSILON" => Some(Number::Real(Type::Float, f64::from(f32::EPSILON))),
-        "DBL_MAX" => Some(Number::Real(Type::Double, f64::MAX)),
-        _ => None,
     }
 }

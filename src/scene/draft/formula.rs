@@ -190,6 +190,13 @@ impl Formula {
         inside.is_some_and(|([low, high], [least, most])| least <= low && high <= most)
     }
 
+    /// The text for a parameter of its type: one that is a float takes whole numbers, too.
+    pub(super) fn given(&self) -> Option<String> {
+        let whole = self.whole.as_ref().filter(|_| !self.is_unrounded);
+        let text = self.checked()?;
+        Some(whole.cloned().unwrap_or(text))
+    }
+
     /// The text, where the manifest reads it as a number.
     pub(super) fn checked(&self) -> Option<String> {
         (self.text.len() <= LONGEST && understood(&self.text).is_some()).then(|| self.text.clone())
@@ -213,7 +220,9 @@ pub(super) fn binary(
         Operator::Add | Operator::Subtract => 9,
         Operator::Multiply | Operator::Divide | Operator::Remainder => 10,
     };
-    let (a, b) = (left.bound(binding), right.bound(binding + 1));
+    // Shifts of shifts are easier to read so.
+    let is_shift = u8::from(binding == 8);
+    let (a, b) = (left.bound(binding + is_shift), right.bound(binding + 1));
     let range = match of {
         Type::Bool => Some([0, 1]),
         _ if of.is_float() => None,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
+    declarations::declarators,
     host::Span,
-    reader::declarators,
     regions::{Kind, Regions},
     variables::Declared,
 };

@@ -81,7 +81,18 @@ impl<'s> Host<'s> {
         let (header, body, first) = (header.clone(), body.clone(), value);
         let (comparison, limit) = comparison.zip(limit)?;
         Some(Loop {
-            region, variable, name, of, header, body, first, comparison, limit, step, by, is_changed,
+            region,
+            variable,
+            name,
+            of,
+            header,
+            body,
+            first,
+            comparison,
+            limit,
+            step,
+            by,
+            is_changed,
         })
     }
 
@@ -104,11 +115,7 @@ impl<'s> Host<'s> {
     }
 
     /// What the variable is compared with: `i < n`, `n > i`, `i`.
-    fn limit(
-        &self,
-        condition: &Span,
-        name: &str,
-    ) -> (Option<Operator>, Option<Expression<'s>>) {
+    fn limit(&self, condition: &Span, name: &str) -> (Option<Operator>, Option<Expression<'s>>) {
         let parsed = self.parsed(self.tokens(condition));
         let is_it = |side: &Expression<'_>| matches!(side, Expression::Name(of) if *of == name);
         let found = match parsed {
@@ -243,9 +250,8 @@ impl<'s> Host<'s> {
         way: &Way,
     ) -> Option<[i128; 2]> {
         let own = place.loops[depth];
-        let (limit, _) = self.surely(|host| {
-            host.told_at(&own.limit, &host.header_place(place, depth))
-        });
+        let (limit, _) =
+            self.surely(|host| host.told_at(&own.limit, &host.header_place(place, depth)));
         let [low, high] = first.range()?;
         let limit = limit.and_then(|limit| limit.range());
         let found = match (way, own.comparison) {
@@ -306,10 +312,7 @@ impl<'s> Host<'s> {
                 }
                 self.powers(last, first, by)?
             }
-            (
-                Way::Halved(by),
-                Operator::Greater | Operator::GreaterEqual | Operator::NotEqual,
-            ) => {
+            (Way::Halved(by), Operator::Greater | Operator::GreaterEqual | Operator::NotEqual) => {
                 let last = more_than(limit.clone(), 1 - more)?;
                 let is_zero = limit.number().and_then(Number::whole) == Some(0);
                 first.range().filter(|[low, _]| *low >= 0)?;

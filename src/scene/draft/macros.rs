@@ -135,7 +135,10 @@ fn filled<'s>(
 }
 
 /// The arguments in the parentheses at a place, and how many tokens these are.
-fn arguments<'t, 's>(tokens: &'t [Token<'s>], open: usize) -> Option<(Vec<&'t [Token<'s>]>, usize)> {
+fn arguments<'t, 's>(
+    tokens: &'t [Token<'s>],
+    open: usize,
+) -> Option<(Vec<&'t [Token<'s>]>, usize)> {
     let rest = tokens.get(open..).filter(|rest| rest.first().is_some_and(|t| t.text == "("))?;
     let (mut parts, mut start, mut depth) = (Vec::new(), 1, 0_usize);
     for (place, token) in rest.iter().enumerate() {

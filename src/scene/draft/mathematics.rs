@@ -29,14 +29,13 @@ pub(super) fn call(
             let [a, b] = [host.converted(a.clone(), of)?, host.converted(b.clone(), of)?];
             extreme(host, name.contains("min"), &a, &b)
         }
-        ("abs" | "labs" | "llabs" | "fabs" | "fabsf", [a]) => {
-            absolute(host, name, a.clone())
-        }
+        ("abs" | "labs" | "llabs" | "fabs" | "fabsf", [a]) => absolute(host, name, a.clone()),
         ("lround" | "lroundf", [Told::Number(a)]) => {
             Number::Real(Type::Double, a.as_f64().round()).to(Type::Long).map(Told::Number)
         }
         ("pow" | "powf" | "fmod" | "fmodf" | "hypot" | "hypotf", [a, b]) => {
-            let is_float = name.ends_with("f") || [a, b].iter().all(|told| told.of() == Type::Float);
+            let is_float =
+                name.ends_with("f") || [a, b].iter().all(|told| told.of() == Type::Float);
             let of = if is_float { Type::Float } else { Type::Double };
             of_two(host, name.trim_end_matches('f'), of, a.clone(), b.clone())
         }
@@ -46,6 +45,11 @@ pub(super) fn call(
                 Some(_) | None => (name, false),
             };
             let function = real(name)?;
+            let is_whole = matches!(name, "ceil" | "floor" | "round" | "trunc");
+            // Whether `log(1.5f)` is a float depends on the headers that are included.
+            if a.of() == Type::Float && !is_float && !is_whole {
+                host.doubt();
+            }
             of_one(host, name, function, host.converted(a.clone(), real_of(is_float, a.of()))?)
         }
         _ => None,

@@ -3,7 +3,7 @@
 use super::{
     MOST_LOOPS,
     evaluator::Place,
-    host::{Host, Span},
+    host::{Host, LONGEST, Span},
     regions::{Kind, Region},
     variables::{Definition, Id, Value},
 };
@@ -41,10 +41,16 @@ impl<'s> Host<'s> {
     pub(super) fn list_of(&self, variable: &str, at: usize) -> Option<&[Span]> {
         let definitions = &self.variables.get(self.visible(variable, at)?).definitions;
         let before = definitions.partition_point(|definition| definition.at < at);
-        definitions[..before].iter().rev().find_map(|definition| match &definition.value {
-            Value::List(parts) => Some(parts.as_slice()),
-            _ => None,
-        })
+        let lists = definitions[..before].iter().rev().filter_map(|definition| {
+            let Value::List(parts) = &definition.value else { return None };
+            Some((definition.at, parts.as_slice()))
+        });
+        let mut runs = lists.filter(|(set, _)| self.runs_before(*set, at) != Some(false));
+        let (set, parts) = runs.next()?;
+        if self.runs_before(set, at).is_none() {
+            self.doubt();
+        }
+        Some(parts)
     }
 
     /// What some other variable of this name is set to: the last one before `at`, else the first behind it. This is
@@ -53,10 +59,10 @@ impl<'s> Host<'s> {
         self.doubt();
         let all = self.variables.named(name);
         self.look(all.len())?;
-        let is_told = |found: &&Definition| !matches!(found.value, Value::Unknown);
+        let is_told = |found: &&Definition| matches!(found.value, Value::Expression(_));
         let definitions = || {
             let all = all.iter().flat_map(|id| &self.variables.get(*id).definitions);
-            all.filter(is_told).take(super::host::LONGEST)
+            all.filter(is_told).take(LONGEST)
         };
         let before = definitions().filter(|found| found.at < at).max_by_key(|found| found.at);
         before.or_else(|| definitions().find(|found| found.at > at))
@@ -82,12 +88,18 @@ impl<'s> Host<'s> {
                 self.doubt();
                 continue;
             }
-            if self.is_set_later(id, found.at, at) {
+            if self.is_set_later(id, found.at, at) || self.is_default(id, found.at) {
                 self.doubt();
             }
             return Some(found);
         }
         None
+    }
+
+    /// Whether it is what a parameter has where a call gives none.
+    fn is_default(&self, id: Id, set: usize) -> bool {
+        let parameters = self.variables.get(id).parameters.as_ref();
+        parameters.is_some_and(|parameters| parameters.contains(&set))
     }
 
     /// Whether what stands at `set` has been done once `at` is reached behind it; `None` where that is not known.
@@ -150,9 +162,10 @@ impl<'s> Host<'s> {
         if self.look(definitions.len()).is_none() {
             return true;
         }
-        let repeats = self.regions.around(at).filter(|(_, region)| {
-            region.repeated().is_some() && !region.span.contains(&set)
-        });
+        let repeats = self
+            .regions
+            .around(at)
+            .filter(|(_, region)| region.repeated().is_some() && !region.span.contains(&set));
         let is_again = |span: &Span| {
             let first = definitions.partition_point(|definition| definition.at <= at);
             definitions.get(first).is_some_and(|next| next.at < span.end)
@@ -173,9 +186,10 @@ impl<'s> Host<'s> {
     ) -> impl Iterator<Item = (usize, bool)> + 'h {
         let first = self.jumps.partition_point(|jump| *jump < body.start);
         let inside = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
-        inside.filter(|jump| self.leaves(**jump, body)).map(|jump| {
-            (*jump, self.text_at(*jump) == "continue")
-        })
+        inside
+            .take(LONGEST)
+            .filter(|jump| self.leaves(**jump, body))
+            .map(|jump| (*jump, self.text_at(*jump) == "continue"))
     }
 
     /// Whether a jump ends a round of the loop whose body this is, and may be made.

@@ -51,8 +51,17 @@ pub(super) enum Number {
 
 /// Words that say of a declaration how, not what.
 pub(super) const QUALIFIERS: [&str; 11] = [
-    "const", "constexpr", "static", "volatile", "register", "inline", "extern", "thread_local",
-    "mutable", "struct", "__constant__",
+    "const",
+    "constexpr",
+    "static",
+    "volatile",
+    "register",
+    "inline",
+    "extern",
+    "thread_local",
+    "mutable",
+    "struct",
+    "__constant__",
 ];
 
 impl Type {

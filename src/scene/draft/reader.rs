@@ -3,31 +3,21 @@
 use std::collections::BTreeSet;
 
 use super::{
+    declarations::MOST_NAMES,
     host::{Host, LONGEST, Launch, MOST_LAUNCHES, Span, Transfer, Transferred},
-    number::{Operator, QUALIFIERS, Type},
-    regions::Kind as Region,
-    variables::{Declared, Definition, Id, Value, Variable},
+    number::Operator,
+    variables::{Definition, Value},
 };
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{self, Kind, Token},
+    lexer::{self, Kind},
 };
 
-/// So many names are in a declaration.
-const MOST_NAMES: usize = 64;
-
-/// Words with which no declaration of a variable begins.
-const NO_TYPES: [&str; 28] = [
-    "return", "else", "delete", "throw", "goto", "case", "new", "using", "typedef", "namespace",
-    "class", "enum", "union", "template", "if", "for", "while", "switch", "do", "break",
-    "continue", "public", "private", "protected", "default", "operator", "sizeof", "friend",
-];
-
 pub(super) struct Reader<'h, 's> {
-    found: &'h mut Host<'s>,
-    brackets: &'h Brackets,
+    pub(super) found: &'h mut Host<'s>,
+    pub(super) brackets: &'h Brackets,
     /// Where the `=` of declarations stand, which are no assignments.
-    initial: BTreeSet<usize>,
+    pub(super) initial: BTreeSet<usize>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
@@ -68,21 +58,21 @@ impl<'h, 's> Reader<'h, 's> {
         self.found.variables.sort();
     }
 
-    fn text(&self, at: usize) -> &'s str {
+    pub(super) fn text(&self, at: usize) -> &'s str {
         self.found.text_at(at)
     }
 
-    fn is_word(&self, at: usize) -> bool {
+    pub(super) fn is_word(&self, at: usize) -> bool {
         self.found.code.get(at).is_some_and(|token| token.kind == Kind::Word)
     }
 
     /// The token before, where there is one.
-    fn before(&self, at: usize) -> &'s str {
+    pub(super) fn before(&self, at: usize) -> &'s str {
         at.checked_sub(1).map_or("", |before| self.text(before))
     }
 
     /// From `at` to a comma, a semicolon or a bracket that closes.
-    fn expression(&self, at: usize) -> Span {
+    pub(super) fn expression(&self, at: usize) -> Span {
         let mut end = at;
         while end < self.found.code.len() && end - at < LONGEST {
             match self.text(end) {
@@ -98,7 +88,7 @@ impl<'h, 's> Reader<'h, 's> {
     }
 
     /// What stands between the brackets that open at `open`, split at its commas.
-    fn list(&self, open: usize) -> Vec<Span> {
+    pub(super) fn list(&self, open: usize) -> Vec<Span> {
         let Some(after) = self.brackets.after(open) else { return Vec::new() };
         let (mut parts, mut at) = (Vec::new(), open + 1);
         while at + 1 < after {
@@ -109,150 +99,8 @@ impl<'h, 's> Reader<'h, 's> {
         parts
     }
 
-    /// Whether a statement may begin here, or what the parentheses of a `for` begin with.
-    fn is_statement(&self, at: usize) -> bool {
-        let is_for = || at.checked_sub(2).is_some_and(|of| self.text(of) == "for");
-        match self.before(at) {
-            "" | ";" | "{" | "}" | ":" => true,
-            "(" => is_for(),
-            _ => false,
-        }
-    }
-
-    /// The parameters of all functions are variables in them.
-    fn parameters(&mut self) {
-        let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
-            Region::Function { parameters } => Some((parameters.clone(), region.span.clone())),
-            _ => None,
-        });
-        for (parameters, scope) in regions.collect::<Vec<_>>() {
-            for (name, declared) in declarators(&self.found.code, &parameters) {
-                let at = parameters.start;
-                self.declare(name, at, scope.clone(), declared, true);
-            }
-        }
-    }
-
-    fn declare(
-        &mut self,
-        name: &'s str,
-        at: usize,
-        scope: Span,
-        declared: Declared<'s>,
-        is_parameter: bool,
-    ) -> Id {
-        let (definitions, fields) = (Vec::new(), Vec::new());
-        let variable = Variable { name, at, scope, declared, is_parameter, definitions, fields };
-        self.found.variables.add(variable)
-    }
-
-    fn define(&mut self, id: Id, value: Value, at: usize) {
-        self.found.variables.get_mut(id).definitions.push(Definition { value, at });
-    }
-
-    /// The variable that a name means at `at`.
-    fn visible(&self, name: &str, at: usize) -> Option<Id> {
-        self.found.variables.visible(name, at, &|tokens| self.found.look(tokens))
-    }
-
-    /// `type name = value, other;`, where one begins at `at`.
-    fn declaration(&mut self, at: usize) {
-        let Some((words, mut at)) = self.type_at(at) else { return };
-        for _ in 0..MOST_NAMES {
-            let start = at;
-            while matches!(self.text(at), "*" | "&" | "const" | "__restrict__") {
-                at += 1;
-            }
-            let is_constant = words.contains(&"const");
-            let signs = start..at;
-            let is_pointer = signs.clone().any(|at| self.text(at) == "*");
-            let is_reference = !is_constant && signs.clone().any(|at| self.text(at) == "&");
-            if !self.is_word(at) {
-                return;
-            }
-            let (name, behind) = (at, self.text(at + 1));
-            let is_function = || {
-                let after = self.brackets.after(at + 1);
-                behind == "(" && after.is_none_or(|after| !matches!(self.text(after), ";" | ","))
-            };
-            if !matches!(behind, "=" | ";" | "," | "(" | "{" | "[") || is_function() {
-                return;
-            }
-            let is_array = behind == "[";
-            let mut end = at + 1;
-            while self.text(end) == "[" {
-                let Some(after) = self.brackets.after(end) else { return };
-                end = after;
-            }
-            let is_indirect = is_pointer || is_reference || is_array;
-            let declared = Declared { words: words.clone(), is_indirect };
-            let scope = self.found.regions.scope(name);
-            let id = self.declare(self.text(name), name, scope, declared, false);
-            let value = match self.text(end) {
-                "=" => {
-                    self.initial.insert(end);
-                    Some(self.value(end + 1))
-                }
-                "(" | "{" => Some(Value::List(self.list(end))),
-                _ => None,
-            };
-            end = match self.text(end) {
-                "=" => self.expression(end + 1).end,
-                "(" | "{" => self.brackets.after(end).unwrap_or(end + 1),
-                _ => end,
-            };
-            if let Some(value) = value.filter(|value| !self.is_of_command_line(value)) {
-                self.define(id, value, name);
-            }
-            if self.text(end) != "," {
-                return;
-            }
-            at = end + 1;
-        }
-    }
-
-    /// The words of a type at `at`, and the place behind it.
-    fn type_at(&self, at: usize) -> Option<(Vec<&'s str>, usize)> {
-        let (mut words, mut at, mut has_name) = (Vec::<&str>::new(), at, false);
-        for _ in 0..MOST_NAMES {
-            let word = self.text(at);
-            if !self.is_word(at) || NO_TYPES.contains(&word) {
-                break;
-            }
-            let is_part = Type::of_words(&[word]).is_some()
-                || matches!(word, "signed" | "unsigned" | "long" | "short");
-            let is_of_type = QUALIFIERS.contains(&word) || word.starts_with("__") || is_part;
-            if !is_of_type && (has_name || words.iter().any(|word| is_number_word(word))) {
-                break;
-            }
-            has_name |= !is_of_type;
-            match word {
-                "std" => {}
-                word => words.push(word),
-            }
-            at += 1;
-            while self.text(at) == "::" && self.is_word(at + 1) {
-                if self.text(at - 1) != "std" {
-                    words.pop();
-                }
-                let of_scope = self.text(at + 1);
-                has_name |= Type::of_words(&[of_scope]).is_none();
-                words.push(of_scope);
-                at += 2;
-            }
-        }
-        // `std::vector<int> name`.
-        if self.text(at) == "<" && has_name {
-            let end = (at..self.found.code.len().min(at + 40)).find(|at| {
-                matches!(self.text(*at), ">" | ";" | "{")
-            })?;
-            at = if self.text(end) == ">" { end + 1 } else { return None };
-        }
-        (!words.is_empty()).then_some((words, at))
-    }
-
     /// What is written as a value at `at`.
-    fn value(&self, at: usize) -> Value {
+    pub(super) fn value(&self, at: usize) -> Value {
         match (self.text(at), self.text(at + 1)) {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
@@ -281,11 +129,10 @@ impl<'h, 's> Reader<'h, 's> {
             return;
         }
         if !self.initial.contains(&at) {
-            let value = self.value(at + 1);
-            let id = self.visible(self.text(name_at), at);
             // Without arguments the program keeps what it had.
-            if !self.is_of_command_line(&value)
-                && let Some(id) = id
+            if let Some(id) = self.visible(self.text(name_at), at)
+                && let value = self.value(at + 1)
+                && !self.is_of_command_line(&value)
             {
                 self.define(id, value, at);
             }
@@ -355,30 +202,8 @@ impl<'h, 's> Reader<'h, 's> {
         }
     }
 
-    /// `enum { N = 16, M }`.
-    fn enumeration(&mut self, at: usize) {
-        let end = self.found.code.len().min(at + 10);
-        let open = (at..end).find(|at| matches!(self.text(*at), "{" | ";" | "("));
-        let Some(open) = open.filter(|open| self.text(*open) == "{") else { return };
-        let (scope, mut last, mut more) = (self.found.regions.scope(at), None, 0);
-        for part in self.list(open).into_iter().take(LONGEST) {
-            if !self.is_word(part.start) {
-                continue;
-            }
-            if self.text(part.start + 1) == "=" {
-                self.initial.insert(part.start + 1);
-                (last, more) = (Some(part.start + 2..part.end), 0);
-            }
-            let name = self.text(part.start);
-            let declared = Declared { words: vec!["int"], is_indirect: false };
-            let id = self.declare(name, part.start, scope.clone(), declared, false);
-            self.define(id, Value::Behind(last.clone(), more), part.start);
-            more += 1;
-        }
-    }
-
     /// Whether it is what the program was called with: `atoi(argv[1])`.
-    fn is_of_command_line(&self, value: &Value) -> bool {
+    pub(super) fn is_of_command_line(&self, value: &Value) -> bool {
         let Value::Expression(span) = value else { return false };
         let tokens = self.found.tokens(span);
         let names = |wanted: &[&str]| tokens.iter().any(|token| wanted.contains(&token.text));
@@ -541,32 +366,6 @@ impl<'h, 's> Reader<'h, 's> {
         let inner = super::pointers::without_casts(&self.found.code, span.clone());
         self.found.word(&inner).filter(|_| self.is_word(inner.start))
     }
-}
-
-/// The parameters of a function, each with its name, where it has one.
-pub(super) fn declarators<'s>(
-    code: &[Token<'s>],
-    parameters: &Span,
-) -> Vec<(&'s str, Declared<'s>)> {
-    let tokens = code.get(parameters.clone()).unwrap_or_default();
-    let parts = tokens.split(|token| token.text == ",");
-    let named = parts.filter_map(|part| {
-        let part = part.split(|token| token.text == "=").next()?;
-        let is_array = part.last().is_some_and(|token| token.text == "]");
-        let end = part.iter().position(|token| token.text == "[").unwrap_or(part.len());
-        let (name, before) = part[..end].split_last()?;
-        let is_indirect = is_array || before.iter().any(|token| token.text == "*");
-        let words = before.iter().filter(|token| token.kind == Kind::Word);
-        let words: Vec<&str> =
-            words.map(|token| token.text).filter(|word| *word != "std").collect();
-        (name.kind == Kind::Word && !before.is_empty())
-            .then_some((name.text, Declared { words, is_indirect }))
-    });
-    named.take(LONGEST).collect()
-}
-
-fn is_number_word(word: &str) -> bool {
-    Type::of_words(&[word]).is_some() || word == "signed"
 }
 
 /// The operator of `+=` and the like, by its first sign.

@@ -118,10 +118,6 @@ impl Regions {
         Self { all, innermost }
     }
 
-    pub(super) fn get(&self, region: usize) -> &Region {
-        &self.all[region]
-    }
-
     /// All of them, in the order of their starts.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Region)> {
         self.all.iter().enumerate()
@@ -242,9 +238,10 @@ impl Finder<'_, '_> {
                 (Kind::For { header, body: body.clone() }, at + 1..body.end)
             })),
             // Behind the block of a `do` nothing is repeated.
-            "while" => of(self.head(at + 1).filter(|(_, after)| self.text(*after) != ";").map(
-                |(condition, after)| (Kind::While { condition }, self.statement(after)),
-            )),
+            "while" => of(self
+                .head(at + 1)
+                .filter(|(_, after)| self.text(*after) != ";")
+                .map(|(condition, after)| (Kind::While { condition }, self.statement(after)))),
             "do" => {
                 let body = self.statement(at + 1);
                 let end = self.head(body.end + 1).filter(|_| self.text(body.end) == "while");
@@ -262,9 +259,8 @@ impl Finder<'_, '_> {
     fn branches(&self, at: usize) -> Vec<(Kind, Span)> {
         let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
         let Some((condition, after)) = self.head(open) else { return Vec::new() };
-        let branch = |holds, at| {
-            (Kind::If { condition: condition.clone(), holds }, self.statement(at))
-        };
+        let branch =
+            |holds, at| (Kind::If { condition: condition.clone(), holds }, self.statement(at));
         let yes = branch(true, after);
         let end = yes.1.end;
         match self.text(end) == "else" {

@@ -5,7 +5,6 @@ use super::{
     evaluator::Told,
     host::{Host, Span},
     number::Type,
-    variables::Value,
 };
 use crate::{
     cuda::{KnownField, Structures, lexer::Token},

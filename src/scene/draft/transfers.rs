@@ -27,7 +27,8 @@ impl<'a, 's> Draft<'a, 's> {
             names.push(quoted_text(&name));
         }
         let text = format!("[{}]", names.join(", "));
-        (!names.is_empty()).then(|| ("clear", Guess::of((text, parts.is_empty()), &parts.join(", "))))
+        (!names.is_empty())
+            .then(|| ("clear", Guess::of((text, parts.is_empty()), &parts.join(", "))))
     }
 
     /// Whether what a transfer does is done by the `clear` of a launch.
@@ -87,7 +88,8 @@ impl<'a, 's> Draft<'a, 's> {
                 continue;
             }
             let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
-            let is_unused = || transfer.to.is_some_and(|to| self.names.array(self.read(to)).is_none());
+            let is_unused =
+                || transfer.to.is_some_and(|to| self.names.array(self.read(to)).is_none());
             if is_zero || is_unused() || self.set_at_start(transfer).is_some() {
                 continue;
             }
@@ -145,9 +147,8 @@ impl<'a, 's> Draft<'a, 's> {
     /// Whether two arrays, or halves of them, have as many elements of one type.
     fn are_alike(&self, one: &str, other: &str) -> bool {
         let of = |name: &str| {
-            let place = self.places.get(name).or_else(|| {
-                self.places.get(name.strip_suffix("_next")?)
-            });
+            let place =
+                self.places.get(name).or_else(|| self.places.get(name.strip_suffix("_next")?));
             place.map(|place| &self.arrays[*place])
         };
         let alike = of(one).zip(of(other));
