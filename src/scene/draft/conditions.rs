@@ -16,9 +16,9 @@ pub(super) enum When {
     /// Never, since this condition is otherwise.
     Never(String),
     If {
-        /// A formula of the rounds around it, and whether it is surely right.
-        formula: Option<(String, bool)>,
-        /// What follows no formula.
+        /// A formula of the rounds around it.
+        formula: Option<String>,
+        /// What follows no formula, or not surely.
         unknown: Vec<String>,
     },
 }
@@ -44,23 +44,20 @@ impl<'s> Host<'s> {
         conditions.reverse();
         conditions.extend(self.rounds_ended_before(at));
         let mut unknown = self.choices(at);
-        let (mut texts, mut is_all_sure) = (Vec::new(), true);
+        let mut texts = Vec::new();
         let is_single = conditions.len() == 1;
         for condition in &conditions {
             let (told, is_sure) = self.surely(|host| host.told_condition(condition, place));
-            match told {
-                Some((text, is_tight)) => {
-                    let text = if is_single || is_tight { text } else { format!("({text})") };
-                    texts.push(text);
-                    is_all_sure &= is_sure;
-                }
-                None => unknown.push(self.condition_text(condition)),
+            if told.is_none() || !is_sure {
+                unknown.push(self.condition_text(condition));
             }
+            let Some((text, is_tight)) = told else { continue };
+            texts.push(if is_single || is_tight { text } else { format!("({text})") });
         }
         if texts.is_empty() && unknown.is_empty() {
             return When::Always;
         }
-        let formula = (!texts.is_empty()).then(|| (texts.join(" && "), is_all_sure));
+        let formula = (!texts.is_empty()).then(|| texts.join(" && "));
         When::If { formula, unknown }
     }
 
@@ -76,7 +73,13 @@ impl<'s> Host<'s> {
                 })
             }
             Kind::Catch => Some("nothing is thrown".to_owned()),
-            _ => None,
+            Kind::If { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::Switch { .. } => None,
         })
     }
 
@@ -100,7 +103,13 @@ impl<'s> Host<'s> {
     fn choices(&self, at: usize) -> Vec<String> {
         let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
             Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
-            _ => None,
+            Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Catch => None,
         });
         let mut found: Vec<String> = switches.collect();
         let first = at.saturating_sub(LONGEST_STATEMENT);

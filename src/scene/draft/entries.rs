@@ -179,10 +179,8 @@ impl<'a, 's> Draft<'a, 's> {
             }
             When::If { formula, unknown } => (formula, unknown),
         };
-        let (text, is_sure) = formula.unwrap_or(("true".to_owned(), true));
-        let told = if is_sure { Vec::new() } else { vec![text.clone()] };
-        let open: Vec<String> = unknown.into_iter().chain(told).collect();
-        let guess = Guess::of((quoted(&text), open.is_empty()), &open.join(", "));
+        let text = formula.unwrap_or_else(|| "true".to_owned());
+        let guess = Guess::of((quoted(&text), unknown.is_empty()), &unknown.join(", "));
         Some(vec![("only_if", guess)])
     }
 
@@ -215,7 +213,13 @@ impl<'a, 's> Draft<'a, 's> {
                     self.remark(format!("{FILL_IN}: `{what}` is repeated by `for ({header})`"));
                     continue;
                 }
-                _ => continue,
+                Kind::For { .. }
+                | Kind::Do { condition: None }
+                | Kind::Block
+                | Kind::Function { .. }
+                | Kind::If { .. }
+                | Kind::Switch { .. }
+                | Kind::Catch => continue,
             };
             let is_once = matches!(region.kind, Kind::Do { .. })
                 && host.decided(condition) == Some(false)

@@ -224,7 +224,14 @@ impl<'s> Host<'s> {
             Kind::If { condition, holds } if self.runs(region) != Some(true) => {
                 Some((condition.clone(), *holds))
             }
-            _ => None,
+            Kind::If { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
         });
         conditions.collect()
     }

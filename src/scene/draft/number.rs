@@ -251,7 +251,13 @@ impl Operator {
             Self::BitOr => a | b,
             Self::BitXor => a ^ b,
             Self::BitAnd => a & b,
-            _ => return Some(Number::truth(self.holds(&a, &b))),
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessEqual
+            | Self::Greater
+            | Self::GreaterEqual => return Some(Number::truth(self.holds(&a, &b))),
+            Self::ShiftLeft | Self::ShiftRight => return None,
         };
         let [low, high] = of.range()?;
         match (low..=high).contains(&value) {
@@ -267,7 +273,18 @@ impl Operator {
             Self::Subtract => Number::real(of, a - b),
             Self::Multiply => Number::real(of, a * b),
             Self::Divide => Number::real(of, a / b),
-            _ => Some(Number::truth(self.holds(&a, &b))),
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessEqual
+            | Self::Greater
+            | Self::GreaterEqual => Some(Number::truth(self.holds(&a, &b))),
+            Self::BitOr
+            | Self::BitXor
+            | Self::BitAnd
+            | Self::ShiftLeft
+            | Self::ShiftRight
+            | Self::Remainder => None,
         }
     }
 
