@@ -23,6 +23,7 @@ mod number;
 mod pointers;
 mod reader;
 mod regions;
+mod sections;
 mod shape;
 mod structures;
 mod syntax;

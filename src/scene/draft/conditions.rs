@@ -23,6 +23,9 @@ pub(super) enum When {
     },
 }
 
+/// Conditions of the preprocessor around one another that are told.
+const MOST_SECTIONS: usize = 8;
+
 /// One condition: what has to hold, or not to hold, or not all of it at once.
 struct Condition {
     parts: Vec<(Span, bool)>,
@@ -99,7 +102,7 @@ impl<'s> Host<'s> {
         found
     }
 
-    /// `switch` and `?` around `at`.
+    /// `switch`, `?` and `#if` around `at`.
     fn choices(&self, at: usize) -> Vec<String> {
         let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
             Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
@@ -112,6 +115,8 @@ impl<'s> Host<'s> {
             | Kind::Catch => None,
         });
         let mut found: Vec<String> = switches.collect();
+        let sections = self.sections.iter().filter(|section| section.span.contains(&at));
+        found.extend(sections.take(MOST_SECTIONS).map(|section| section.directive.to_owned()));
         let first = at.saturating_sub(LONGEST_STATEMENT);
         let start = (first..at).rev().find(|at| matches!(self.text_at(*at), ";" | "{" | "}"));
         let statement = start.map_or(first, |start| start + 1)..at;

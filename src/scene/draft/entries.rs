@@ -58,7 +58,7 @@ impl<'a, 's> Draft<'a, 's> {
         self.starts();
     }
 
-    /// The loop of time steps: the first that is the outermost around a launch, and whose variable is given to no kernel.
+    /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
     fn time_loop(&self) -> Option<&'a Loop<'s>> {
         let host = self.host;
         let outermost = |launch: &Launch| host.place(launch.at).loops.first().copied();

@@ -16,6 +16,7 @@ use super::{
     number::Type,
     reader::Reader,
     regions::Regions,
+    sections::{Section, sections},
     templates::{HostTemplate, templates},
     variables::{Value, Variables},
 };
@@ -42,6 +43,7 @@ pub(super) type Span = Range<usize>;
 pub(super) struct Host<'s> {
     pub(super) code: Vec<Token<'s>>,
     pub(super) regions: Regions,
+    pub(super) sections: Vec<Section<'s>>,
     pub(super) variables: Variables<'s>,
     pub(super) functions: Functions<'s>,
     pub(super) macros: Macros<'s>,
@@ -113,6 +115,7 @@ impl<'s> Host<'s> {
         let brackets = Brackets::new(&tokens);
         let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
         let macros = Macros::of(directives.map(|token| token.text));
+        let sections = sections(&tokens);
         let code: Vec<Token<'s>> =
             tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
         let regions = Regions::new(&code, &brackets);
@@ -125,6 +128,7 @@ impl<'s> Host<'s> {
             types: elements().filter_map(number).collect(),
             code,
             regions,
+            sections,
             macros,
             variables: Variables::default(),
             loops: BTreeMap::new(),

@@ -5,6 +5,7 @@ use super::{
     evaluator::Place,
     host::{Host, LONGEST, Span},
     regions::{Kind, Region},
+    sections::Section,
     variables::{Definition, Id, Value},
 };
 
@@ -104,7 +105,10 @@ impl<'s> Host<'s> {
 
     /// Whether what stands at `set` has been done once `at` is reached behind it; `None` where that is not known.
     fn runs_before(&self, set: usize, at: usize) -> Option<bool> {
-        let mut runs = Some(true);
+        self.look(self.sections.len())?;
+        let is_compiled =
+            |section: &Section<'_>| !section.span.contains(&set) || section.span.contains(&at);
+        let mut runs = self.sections.iter().all(is_compiled).then_some(true);
         for (_, region) in self.regions.around(set) {
             if region.span.contains(&at) {
                 break;

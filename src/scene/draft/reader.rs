@@ -276,6 +276,8 @@ impl<'h, 's> Reader<'h, 's> {
             end = match self.text(end) {
                 "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
                 ";" => return,
+                // No launch lies in another.
+                "<" if self.is_launch(end) => return,
                 _ => end + 1,
             };
         }

@@ -1,5 +1,5 @@
-//! What host code means is what its drafted manifest says, or it is marked. What is expected of numbers and of rounds was
-//! printed by the same host code, compiled by g++ 13.
+//! What host code means is what its drafted manifest says, or it is marked. What is expected of numbers and of rounds
+//! was printed by the same host code, compiled by g++.
 
 use super::drafts;
 use crate::support::{Workplace, read_npy_f32};
@@ -186,6 +186,10 @@ fn launches_in_branches_have_their_conditions() {
     let host = |rest: &str| format!("void f(int *a, int mode) {{ {rest} }}");
     for (body, part) in [
         ("if (mode > 2) mark<<<1, 1>>>(a, 0);", "only_if = true # fill in: mode>2\n"),
+        (
+            "\n#ifdef FAST\nmark<<<1, 1>>>(a, 0);\n#endif\n",
+            "only_if = true # fill in: #ifdef FAST\n",
+        ),
         ("if (ready(a)) ; else mark<<<1, 1>>>(a, 0);", "only_if = true # fill in: !(ready(a))\n"),
         (
             "switch (mode) { case 1: mark<<<1, 1>>>(a, 0); }",
@@ -299,6 +303,10 @@ int main() {
         ("int n = 1; if (argc > 1) n = 2; mark<<<1, 1>>>(a, n);", "at = 1\n"),
         ("int n = 1; while (a) { mark<<<1, 1>>>(a, n); n = 2; }", "at = 1 # fill in: n\n"),
         ("int n = 1; scanf(\"%d\", &n); mark<<<1, 1>>>(a, n);", "at = 1 # fill in: n\n"),
+        (
+            "\n#ifdef A\nint n = 1;\n#else\nint n = 2;\n#endif\nmark<<<1, 1>>>(a, n);",
+            "at = 2 # fill in: n\n",
+        ),
         ("{ const int n = 1; } mark<<<1, 1>>>(a, n);", "at = 1 # fill in: n\n"),
         ("mark<<<1, 1>>>(a, global);", "at = 8 # fill in: global\n"),
     ] {
