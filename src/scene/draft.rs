@@ -44,6 +44,7 @@ use self::{
     guess::Guess,
     host::{Host, Launch, MOST_LAUNCHES},
     names::Names,
+    regions::Region,
     shape::some_shared,
     text::{key, one_line, quoted_text},
 };
@@ -211,7 +212,9 @@ impl<'a, 's> Draft<'a, 's> {
                 launch.arguments.iter().any(|span| self.host.word(span) == Some(written))
             };
             let launches = self.host.launches.iter().filter(|launch| inside(launch));
-            if launches.filter(takes).count() > 1 {
+            let is_loop = |region: &Region| region.repeated() == around;
+            let is_sometimes = !self.host.branches(*at, &is_loop).is_empty();
+            if is_sometimes || launches.filter(takes).count() > 1 {
                 self.shared.insert(*written);
             }
             self.halves.insert(*written, *read);

@@ -302,6 +302,12 @@ fn pointers_are_arrays_or_guesses() {
     let parts =
         ["double = true", "from = \"x\" # fill in: halves", "to = \"x_next\" # fill in: halves"];
     drafts(step, twice, &parts);
+    let sometimes = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
+        for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); if (t % 2) std::swap(x, y); } }";
+    drafts(step, sometimes, &["to = \"x_next\" # fill in: halves"]);
+    let moved = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
+        for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); x += 4; } }";
+    drafts(step, moved, &["from = \"x\" # fill in: x\n"]);
     let by_hand = "int main() { float *f, *old, error = 1; cudaMalloc(&f, 1024); cudaMalloc(&old, 1024);
         while (error > 1e-6f) { cudaMemset(f, 0, 1024); step<<<1, 8>>>(old, f, 8); float *t = f; f = old; old = t; } }";
     let parts = [

@@ -10,6 +10,7 @@ use super::{
     pointers::{Offset, without_casts},
     structures, templates,
     text::{quoted, quoted_text},
+    variables::{Definition, Value},
 };
 use crate::{
     cuda::{
@@ -122,6 +123,7 @@ impl<'s> Draft<'_, 's> {
         let unknown = || Offset::Unknown(self.host.text(span));
         let inner = without_casts(&self.host.code, span.clone());
         match self.host.tokens(&inner) {
+            [name] if name.kind == Kind::Word && self.is_moved(name.text, place.at) => unknown(),
             [name] if name.kind == Kind::Word => Offset::None,
             [name, plus, rest @ ..] if name.kind == Kind::Word && plus.text == "+" => {
                 let number = inner.end - rest.len()..inner.end;
@@ -140,6 +142,13 @@ impl<'s> Draft<'_, 's> {
             }
             _ => unknown(),
         }
+    }
+
+    /// Whether a pointer is moved on somewhere, `a += n`.
+    fn is_moved(&self, pointer: &str, at: usize) -> bool {
+        let moves = |set: &Definition| matches!(set.value, Value::Compound(..) | Value::Count(_));
+        let variable = self.host.visible(pointer, at).map(|id| self.host.variables.get(id));
+        variable.is_some_and(|variable| variable.definitions.iter().any(moves))
     }
 
     /// The template arguments of a launch, where those that are names of the host's are numbers or types.

@@ -2,7 +2,7 @@
 
 use super::{
     evaluator::{Place, Told},
-    host::{Host, Span},
+    host::{Host, LONGEST, Span},
     number::Type,
     regions::{Kind, Region},
 };
@@ -66,7 +66,7 @@ impl<'s> Host<'s> {
 
     /// Why what stands at `at` is never done, if so.
     fn never(&self, at: usize) -> Option<String> {
-        self.regions.around(at).find_map(|(_, region)| match &region.kind {
+        let branch = self.regions.around(at).find_map(|(_, region)| match &region.kind {
             Kind::If { condition, holds } if self.decided(condition)? != *holds => {
                 let text = self.text(condition);
                 Some(if *holds {
@@ -83,6 +83,32 @@ impl<'s> Host<'s> {
             | Kind::While { .. }
             | Kind::Do { .. }
             | Kind::Switch { .. } => None,
+        });
+        branch.or_else(|| self.returned_before(at))
+    }
+
+    /// A `return` before `at` whose condition surely holds. What depends on the arguments of the program is no such: it
+    /// says how to call it.
+    fn returned_before(&self, at: usize) -> Option<String> {
+        let function = self.regions.function(at);
+        let first = self.jumps.partition_point(|jump| *jump < at);
+        self.jumps[..first].iter().rev().take(LONGEST).find_map(|jump| {
+            let is_return = matches!(self.text_at(*jump), "return" | "exit");
+            if !is_return || self.regions.function(*jump) != function {
+                return None;
+            }
+            let inside = self.regions.around(*jump).map(|(_, region)| region);
+            let mut conditions = Vec::new();
+            for region in inside.take_while(|region| !region.span.contains(&at)) {
+                let Kind::If { condition, holds } = &region.kind else { return None };
+                let names_arguments = self.tokens(condition).iter().any(|t| t.text == "argc");
+                if names_arguments || self.decided(condition) != Some(*holds) {
+                    return None;
+                }
+                conditions.push(self.text(condition));
+            }
+            let condition = conditions.last()?;
+            Some(format!("the function returns before, by `{condition}`"))
         })
     }
 

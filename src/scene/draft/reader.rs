@@ -340,12 +340,23 @@ impl<'h, 's> Reader<'h, 's> {
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
                 self.found.filled.insert(self.text(target.start));
             }
-            Some("cudaMemcpyDeviceToDevice") => {
-                let what = Transferred::From(self.pointer_alone(source));
-                self.transfer(at, target, what, bytes);
+            Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),
+            Some("cudaMemcpyDefault") => {
+                let is_allocated = |end: &Span| {
+                    let pointer = self.pointer_alone(end);
+                    pointer.is_some_and(|name| self.found.allocations.contains_key(name))
+                };
+                if is_allocated(target) && is_allocated(source) {
+                    self.copy_on_device(at, target, source, bytes);
+                }
             }
             Some(_) | None => {}
         }
+    }
+
+    fn copy_on_device(&mut self, at: usize, target: &Span, source: &Span, bytes: &Span) {
+        let what = Transferred::From(self.pointer_alone(source));
+        self.transfer(at, target, what, bytes);
     }
 
     /// `cudaMemset(name, value, bytes)`.

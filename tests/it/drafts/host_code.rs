@@ -182,6 +182,14 @@ fn launches_in_branches_have_their_conditions() {
         call("6", "0")
     );
     launches(&decided, &[200.0, 300.0, 400.0, 600.0]);
+    let returned = format!(
+        "const int n = 3; if (argc < 2) {{ auto f = [](int i) {{ return i; }}; if (f(0)) return 1; }}
+         if (n > 4) return 1; {} if (n == 3) {{ {} return 0; }} {}",
+        call("1", "0"),
+        call("2", "0"),
+        call("3", "0")
+    );
+    launches(&returned, &[100.0, 200.0]);
     let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
     let host = |rest: &str| format!("void f(int *a, int mode) {{ {rest} }}");
     for (body, part) in [
