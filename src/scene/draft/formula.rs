@@ -24,8 +24,8 @@ pub(super) struct Formula {
     pub(super) range: Option<[i128; 2]>,
     /// A float that manifests compute as a double: it is rounded once, by the parameter that takes it.
     pub(super) is_unrounded: bool,
-    /// The whole number that a floating-point one is, `ceil(x)` of `float(ceil(x))`.
-    whole: Option<String>,
+    /// The whole number that a floating-point one is, `ceil(x)` of `float(ceil(x))`, and how tightly it binds.
+    whole: Option<(String, u8)>,
     /// The loops that it follows, a bit for each depth.
     pub(super) follows: u64,
 }
@@ -108,7 +108,7 @@ impl Formula {
 
     /// A whole number as a floating-point one of the same value.
     pub(super) fn as_float(&self, of: Type) -> Self {
-        let whole = Some(self.text.clone());
+        let whole = Some((self.text.clone(), self.binding));
         let is_exact = self.is_within(EXACT[usize::from(of == Type::Double)]);
         let is_unrounded = !is_exact && of == Type::Float;
         Self { whole, is_unrounded, ..Self::called("float", &[self], of) }
@@ -154,10 +154,10 @@ impl Formula {
             }
             (true, false) => {
                 let is_same = !own.is_unrounded;
-                let text = own.whole.clone().unwrap_or_else(|| format!("int({})", own.text));
-                let found = Self { of, binding: 0, whole: None, range: None, text, ..own };
-                let binding = if found.text.ends_with(')') && found.is_call() { ATOM } else { 0 };
-                (Self { binding, is_unrounded: false, ..found }, is_same)
+                let truncated = || (format!("int({})", own.text), ATOM);
+                let (text, binding) = own.whole.clone().unwrap_or_else(truncated);
+                let found = Self { binding, ..Self::atom(text, of, None) };
+                (Self { follows: own.follows, ..found }, is_same)
             }
             (true, true) => {
                 let is_same = !own.is_unrounded || of == Type::Float;
@@ -165,22 +165,6 @@ impl Formula {
                 (Self { of, is_unrounded, ..own }, is_same)
             }
         }
-    }
-
-    /// Whether it is one name, with or without parentheses behind it.
-    fn is_call(&self) -> bool {
-        let mut depth = 0_i32;
-        self.text.char_indices().all(|(at, c)| {
-            depth += match c {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth > 0
-                || c == '_'
-                || c.is_ascii_alphanumeric()
-                || c == ')' && at + 1 == self.text.len()
-        })
     }
 
     /// Whether each whole number that it can be is the same one in another type.
@@ -194,7 +178,7 @@ impl Formula {
     pub(super) fn given(&self) -> Option<String> {
         let whole = self.whole.as_ref().filter(|_| !self.is_unrounded);
         let text = self.checked()?;
-        Some(whole.cloned().unwrap_or(text))
+        Some(whole.map_or(text, |(whole, _)| whole.clone()))
     }
 
     /// The text, where the manifest reads it as a number.
