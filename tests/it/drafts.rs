@@ -1,5 +1,7 @@
 //! `warpaint new`: manifests for files that have none.
 
+mod host_code;
+
 use super::support::Workplace;
 
 /// A file with a loop of time steps, halves that change places, sizes by constants, and data from the host.
@@ -138,9 +140,9 @@ void sort(float *values) {
     ended.expect(0, &[]);
     for part in [
         "[[pass]]\nrepeat  = 10\ncounter = \"k\"\n",
-        "[[pass.pass]]\nrepeat  = \"ilog2(max(1, ((2) << k) >> 1)) + 1\"\ncounter = \"j\"\n",
+        "[[pass.pass]]\nrepeat  = \"ilog2((2 << k) >> 1) + 1\"\ncounter = \"j\"\n",
         "[[pass.pass.pass]]\nkernel = \"bitonic\"\ngrid   = 4\nblock  = 256\n",
-        "j = \"((((2) << k) >> 1) >> j)\"\nk = \"((2) << k)\"\n",
+        "j = \"((2 << k) >> 1) >> j\"\nk = \"2 << k\"\n",
     ] {
         assert!(ended.out.contains(part), "{part} in {}", ended.out);
     }
@@ -253,7 +255,7 @@ fn guesses_are_marked() {
     let after = "int main() { int *a, i; cudaMalloc(&a, 256);
         for (i = 0; i < 48; i += 16) mark<<<1, 1>>>(a, i);
         mark<<<1, 1>>>(a, i); }";
-    drafts(mark, after, &["at = \"(0 + i * (16))\"\n", "at = 0 # fill in: i\n"]);
+    drafts(mark, after, &["at = \"i * 16\"\n", "at = 0 # fill in: i\n"]);
     let stride =
         "void run(int *a, int n, int by) { for (int t = 0; t < n; t += by) mark<<<1, 1>>>(a, t); }";
     drafts(mark, stride, &["repeat  = 1 # fill in: rounds", "at = 0 # fill in: t\n"]);
@@ -300,6 +302,12 @@ fn pointers_are_arrays_or_guesses() {
     let parts =
         ["double = true", "from = \"x\" # fill in: halves", "to = \"x_next\" # fill in: halves"];
     drafts(step, twice, &parts);
+    let sometimes = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
+        for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); if (t % 2) std::swap(x, y); } }";
+    drafts(step, sometimes, &["to = \"x_next\" # fill in: halves"]);
+    let moved = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
+        for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); x += 4; } }";
+    drafts(step, moved, &["from = \"x\" # fill in: x\n"]);
     let by_hand = "int main() { float *f, *old, error = 1; cudaMalloc(&f, 1024); cudaMalloc(&old, 1024);
         while (error > 1e-6f) { cudaMemset(f, 0, 1024); step<<<1, 8>>>(old, f, 8); float *t = f; f = old; old = t; } }";
     let parts = [
@@ -404,6 +412,22 @@ fn any_text_gives_a_manifest() {
             .map(|(i, texture)| format!("{texture} t{i}")).collect::<Vec<_>>().join(",")),
         format!("void f() {{ {} }}", "cudaMalloc(cudaMemcpy(1, 2, 3, for (x) ".repeat(50_000)),
         format!("dim3 {} a;", "dim3, ".repeat(200_000)),
+        // Macros, functions, branches and blocks without end.
+        format!("{}\n__global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>(M29); }}",
+            (1..30).map(|i| format!("#define M{i} M{} + M{}\n", i - 1, i - 1)).collect::<String>()),
+        format!("#define F(a, b) F(b, a) G(a, a)\n#define G(a, b) F(F(a, b), b)\n{} void f() {{ k<<<F(1, 2), G((, 1)>>>(F(1)); }}",
+            "__global__ void k(int a) {}"),
+        format!("{} __global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>(f29(1)); }}",
+            (1..30).map(|i| format!("int f{i}(int a) {{ return f{}(a) + f{}(f{i}(a)); }}", i - 1, i - 1)).collect::<String>()),
+        format!("__global__ void k(int a) {{}} void f(int n) {{ {} k<<<1, 1>>>(n); }}", "if (n > 1) { n = n + 1; ".repeat(30_000)),
+        format!("__global__ void k(int a) {{}} void f(int n) {{ for (;;) {{ {} {} }} }}",
+            "if (n > 1) break; else continue;".repeat(20_000), "k<<<1, 1>>>(n);".repeat(300)),
+        format!("__global__ void k(int a) {{}} void f() {{ {} k<<<1, 1>>>(n); }}", "{ int n = 1; n++; } ".repeat(50_000)),
+        format!("__global__ void k(int a) {{}} void f() {{ int n = 0; {} k<<<1, 1>>>(n); }}", "n += n; n++; n <<= 1; ".repeat(30_000)),
+        format!("__global__ void k(int *a) {{}} void f(int *a, int *b) {{ k<<<1, 1>>>(a); {} }}",
+            "cudaMemcpy(a, b, 4, cudaMemcpyDeviceToDevice); cudaMemset(a, 1, n);".repeat(20_000)),
+        format!("void f() {{ {} }}", "else do if (1) while (1) switch (1) for (;;) ".repeat(30_000)),
+        format!("__global__ void k(int a) {{}} void f() {{ k<<<1, 1>>>({}1{}); }}", "(int)-!~".repeat(100), " ? 1 : 2".repeat(100)),
         // What would say more than a manifest should.
         "__global__ void k(float *a, int n) {} void f() { for (int i = 0; i < 4; i++) k<<<1, 64>>>(a, i \"#\\\n[[golden]] #\\\n\
          of = 'a' #\\\nfile = 'planted.npy' #\\\n[compile] #\\\ndefine = { EVIL = 1 } #\\\n#\"); }".to_owned(),

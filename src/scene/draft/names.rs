@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::host::{Host, Loop};
+use super::{host::Host, loops::Loop};
 use crate::scene::{Builtin, decode::KEYWORDS};
 
 /// What a name of a resource may end with to mean something of it.
@@ -22,11 +22,12 @@ pub(super) struct Names {
 impl Names {
     /// None but those that the rounds of loops have.
     pub(super) fn beside_counters(host: &Host<'_>) -> Self {
-        let of_launch = |loops| {
-            let depths = 1..=<[Loop<'_>]>::len(loops);
-            depths.map(move |depth| counter(host, &loops[..depth]))
-        };
-        let taken = host.launches.iter().flat_map(|launch| of_launch(launch.loops.as_slice()));
+        let launches = host.launches.iter().map(|launch| launch.at);
+        let places = launches.chain(host.transfers.iter().map(|transfer| transfer.call.start));
+        let taken = places.flat_map(|at| {
+            let loops = host.place(at).loops;
+            (1..=loops.len()).map(move |depth| counter(host, &loops[..depth]))
+        });
         Self { taken: taken.collect(), given: BTreeMap::new() }
     }
 
@@ -57,10 +58,10 @@ impl Names {
 }
 
 /// What the rounds of the innermost of these loops are called: as its variable, where nothing else is.
-pub(super) fn counter(host: &Host<'_>, loops: &[Loop<'_>]) -> String {
+pub(super) fn counter(host: &Host<'_>, loops: &[&Loop<'_>]) -> String {
     let Some((own, outer)) = loops.split_last() else { return String::new() };
-    let same = outer.iter().filter(|around| around.variable == own.variable).count();
-    let mut name = possible(own.variable);
+    let same = outer.iter().filter(|around| around.name == own.name).count();
+    let mut name = possible(own.name);
     if host.pointees.contains_key(name.as_str()) {
         name.push_str("_round");
     }

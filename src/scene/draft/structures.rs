@@ -1,8 +1,10 @@
 //! Structures that host code gives kernels by value.
 
 use super::{
-    Guess,
-    host::{Host, Span, Value},
+    Guess, arguments,
+    evaluator::Told,
+    host::{Host, Span},
+    number::Type,
 };
 use crate::{
     cuda::{KnownField, Structures, lexer::Token},
@@ -41,9 +43,7 @@ pub(super) fn value(
 /// Where each field's value stands in the list that the variable begins with, where it has one: by the fields' order,
 /// or by their names, as in `{ .n = 4 }`.
 fn listed(host: &Host<'_>, fields: &[KnownField], variable: &str, at: usize) -> Vec<Option<Span>> {
-    let Some(Value::Dimensions(parts)) = host.definition(variable, at).map(|of| &of.value) else {
-        return Vec::new();
-    };
+    let Some(parts) = host.list_of(variable, at) else { return Vec::new() };
     let tokens = |part: &Span| host.code.get(part.clone()).unwrap_or_default();
     let named = |field: &KnownField| {
         parts.iter().find_map(|part| match tokens(part) {
@@ -69,16 +69,21 @@ fn listed(host: &Host<'_>, fields: &[KnownField], variable: &str, at: usize) -> 
 
 /// A field's value in the manifest.
 fn written(host: &Host<'_>, element: &Element, span: &Span) -> Option<String> {
+    let number = |span: &Span| {
+        let of = Element::scalar(element.scalar);
+        let number = host.number(span)?;
+        let given = Type::of_element(of).map_or(Some(number), |of| number.to(of))?;
+        arguments::written(&Told::Number(number), &Told::Number(given))
+    };
     if element.lanes == 1 {
-        return host.number(span).map(|number| number.to_string());
+        return number(span);
     }
     // `make_float3(1, 2, 3)`, `{1, 2, 3}`
     let tokens: &[Token<'_>] = host.code.get(span.clone())?;
     let open = tokens.iter().position(|token| matches!(token.text, "(" | "{"))?;
     let inner = span.start + open + 1..span.end.checked_sub(1)?;
     let parts = host.parts(inner);
-    let numbers = parts.iter().map(|part| host.number(part).map(|number| number.to_string()));
-    let numbers: Vec<String> = numbers.collect::<Option<_>>()?;
+    let numbers: Vec<String> = parts.iter().map(number).collect::<Option<_>>()?;
     (numbers.len() == usize::from(element.lanes)).then(|| format!("[{}]", numbers.join(", ")))
 }
 

@@ -209,6 +209,12 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
             suffix if !float && is_integer_suffix(suffix) => {}
             _ => return Err(broken(format!("`{digits}{trailing}` is not a number"))),
         }
+        // Neither is a number taken for what it is not, nor for what few know.
+        if !float && digits.len() > 1 && digits.starts_with('0') {
+            let text =
+                format!("`{digits}` is an octal number in C: write it without the 0 before it");
+            return Err(broken(text));
+        }
         let signed = if negative { format!("-{digits}") } else { digits.to_owned() };
         if float {
             let value = signed.parse::<f64>().ok().filter(|value| value.is_finite());

@@ -68,6 +68,8 @@ fn faults_have_their_place() {
         ("1f", 0, "not a number"),
         ("1uu", 0, "not a number"),
         ("1.2.3", 0, "not a number"),
+        ("n + 010", 4, "`010` is an octal number in C"),
+        ("-007", 1, "write it without the 0"),
         ("true + 1", 5, "no numbers"),
         ("0xg", 0, "hexadecimal"),
         ("n $ 2", 2, "operator"),

@@ -1,0 +1,246 @@
+//! What kernels are given in a launch.
+
+use super::{
+    Draft, SOME,
+    arrays::element_of,
+    evaluator::{Place, Told},
+    guess::Guess,
+    host::{Launch, Span},
+    number::{Number, Type},
+    pointers::{Offset, without_casts},
+    structures, templates,
+    text::{quoted, quoted_text},
+    variables::{Definition, Value},
+};
+use crate::{
+    cuda::{
+        CType,
+        lexer::{self, Kind, Token},
+    },
+    element::{Element, Scalar},
+};
+
+/// A template argument has at most so many words.
+const MOST_WORDS: usize = 100;
+/// Template arguments that are those of templates around them, at most so many.
+const DEEPEST: usize = 8;
+
+/// What a parameter wants in a launch.
+pub(super) enum Wanted<'s> {
+    Texture(&'s str),
+    Array { pointer: &'s str, element: String, offset: Offset },
+    Guess(Guess),
+}
+
+impl<'s> Draft<'_, 's> {
+    /// What a parameter is given in a launch.
+    pub(super) fn argument(&self, ctype: &CType, span: &Span, place: &Place<'_, 's>) -> Wanted<'s> {
+        let tokens = self.host.tokens(span);
+        let text = self.host.text(span);
+        match ctype {
+            CType::Pointer { .. } if matches!(text.as_str(), "0" | "NULL" | "nullptr") => {
+                Wanted::Guess(Guess::known("0"))
+            }
+            CType::Pointer { to, .. } => {
+                let offset = self.offset(span, place);
+                let known = |name: &&str| {
+                    self.host.pointees.contains_key(name)
+                        || self.host.allocations.contains_key(name)
+                };
+                let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
+                let words = || self.host.code[span.clone()].iter().filter(is_word).map(|t| t.text);
+                let pointer = words().find(known).or_else(|| words().next_back());
+                match pointer {
+                    Some(pointer) => {
+                        let of_host = self.host.pointees.get(pointer).copied();
+                        let element = element_of(&self.structures, to, of_host);
+                        Wanted::Array { pointer, element, offset }
+                    }
+                    None => Wanted::Guess(Guess::open("0", text)),
+                }
+            }
+            CType::Value(element) if element.lanes == 1 => {
+                let of = Type::of_element(*element).unwrap_or(Type::Float);
+                Wanted::Guess(match self.given(span, place, Some(of)) {
+                    Some(guess) => guess,
+                    None if is_size(&text) && holds_sizes(element.scalar) => {
+                        Guess::open(SOME.to_string(), text)
+                    }
+                    None => blank(ctype, &text),
+                })
+            }
+            CType::Surface | CType::Texture => match tokens {
+                [name] if name.kind == Kind::Word => Wanted::Texture(name.text),
+                _ => Wanted::Guess(blank(ctype, &text)),
+            },
+            // What is given a number is one under another name.
+            CType::Named(name) => {
+                let of_fields = || match tokens {
+                    [variable] if variable.kind == Kind::Word => {
+                        let place = (variable.text, span.start);
+                        structures::value(self.host, &self.structures, name, place)
+                    }
+                    _ => None,
+                };
+                let of = self.host.named_type(&[name]);
+                let given = self.given(span, place, of);
+                Wanted::Guess(given.or_else(of_fields).unwrap_or_else(|| blank(ctype, &text)))
+            }
+            CType::Value(_) => Wanted::Guess(blank(ctype, &text)),
+        }
+    }
+
+    /// A number for a parameter of the type `of`.
+    fn given(&self, span: &Span, place: &Place<'_, 's>, of: Option<Type>) -> Option<Guess> {
+        let (found, is_sure) = self.host.surely(|host| {
+            let told = host.guessed(span, place)?;
+            let given = match of {
+                Some(of) => host.converted(told.clone(), of)?,
+                None => told.clone(),
+            };
+            written(&told, &given)
+        });
+        Some(Guess::of((found?, is_sure), &self.host.text(span)))
+    }
+
+    /// What is given for a pointer into the array `name`.
+    pub(super) fn address(&self, pointer: &str, name: String, offset: Offset) -> Guess {
+        let text = match offset {
+            Offset::None => format!("\"{name}\""),
+            Offset::Elements(number) => quoted_text(&format!("{name} + {number}")),
+            Offset::Unknown(what) => return Guess::open(format!("\"{name}\""), what),
+        };
+        let half = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let is_shared = self.shared.iter().any(|written| self.halves.get(written) == Some(&half));
+        match is_shared {
+            true => Guess::open(text, "halves change places behind each launch of `_next`"),
+            false => Guess::known(text),
+        }
+    }
+
+    /// Where into its array a pointer points.
+    fn offset(&self, span: &Span, place: &Place<'_, 's>) -> Offset {
+        let unknown = || Offset::Unknown(self.host.text(span));
+        let inner = without_casts(&self.host.code, span.clone());
+        match self.host.tokens(&inner) {
+            [name] if name.kind == Kind::Word && self.is_moved(name.text, place.at) => unknown(),
+            [name] if name.kind == Kind::Word => Offset::None,
+            [name, plus, rest @ ..] if name.kind == Kind::Word && plus.text == "+" => {
+                let number = inner.end - rest.len()..inner.end;
+                let found = self.host.surely(|host| {
+                    // What binds less tightly than the sum is no part of it.
+                    let told = host.told(&number, place)?;
+                    let told = host.converted(told, Type::Long)?;
+                    written(&told, &told)
+                });
+                match found {
+                    (Some(formula), true) if is_sum(rest) => {
+                        Offset::Elements(formula.trim_matches('"').to_owned())
+                    }
+                    (Some(_) | None, _) => unknown(),
+                }
+            }
+            _ => unknown(),
+        }
+    }
+
+    /// Whether a pointer is moved on somewhere, `a += n`.
+    fn is_moved(&self, pointer: &str, at: usize) -> bool {
+        let moves = |set: &Definition| matches!(set.value, Value::Compound(..) | Value::Count(_));
+        let variable = self.host.visible(pointer, at).map(|id| self.host.variables.get(id));
+        variable.is_some_and(|variable| variable.definitions.iter().any(moves))
+    }
+
+    /// The template arguments of a launch, where those that are names of the host's are numbers or types.
+    pub(super) fn instance(&self, Launch { kernel, at, .. }: &'s Launch) -> String {
+        let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
+        let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
+        let written = arguments.split(',').map(|argument| self.template_argument(argument, *at, 0));
+        format!("<{}>", written.collect::<Vec<_>>().join(","))
+    }
+
+    /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
+    /// is called with.
+    fn template_argument(&self, argument: &str, at: usize, depth: usize) -> String {
+        let given = |word: &Token<'_>| {
+            let span = templates::argument_at(&self.host.templates, word.text, at)?;
+            let at = span.start;
+            let tokens = self.host.code.get(span).filter(|_| depth < DEEPEST)?;
+            self.host.look(tokens.len() + 1)?;
+            let text: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+            Some(self.template_argument(&text.join(" "), at, depth + 1))
+        };
+        let written = |token: Token<'_>| given(&token).unwrap_or_else(|| token.text.to_owned());
+        let argument: String = lexer::lex(argument).take(MOST_WORDS).map(written).collect();
+        let argument = argument.as_str();
+        if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
+            return argument.to_owned();
+        }
+        if let Some(number) = self.host.integer_of_text(argument, at) {
+            return number.to_string();
+        }
+        match self.host.type_parameters.contains(argument) {
+            true => "float".to_owned(),
+            false if self.host.value_parameters.contains(argument) => "16".to_owned(),
+            false => argument.to_owned(),
+        }
+    }
+}
+
+/// What is given, which was converted from `told`: a whole number is one for a float, too.
+pub(super) fn written(told: &Told, given: &Told) -> Option<String> {
+    match (told, given) {
+        (Told::Number(Number::Whole(of, value)), Told::Number(Number::Real(_, real)))
+            if *of != Type::Bool && *value as f64 == *real =>
+        {
+            Some(value.to_string())
+        }
+        (_, Told::Number(number)) => {
+            let is_too_large = number.whole().is_some_and(|value| i64::try_from(value).is_err());
+            (!is_too_large).then(|| number.written())
+        }
+        (_, Told::Formula(formula)) => formula.given().map(|text| quoted(&text)),
+    }
+}
+
+/// Whether what stands behind `pointer +` is added to it as a whole.
+fn is_sum(tokens: &[Token<'_>]) -> bool {
+    let mut depth = 0_i32;
+    !tokens.iter().any(|token| {
+        depth += match token.text {
+            "(" | "[" => 1,
+            ")" | "]" => -1,
+            _ => 0,
+        };
+        depth == 0 && matches!(token.text, "?" | "<" | ">" | "&" | "|" | "^" | "=" | "!")
+    })
+}
+
+/// What is given for a value that the manifest cannot take from the host code.
+pub(super) fn blank(ctype: &CType, what: &str) -> Guess {
+    let text = match ctype {
+        CType::Value(Element { scalar, lanes: 1 }) => {
+            let zero = if scalar.is_float() { "0.0" } else { "0" };
+            if *scalar == Scalar::Bool { "false".to_owned() } else { zero.to_owned() }
+        }
+        CType::Value(Element { lanes, .. }) => {
+            format!("[{}]", vec!["0"; usize::from(*lanes)].join(", "))
+        }
+        CType::Pointer { .. } | CType::Surface | CType::Texture => "0".to_owned(),
+        CType::Named(_) => "{}".to_owned(),
+    };
+    Guess::open(text, what)
+}
+
+/// Whether numbers of elements fit into it.
+pub(super) fn holds_sizes(scalar: Scalar) -> bool {
+    scalar.integer_range().is_some_and(|(_, greatest)| greatest > i128::from(SOME))
+}
+
+pub(super) fn is_size(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(name.as_str(), "n" | "m" | "k" | "w" | "h")
+        || ["size", "count", "len", "num", "width", "height", "elements"]
+            .iter()
+            .any(|part| name.contains(part))
+}

@@ -1,0 +1,231 @@
+//! The arrays and textures of a drafted manifest.
+
+use std::fmt::Write as _;
+
+use super::{
+    BYTES, Draft, FILL_IN, SOME, guess::Guess, host::MOST_LAUNCHES, names, number::Number,
+    text::one_line, views,
+};
+use crate::{
+    cuda::{CType, Pointee, Structures},
+    element::Element,
+    scene::decode::MOST_RESOURCE_BYTES,
+};
+
+/// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
+const LONGEST_SIDE: u64 = 16_384;
+
+pub(super) struct Array {
+    pub(super) name: String,
+    pub(super) element: String,
+    pub(super) count: Option<u64>,
+    /// What the number of elements was told by, where it is not sure.
+    doubt: Option<String>,
+    pub(super) double: bool,
+    /// The host fills it.
+    pub(super) filled: bool,
+    /// Elements in a row, and rows, where a launch that takes it says so.
+    pub(super) rows: Option<[u64; 2]>,
+    /// What all its components are at the start.
+    pub(super) value: Option<String>,
+}
+
+impl Array {
+    pub(super) fn written(&self, structures: &Structures) -> String {
+        let Self { name, element, count, doubt, double, filled, rows: _, value } = self;
+        let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
+        let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
+        match count {
+            Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
+            None => _ = writeln!(text, "count = {SOME} # {FILL_IN}: elements"),
+        }
+        if *double {
+            text.push_str("double = true\n");
+        }
+        if let Some(value) = value {
+            let _ = writeln!(text, "value = {value}");
+        }
+        if *filled {
+            let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
+            if let Some([low, high]) = views::some_numbers(element, structures)
+                && value.is_none()
+            {
+                let _ = writeln!(text, "random = [{low}, {high}] # {FILL_IN}: its numbers");
+            }
+        }
+        text
+    }
+}
+
+impl<'s> Draft<'_, 's> {
+    /// The array behind a pointer of the host code, and what manifests call it.
+    pub(super) fn array_of(&mut self, pointer: &'s str, element: &str) -> String {
+        if let Some(read) = self.halves.get(pointer).copied() {
+            let name = self.array_of(read, element);
+            if let Some(place) = self.places.get(&name) {
+                self.arrays[*place].double = true;
+            }
+            return format!("{name}_next");
+        }
+        let bytes = self.host.allocation(pointer);
+        let (count, is_sure) = self.host.surely(|host| {
+            let bytes = bytes?;
+            match Element::parse(element) {
+                Some(element) => {
+                    let bytes = u64::try_from(host.integer(bytes)?).ok()?;
+                    Some(bytes.div_ceil(element.bytes() as u64))
+                }
+                None => u64::try_from(host.count_of(bytes, element)?).ok(),
+            }
+        });
+        let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
+        let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
+        let doubt = bytes.filter(|_| !is_sure).map(|bytes| self.host.text(bytes));
+        let filled = self.host.fills(pointer);
+        let name = self.array(pointer, element, count, filled);
+        if let Some(place) = self.places.get(&name) {
+            self.arrays[*place].doubt = doubt;
+        }
+        name
+    }
+
+    pub(super) fn array(
+        &mut self,
+        name: &str,
+        element: &str,
+        count: Option<u64>,
+        filled: bool,
+    ) -> String {
+        // Two kernels may call different things the same.
+        let name = self.names.of(name, element);
+        if let Some(place) = self.places.get(&name) {
+            let array = &mut self.arrays[*place];
+            array.count = array.count.max(count);
+            return name;
+        }
+        self.places.insert(name.clone(), self.arrays.len());
+        self.arrays.push(Array {
+            name: name.clone(),
+            element: element.to_owned(),
+            count,
+            doubt: None,
+            double: false,
+            filled,
+            rows: None,
+            value: None,
+        });
+        name
+    }
+
+    /// The array that a pointer of the host code stands for, where a launch takes it or it is known what it has.
+    pub(super) fn known_array(&mut self, pointer: &'s str) -> Option<String> {
+        let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+        if let Some(name) = self.names.array(read) {
+            let half = if read == pointer { "" } else { "_next" };
+            return Some(format!("{name}{half}"));
+        }
+        let host = self.host;
+        let of_host = host.pointees.get(pointer).copied();
+        let taken = host.launches.iter().find_map(|launch| {
+            let place =
+                launch.arguments.iter().position(|span| host.word(span) == Some(pointer))?;
+            let kernel = self.kernel(&launch.kernel)?;
+            match &kernel.parameters.get(place)?.ctype {
+                CType::Pointer { to, .. } => Some(element_of(&self.structures, to, of_host)),
+                _ => None,
+            }
+        });
+        let own = || {
+            host.allocation(pointer)?;
+            Some(element_of(&self.structures, &Pointee::Void, of_host))
+        };
+        let element = taken.or_else(own)?;
+        Some(self.array_of(pointer, &element))
+    }
+
+    /// A texture, and what manifests call it; its texels as kernels read or write them.
+    pub(super) fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
+        let name = self.names.of(name, names::TEXTURE);
+        if !self.textures.contains_key(&name) {
+            let is_looked_for = self.textures.len() < MOST_LAUNCHES;
+            let found = is_looked_for.then(|| self.host.texel_of(of_kernel)).flatten();
+            self.textures.insert(name.clone(), found.unwrap_or("r32f"));
+        }
+        Guess::known(format!("\"{name}\""))
+    }
+
+    /// How the arrays of a launch lie in rows: its numbers say it whose product is the number of elements, the width
+    /// before the height, unless they are called rows and columns.
+    pub(super) fn rows(&mut self, arguments: &[(String, Guess)]) {
+        let number = |(name, guess): &(String, Guess)| {
+            let number = guess.text.parse::<u64>().ok();
+            let number = number.filter(|number| (2..=LONGEST_SIDE).contains(number))?;
+            guess.open.is_none().then(|| (name.to_lowercase(), number))
+        };
+        let numbers: Vec<(String, u64)> = arguments.iter().filter_map(number).collect();
+        let rows_of = |count: u64| {
+            let pairs = numbers.iter().enumerate().flat_map(|(at, first)| {
+                numbers[at + 1..].iter().map(move |second| [first, second])
+            });
+            let mut pairs = pairs.chain(numbers.iter().map(|number| [number, number]));
+            let [first, second] = pairs.find(|[a, b]| a.1.checked_mul(b.1) == Some(count))?;
+            let pair = [first.1, second.1];
+            Some(if is_height(&first.0) { [pair[1], pair[0]] } else { pair })
+        };
+        for (_, guess) in arguments {
+            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) else {
+                continue;
+            };
+            if array.rows.is_none() {
+                array.rows = array.count.and_then(rows_of);
+            }
+        }
+    }
+
+    /// Says so where an array has bytes since the text does not explain its type. Returns whether it does.
+    pub(super) fn remark_on_type(&mut self, ctype: &CType, name: &str, element: &str) -> bool {
+        let CType::Pointer { to: Pointee::Named(of), .. } = ctype else { return true };
+        if element != BYTES {
+            return true;
+        }
+        self.remark(format!("{FILL_IN}: `{name}` has elements of the type `{of}`"));
+        false
+    }
+}
+
+/// What each component of elements is whose bytes are all `byte`; `None` where no manifest says it.
+pub(super) fn of_bytes(element: &str, byte: u8) -> Option<String> {
+    let scalar = Element::parse(element)?.scalar;
+    let bits = u64::from_le_bytes([byte; 8]) >> (64 - 8 * scalar.bytes());
+    if let Some(whole) = scalar.integer_of(bits) {
+        let is_truth = scalar.name() == "bool";
+        return (!is_truth).then(|| i64::try_from(whole).ok().map(|value| value.to_string()))?;
+    }
+    let value = scalar.value_of(bits).filter(|value| value.is_finite())?;
+    Some(Number::Real(super::number::Type::Double, value).written())
+}
+
+/// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none.
+pub(super) fn element_of(structures: &Structures, to: &Pointee, of_host: Option<&str>) -> String {
+    let name = match to {
+        Pointee::Element(element) => return element.to_string(),
+        Pointee::Void => of_host,
+        Pointee::Named(name) => Some(of_host.unwrap_or(name)),
+    };
+    let name = name.unwrap_or_default().trim_start_matches("struct ");
+    let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
+    match Element::parse(name) {
+        Some(element) => element.to_string(),
+        None if has_fields() => name.to_owned(),
+        None => {
+            let found = structures.elements().find(|(known, _)| *known == name);
+            found.map_or_else(|| BYTES.to_owned(), |(_, element)| element.to_string())
+        }
+    }
+}
+
+/// Whether a number that is called so is one of rows; it may come before that of columns.
+fn is_height(name: &str) -> bool {
+    matches!(name, "h" | "m") || ["row", "height", "ny"].iter().any(|part| name.contains(part))
+}

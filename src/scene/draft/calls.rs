@@ -1,0 +1,108 @@
+//! Calls of functions in host code, and the names that C's headers give numbers.
+
+use std::collections::BTreeMap;
+
+use super::{
+    evaluator::{Look, Place, Told},
+    functions::Function,
+    host::Host,
+    mathematics,
+    number::{Number, QUALIFIERS, Type},
+    syntax::Expression,
+};
+
+impl<'s> Host<'s> {
+    pub(super) fn told_call(
+        &self,
+        name: &'s str,
+        template: Option<Type>,
+        arguments: &[Expression<'s>],
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        if let Some(function) = self.functions.named(name) {
+            return self.told_function(function?, arguments, look);
+        }
+        if name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase) {
+            return Some(Told::Number(Number::int(0)));
+        }
+        let told = |argument| self.told_in(argument, look);
+        let told: Vec<Told> = arguments.iter().map(told).collect::<Option<_>>()?;
+        let found = mathematics::call(self, name, template, &told);
+        found.or_else(|| self.told_division(name, &told))
+    }
+
+    /// What a function of another file is for sure called that rounds a quotient up.
+    fn told_division(&self, name: &str, arguments: &[Told]) -> Option<Told> {
+        let lower = name.to_ascii_lowercase();
+        let rounds_up = lower.contains("up") || lower.contains("ceil");
+        let [Told::Number(a), Told::Number(b)] = arguments else { return None };
+        let (a, b) = (a.whole()?, b.whole()?);
+        if !lower.contains("div") || !rounds_up || a < 0 || b <= 0 {
+            return None;
+        }
+        self.doubt();
+        Number::Whole(Type::Long, a.checked_add(b - 1)? / b).to(Type::Int).map(Told::Number)
+    }
+
+    fn told_function(
+        &self,
+        function: &Function<'s>,
+        arguments: &[Expression<'s>],
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let mut given = BTreeMap::new();
+        if arguments.len() != function.parameters.len() {
+            return None;
+        }
+        let as_type = |told: Told, words: &[&str]| match self.named_type(words) {
+            Some(of) => self.converted(told, of),
+            None => words.iter().all(|w| self.is_of_template(w)).then_some(told),
+        };
+        for ((name, declared), argument) in function.parameters.iter().zip(arguments) {
+            let told = self.told_in(argument, look)?;
+            given.insert(*name, as_type(told, &declared.words)?);
+        }
+        let place = Place { at: function.value.start, loops: Vec::new(), time: None };
+        let inner = Look { place: &place, given: Some(&given), depth: look.depth + 1, nested: 0 };
+        let told = self.told_of(self.code.get(function.value.clone())?, &inner)?;
+        as_type(told, &function.returns)
+    }
+
+    fn is_of_template(&self, word: &str) -> bool {
+        self.type_parameters.contains(word) || matches!(word, "auto") || QUALIFIERS.contains(&word)
+    }
+}
+
+/// The type of what reads a number from a text.
+pub(super) fn type_of_call(expression: &Expression<'_>) -> Option<Type> {
+    let Expression::Call(name, ..) = expression else { return None };
+    match *name {
+        "atoi" | "stoi" => Some(Type::Int),
+        "atol" | "atoll" | "stol" | "stoll" | "strtol" | "strtoll" => Some(Type::Long),
+        "stoul" | "stoull" | "strtoul" | "strtoull" => Some(Type::UnsignedLong),
+        "atof" | "stod" | "strtod" => Some(Type::Double),
+        "stof" | "strtof" => Some(Type::Float),
+        _ => None,
+    }
+}
+
+/// Numbers of C's headers and CUDA's.
+pub(super) fn known(name: &str) -> Option<Number> {
+    let of = |of: Type, high: bool| {
+        let value = of.range()?[usize::from(high)];
+        Some(Number::Whole(of.promoted(), value))
+    };
+    match name {
+        "cudaSuccess" | "NULL" | "nullptr" | "EXIT_SUCCESS" => Some(Number::int(0)),
+        "M_PI" => Some(Number::Real(Type::Double, std::f64::consts::PI)),
+        "M_E" => Some(Number::Real(Type::Double, std::f64::consts::E)),
+        "INT_MAX" | "RAND_MAX" => of(Type::Int, true),
+        "INT_MIN" => of(Type::Int, false),
+        "UINT_MAX" => of(Type::Unsigned, true),
+        "CHAR_BIT" => Some(Number::int(8)),
+        "FLT_MAX" => Some(Number::Real(Type::Float, f64::from(f32::MAX))),
+        "FLT_EPSILON" => Some(Number::Real(Type::Float, f64::from(f32::EPSILON))),
+        "DBL_MAX" => Some(Number::Real(Type::Double, f64::MAX)),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
+
+use super::{
+    evaluator::{Place, Told},
+    host::{Host, LONGEST, Span},
+    number::Type,
+    regions::{Kind, Region},
+};
+
+/// Tokens of a statement that are looked at for `?`.
+const LONGEST_STATEMENT: usize = 200;
+
+/// When something is done.
+pub(super) enum When {
+    Always,
+    /// Never, since this condition is otherwise.
+    Never(String),
+    If {
+        /// A formula of the rounds around it.
+        formula: Option<String>,
+        /// What follows no formula, or not surely.
+        unknown: Vec<String>,
+    },
+}
+
+/// Conditions of the preprocessor around one another that are told.
+const MOST_SECTIONS: usize = 8;
+
+/// One condition: what has to hold, or not to hold, or not all of it at once.
+struct Condition {
+    parts: Vec<(Span, bool)>,
+    is_excluded: bool,
+}
+
+impl<'s> Host<'s> {
+    /// When what stands at `place` is done.
+    pub(super) fn when(&self, place: &Place<'_, 's>) -> When {
+        let at = place.at;
+        if let Some(never) = self.never(at) {
+            return When::Never(never);
+        }
+        let is_function = |region: &Region| matches!(region.kind, Kind::Function { .. });
+        let own = self.branches(at, &is_function).into_iter();
+        let mut conditions: Vec<Condition> =
+            own.map(|part| Condition { parts: vec![part], is_excluded: false }).collect();
+        // The outermost first, as they are read.
+        conditions.reverse();
+        conditions.extend(self.rounds_ended_before(at));
+        let mut unknown = self.choices(at);
+        let mut texts = Vec::new();
+        let is_single = conditions.len() == 1;
+        for condition in &conditions {
+            let (told, is_sure) = self.surely(|host| host.told_condition(condition, place));
+            if told.is_none() || !is_sure {
+                unknown.push(self.condition_text(condition));
+            }
+            let Some((text, is_tight)) = told else { continue };
+            texts.push(if is_single || is_tight { text } else { format!("({text})") });
+        }
+        if texts.is_empty() && unknown.is_empty() {
+            return When::Always;
+        }
+        let formula = (!texts.is_empty()).then(|| texts.join(" && "));
+        When::If { formula, unknown }
+    }
+
+    /// Why what stands at `at` is never done, if so.
+    fn never(&self, at: usize) -> Option<String> {
+        let branch = self.regions.around(at).find_map(|(_, region)| match &region.kind {
+            Kind::If { condition, holds } if self.decided(condition)? != *holds => {
+                let text = self.text(condition);
+                Some(if *holds {
+                    format!("`{text}` does not hold")
+                } else {
+                    format!("`{text}` holds")
+                })
+            }
+            Kind::Catch => Some("nothing is thrown".to_owned()),
+            Kind::If { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::Switch { .. } => None,
+        });
+        branch.or_else(|| self.returned_before(at))
+    }
+
+    /// A `return` before `at` whose condition surely holds. What depends on the arguments of the program is no such: it
+    /// says how to call it.
+    fn returned_before(&self, at: usize) -> Option<String> {
+        let function = self.regions.function(at);
+        let first = self.jumps.partition_point(|jump| *jump < at);
+        self.jumps[..first].iter().rev().take(LONGEST).find_map(|jump| {
+            let is_return = matches!(self.text_at(*jump), "return" | "exit");
+            if !is_return || self.regions.function(*jump) != function {
+                return None;
+            }
+            let inside = self.regions.around(*jump).map(|(_, region)| region);
+            let mut conditions = Vec::new();
+            for region in inside.take_while(|region| !region.span.contains(&at)) {
+                let Kind::If { condition, holds } = &region.kind else { return None };
+                let names_arguments = self.tokens(condition).iter().any(|t| t.text == "argc");
+                if names_arguments || self.decided(condition) != Some(*holds) {
+                    return None;
+                }
+                conditions.push(self.text(condition));
+            }
+            let condition = conditions.last()?;
+            Some(format!("the function returns before, by `{condition}`"))
+        })
+    }
+
+    /// `if (...) continue;` before `at`, in the loops around it.
+    fn rounds_ended_before(&self, at: usize) -> Vec<Condition> {
+        let mut found = Vec::new();
+        let bodies = self.regions.around(at).filter_map(|(_, region)| region.repeated());
+        for body in bodies.filter(|body| body.contains(&at)).collect::<Vec<_>>() {
+            for (jump, goes_on) in self.jumps_in(&body) {
+                if goes_on && jump < at {
+                    let is_loop = |region: &Region| region.repeated().is_some_and(|of| of == body);
+                    let parts = self.branches(jump, &is_loop);
+                    found.push(Condition { parts, is_excluded: true });
+                }
+            }
+        }
+        found
+    }
+
+    /// `switch`, `?` and `#if` around `at`.
+    fn choices(&self, at: usize) -> Vec<String> {
+        let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
+            Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
+            Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Catch => None,
+        });
+        let mut found: Vec<String> = switches.collect();
+        let sections = self.sections.iter().filter(|section| section.span.contains(&at));
+        found.extend(sections.take(MOST_SECTIONS).map(|section| section.directive.to_owned()));
+        let first = at.saturating_sub(LONGEST_STATEMENT);
+        let start = (first..at).rev().find(|at| matches!(self.text_at(*at), ";" | "{" | "}"));
+        let statement = start.map_or(first, |start| start + 1)..at;
+        if let Some(question) = statement.clone().rfind(|at| self.text_at(*at) == "?") {
+            found.push(self.text(&(statement.start..question)));
+        }
+        found
+    }
+
+    /// A condition as a formula: its text, and whether it binds as tightly as a part of `&&` has to.
+    fn told_condition(
+        &self,
+        condition: &Condition,
+        place: &Place<'_, 's>,
+    ) -> Option<(String, bool)> {
+        let mut all: Option<Told> = None;
+        for (span, holds) in &condition.parts {
+            let loops = place.loops.iter().copied();
+            let loops = loops.filter(|around| around.body.contains(&span.start)).collect();
+            let own = Place { at: span.start, loops, time: place.time };
+            let told = self.converted(self.told(span, &own)?, Type::Bool)?;
+            let formula = told.formula()?;
+            let formula = if *holds { formula } else { formula.signed("!") };
+            all = Some(Told::Formula(match all {
+                Some(Told::Formula(before)) => before.linked("&&", &formula),
+                Some(Told::Number(_)) | None => formula,
+            }));
+        }
+        let formula = all?.formula()?;
+        let formula = if condition.is_excluded { formula.signed("!") } else { formula };
+        // What is known to be a number, but not surely so, is no formula worth writing.
+        if formula.follows == 0 {
+            return None;
+        }
+        let is_tight = !formula.text.contains("||") && !formula.text.contains('?');
+        Some((formula.checked()?, is_tight))
+    }
+
+    fn condition_text(&self, condition: &Condition) -> String {
+        let part = |(span, holds): &(Span, bool)| {
+            let text = self.text(span);
+            if *holds { text } else { format!("!({text})") }
+        };
+        let all: Vec<String> = condition.parts.iter().map(part).collect();
+        match (condition.is_excluded, all.is_empty()) {
+            (true, true) => "continue".to_owned(),
+            (true, false) => format!("!({})", all.join(" && ")),
+            (false, _) => all.join(" && "),
+        }
+    }
+}

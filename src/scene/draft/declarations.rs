@@ -1,0 +1,236 @@
+//! Declarations of host code: `int n = 4, *a;`, parameters of functions, enumerators.
+
+use super::{
+    host::{LONGEST, Span},
+    number::{QUALIFIERS, Type},
+    reader::Reader,
+    regions::Kind as Region,
+    variables::{Declared, Definition, Id, Value, Variable},
+};
+use crate::cuda::lexer::{Kind, Token};
+
+/// So many names are in a declaration.
+pub(super) const MOST_NAMES: usize = 64;
+
+/// Words with which no declaration of a variable begins.
+const NO_TYPES: [&str; 28] = [
+    "return",
+    "else",
+    "delete",
+    "throw",
+    "goto",
+    "case",
+    "new",
+    "using",
+    "typedef",
+    "namespace",
+    "class",
+    "enum",
+    "union",
+    "template",
+    "if",
+    "for",
+    "while",
+    "switch",
+    "do",
+    "break",
+    "continue",
+    "public",
+    "private",
+    "protected",
+    "default",
+    "operator",
+    "sizeof",
+    "friend",
+];
+
+impl<'s> Reader<'_, 's> {
+    /// Whether a statement may begin here, or what the parentheses of a `for` begin with.
+    pub(super) fn is_statement(&self, at: usize) -> bool {
+        let is_for = || at.checked_sub(2).is_some_and(|of| self.text(of) == "for");
+        match self.before(at) {
+            "" | ";" | "{" | "}" | ":" => true,
+            "(" => is_for(),
+            _ => false,
+        }
+    }
+
+    /// The parameters of all functions are variables in them.
+    pub(super) fn parameters(&mut self) {
+        let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
+            Region::Function { parameters } => Some((parameters.clone(), region.span.clone())),
+            _ => None,
+        });
+        for (parameters, scope) in regions.collect::<Vec<_>>() {
+            for (name, declared) in declarators(&self.found.code, &parameters) {
+                let at = parameters.start;
+                self.declare(name, at, scope.clone(), declared, Some(parameters.clone()));
+            }
+        }
+    }
+
+    fn declare(
+        &mut self,
+        name: &'s str,
+        at: usize,
+        scope: Span,
+        declared: Declared<'s>,
+        parameters: Option<Span>,
+    ) -> Id {
+        let (definitions, fields) = (Vec::new(), Vec::new());
+        let variable = Variable { name, at, scope, declared, parameters, definitions, fields };
+        self.found.variables.add(variable)
+    }
+
+    pub(super) fn define(&mut self, id: Id, value: Value, at: usize) {
+        self.found.variables.get_mut(id).definitions.push(Definition { value, at });
+    }
+
+    /// The variable that a name means at `at`.
+    pub(super) fn visible(&self, name: &str, at: usize) -> Option<Id> {
+        self.found.variables.visible(name, at, &|tokens| self.found.look(tokens))
+    }
+
+    /// `type name = value, other;`, where one begins at `at`.
+    pub(super) fn declaration(&mut self, at: usize) {
+        let Some((words, mut at)) = self.type_at(at) else { return };
+        for _ in 0..MOST_NAMES {
+            let start = at;
+            while matches!(self.text(at), "*" | "&" | "const" | "__restrict__") {
+                at += 1;
+            }
+            let is_constant = words.contains(&"const");
+            let signs = start..at;
+            let is_pointer = signs.clone().any(|at| self.text(at) == "*");
+            let is_reference = !is_constant && signs.clone().any(|at| self.text(at) == "&");
+            if !self.is_word(at) {
+                return;
+            }
+            let (name, behind) = (at, self.text(at + 1));
+            let is_function = || {
+                let after = self.brackets.after(at + 1);
+                behind == "(" && after.is_none_or(|after| !matches!(self.text(after), ";" | ","))
+            };
+            if !matches!(behind, "=" | ";" | "," | "(" | "{" | "[") || is_function() {
+                return;
+            }
+            let is_array = behind == "[";
+            let mut end = at + 1;
+            while self.text(end) == "[" {
+                let Some(after) = self.brackets.after(end) else { return };
+                end = after;
+            }
+            let is_indirect = is_pointer || is_reference || is_array;
+            let declared = Declared { words: words.clone(), is_indirect };
+            let scope = self.found.regions.scope(name);
+            let id = self.declare(self.text(name), name, scope, declared, None);
+            let value = match self.text(end) {
+                "=" => {
+                    self.initial.insert(end);
+                    Some(self.value(end + 1))
+                }
+                "(" | "{" => Some(Value::List(self.list(end))),
+                _ => None,
+            };
+            end = match self.text(end) {
+                "=" => self.expression(end + 1).end,
+                "(" | "{" => self.brackets.after(end).unwrap_or(end + 1),
+                _ => end,
+            };
+            if let Some(value) = value.filter(|value| !self.is_of_command_line(value)) {
+                self.define(id, value, name);
+            }
+            if self.text(end) != "," {
+                return;
+            }
+            at = end + 1;
+        }
+    }
+
+    /// The words of a type at `at`, and the place behind it.
+    fn type_at(&self, at: usize) -> Option<(Vec<&'s str>, usize)> {
+        let (mut words, mut at, mut has_name) = (Vec::<&str>::new(), at, false);
+        for _ in 0..MOST_NAMES {
+            let word = self.text(at);
+            if !self.is_word(at) || NO_TYPES.contains(&word) {
+                break;
+            }
+            let is_part = Type::of_words(&[word]).is_some()
+                || matches!(word, "signed" | "unsigned" | "long" | "short");
+            let is_of_type = QUALIFIERS.contains(&word) || word.starts_with("__") || is_part;
+            if !is_of_type && (has_name || words.iter().any(|word| is_number_word(word))) {
+                break;
+            }
+            has_name |= !is_of_type;
+            match word {
+                "std" => {}
+                word => words.push(word),
+            }
+            at += 1;
+            while self.text(at) == "::" && self.is_word(at + 1) {
+                if self.text(at - 1) != "std" {
+                    words.pop();
+                }
+                let of_scope = self.text(at + 1);
+                has_name |= Type::of_words(&[of_scope]).is_none();
+                words.push(of_scope);
+                at += 2;
+            }
+        }
+        // `std::vector<int> name`.
+        if self.text(at) == "<" && has_name {
+            let end = (at..self.found.code.len().min(at + 40))
+                .find(|at| matches!(self.text(*at), ">" | ";" | "{"))?;
+            at = if self.text(end) == ">" { end + 1 } else { return None };
+        }
+        (!words.is_empty()).then_some((words, at))
+    }
+
+    /// `enum { N = 16, M }`.
+    pub(super) fn enumeration(&mut self, at: usize) {
+        let end = self.found.code.len().min(at + 10);
+        let open = (at..end).find(|at| matches!(self.text(*at), "{" | ";" | "("));
+        let Some(open) = open.filter(|open| self.text(*open) == "{") else { return };
+        let (scope, mut last, mut more) = (self.found.regions.scope(at), None, 0);
+        for part in self.list(open).into_iter().take(LONGEST) {
+            if !self.is_word(part.start) {
+                continue;
+            }
+            if self.text(part.start + 1) == "=" {
+                self.initial.insert(part.start + 1);
+                (last, more) = (Some(part.start + 2..part.end), 0);
+            }
+            let name = self.text(part.start);
+            let declared = Declared { words: vec!["int"], is_indirect: false };
+            let id = self.declare(name, part.start, scope.clone(), declared, None);
+            self.define(id, Value::Behind(last.clone(), more), part.start);
+            more += 1;
+        }
+    }
+}
+
+/// The parameters of a function, each with its name, where it has one.
+pub(super) fn declarators<'s>(
+    code: &[Token<'s>],
+    parameters: &Span,
+) -> Vec<(&'s str, Declared<'s>)> {
+    let tokens = code.get(parameters.clone()).unwrap_or_default();
+    let parts = tokens.split(|token| token.text == ",");
+    let named = parts.filter_map(|part| {
+        let part = part.split(|token| token.text == "=").next()?;
+        let is_array = part.last().is_some_and(|token| token.text == "]");
+        let end = part.iter().position(|token| token.text == "[").unwrap_or(part.len());
+        let (name, before) = part[..end].split_last()?;
+        let is_indirect = is_array || before.iter().any(|token| token.text == "*");
+        let words = before.iter().filter(|token| token.kind == Kind::Word);
+        let words: Vec<&str> =
+            words.map(|token| token.text).filter(|word| *word != "std").collect();
+        (name.kind == Kind::Word && !before.is_empty())
+            .then_some((name.text, Declared { words, is_indirect }))
+    });
+    named.take(LONGEST).collect()
+}
+
+fn is_number_word(word: &str) -> bool {
+    Type::of_words(&[word]).is_some() || word == "signed"
+}

@@ -1,0 +1,285 @@
+//! The passes of a drafted manifest, in the groups that loops of the host become.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use super::{
+    Draft, FILL_IN, MOST_LOOPS,
+    arguments::Wanted,
+    conditions::When,
+    evaluator::{Place, Told},
+    guess::Guess,
+    header,
+    host::{Launch, Transferred},
+    loops::{Loop, MOST_ROUNDS},
+    nameless_instance,
+    names::counter,
+    number::Number,
+    pointers::Offset,
+    regions::Kind,
+    text::quoted,
+};
+
+/// What is done on the device, in the order of the text.
+enum Event<'h, 's> {
+    Launch(&'h Launch),
+    Copy(&'h super::host::Transfer<'s>),
+}
+
+impl<'a, 's> Draft<'a, 's> {
+    /// A pass for each launch and each copy of the host code, in groups as its loops have them.
+    pub(super) fn launches(&mut self) {
+        self.halves_of_swaps();
+        let host = self.host;
+        let copies = host.transfers.iter().filter(|t| matches!(t.what, Transferred::From(_)));
+        let copies = copies.map(|copy| (copy.call.start, Event::Copy(copy)));
+        let launches = host.launches.iter().map(|launch| (launch.at, Event::Launch(launch)));
+        let mut events: Vec<(usize, Event<'a, 's>)> = launches.chain(copies).collect();
+        events.sort_by_key(|(at, _)| *at);
+        let time = self.time_loop();
+        if let Some(time) = time {
+            self.remark_on_end(time);
+        }
+        let mut open = Vec::new();
+        for (at, event) in events {
+            let mut place = host.place(at);
+            let (on, skipped) = match time {
+                Some(time) if place.loops.first().is_some_and(|of| of.region == time.region) => {
+                    place.time = Some(time.region);
+                    ("step", 1)
+                }
+                Some(time) if at < time.body.start => ("reset", 0),
+                Some(_) | None => ("step", 0),
+            };
+            match event {
+                Event::Launch(launch) => self.entry(launch, &place, on, skipped, &mut open),
+                Event::Copy(copy) => self.copy(copy, &place, on, skipped, &mut open),
+            }
+        }
+        self.starts();
+    }
+
+    /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
+    fn time_loop(&self) -> Option<&'a Loop<'s>> {
+        let host = self.host;
+        let outermost = |launch: &Launch| host.place(launch.at).loops.first().copied();
+        let mut looked_at = BTreeSet::new();
+        host.launches.iter().filter_map(outermost).find(|first| {
+            let is_new = looked_at.insert(first.region);
+            is_new && first.counts_up() && !self.is_given(first)
+        })
+    }
+
+    /// Whether the variable of a loop, which is the outermost, is given to a kernel.
+    fn is_given(&self, first: &Loop<'s>) -> bool {
+        let host = self.host;
+        host.launches.iter().filter(|launch| first.body.contains(&launch.at)).any(|launch| {
+            let place = host.place(launch.at);
+            let depends = |span| match host.surely(|host| host.told(span, &place)).0 {
+                Some(Told::Formula(formula)) => formula.follows & 1 != 0,
+                Some(Told::Number(_)) => false,
+                None => host.tokens(span).iter().any(|token| token.text == first.name),
+            };
+            launch.arguments.iter().chain(&launch.shape).any(depends)
+        })
+    }
+
+    /// Says so where the loop of time steps may end before its time.
+    fn remark_on_end(&mut self, time: &Loop<'s>) {
+        if let Some(end) = self.end_of(time) {
+            let text =
+                format!("{FILL_IN}: the loop over `{}` ends at {end}, a step never", time.name);
+            self.remark(text);
+        }
+    }
+
+    /// What may end a loop before its time: a `break`, a `return`, and the condition for it.
+    fn end_of(&self, of: &Loop<'s>) -> Option<String> {
+        let (jump, _) = self.host.jumps_in(&of.body).find(|(_, goes_on)| !goes_on)?;
+        let is_loop =
+            |region: &super::regions::Region| region.repeated().as_ref() == Some(&of.body);
+        let word = self.host.text_at(jump);
+        let conditions = self.host.branches(jump, &is_loop);
+        Some(match conditions.first() {
+            Some((condition, true)) => {
+                format!("a `{word}` where `{}`", self.host.text(condition))
+            }
+            Some((condition, false)) => {
+                format!("a `{word}` where not `{}`", self.host.text(condition))
+            }
+            None => format!("a `{word}`"),
+        })
+    }
+
+    /// Writes a launch with the groups that begin with it. `open` are the loops whose groups are open.
+    fn entry(
+        &mut self,
+        launch: &'a Launch,
+        place: &Place<'a, 's>,
+        on: &str,
+        skipped: usize,
+        open: &mut Vec<usize>,
+    ) {
+        let instance = self.instance(launch);
+        let stem = launch.kernel.split('<').next().unwrap_or_default();
+        let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
+            let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
+            self.remarks.push(text);
+            return;
+        };
+        if kernel.template && !launch.kernel.contains('<') {
+            self.remarks.push(nameless_instance(&kernel.name));
+            return;
+        }
+        if !self.can_write(&kernel) {
+            return;
+        }
+        let Some(mut keys) = self.when(&launch.kernel, place) else { return };
+        self.open_groups(place, on, skipped, open);
+        let mut arguments = Vec::new();
+        let pairs = kernel.parameters.iter().zip(&launch.arguments);
+        for (parameter, span) in pairs {
+            let guess = self.argument(&parameter.ctype, span, place);
+            let written = match guess {
+                Wanted::Guess(guess) => guess,
+                Wanted::Texture(name) => self.texture(name, &parameter.name),
+                Wanted::Array { pointer, element, offset } => {
+                    let name = self.array_of(pointer, &element);
+                    let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+                    let unknown = || Offset::Unknown(self.host.text(span));
+                    self.address(pointer, name, if is_known { offset } else { unknown() })
+                }
+            };
+            arguments.push((parameter.name.clone(), written));
+        }
+        self.rows(&arguments);
+        keys.extend(self.clears(launch));
+        keys.extend(self.shape(launch, place, &arguments));
+        let depth = place.loops.len() - skipped;
+        let on = if depth == 0 { on } else { "step" };
+        let name = format!("{}{instance}", kernel.name);
+        self.pass(&header(depth), &name, on, &keys, &arguments);
+    }
+
+    /// The keys that say when something is done that the host calls `what`; `None` where it never is.
+    pub(super) fn when(
+        &mut self,
+        what: &str,
+        place: &Place<'a, 's>,
+    ) -> Option<Vec<(&'static str, Guess)>> {
+        if let Some(never) = self.endless_or_none(place) {
+            self.remark(format!("`{what}` is never done: {never}"));
+            return None;
+        }
+        self.remark_on_loops(what, place.at);
+        let (formula, unknown) = match self.host.when(place) {
+            When::Always => return Some(Vec::new()),
+            When::Never(reason) => {
+                self.remark(format!("`{what}` is never done: {reason}"));
+                return None;
+            }
+            When::If { formula, unknown } => (formula, unknown),
+        };
+        let text = formula.unwrap_or_else(|| "true".to_owned());
+        let guess = Guess::of((quoted(&text), unknown.is_empty()), &unknown.join(", "));
+        Some(vec![("only_if", guess)])
+    }
+
+    /// Which loop around a place has surely no round.
+    fn endless_or_none(&self, place: &Place<'a, 's>) -> Option<String> {
+        (1..=place.loops.len()).find_map(|depth| {
+            let own = Place { loops: place.loops[..depth].to_vec(), ..place.clone() };
+            let (rounds, is_sure) = self.host.surely(|host| host.rounds(&own));
+            let is_none = rounds?.number()?.whole()? == 0 && is_sure;
+            let name = place.loops[depth - 1].name;
+            is_none.then(|| format!("the loop over `{name}` has no rounds"))
+        })
+    }
+
+    /// Says so where something is repeated in a way that is not understood, by a `while`, whose condition is the
+    /// host's, or by too many loops.
+    fn remark_on_loops(&mut self, what: &str, at: usize) {
+        let host = self.host;
+        let mut count = 0;
+        for (place, region) in host.regions.around(at) {
+            if region.repeated().is_none_or(|body| !body.contains(&at)) {
+                continue;
+            }
+            count += usize::from(host.loops.contains_key(&place));
+            let condition = match &region.kind {
+                Kind::While { condition } => condition,
+                Kind::Do { condition: Some(condition) } => condition,
+                Kind::For { header, .. } if !host.loops.contains_key(&place) => {
+                    let header = host.text(header);
+                    self.remark(format!("{FILL_IN}: `{what}` is repeated by `for ({header})`"));
+                    continue;
+                }
+                Kind::For { .. }
+                | Kind::Do { condition: None }
+                | Kind::Block
+                | Kind::Function { .. }
+                | Kind::If { .. }
+                | Kind::Switch { .. }
+                | Kind::Catch => continue,
+            };
+            let is_once = matches!(region.kind, Kind::Do { .. })
+                && host.decided(condition) == Some(false)
+                && condition.len() == 1;
+            if !is_once {
+                let condition = host.text(condition);
+                self.remark(format!(
+                    "{FILL_IN}: `{what}` is repeated while `{condition}`; `repeat` and `until` would do so"
+                ));
+            }
+        }
+        if count > MOST_LOOPS || host.regions.is_too_deep(at) {
+            self.remark(format!("{FILL_IN}: `{what}` lies in more loops than are here"));
+        }
+    }
+
+    /// Writes the groups of the loops around a place that are not open yet, and closes others.
+    pub(super) fn open_groups(
+        &mut self,
+        place: &Place<'a, 's>,
+        on: &str,
+        skipped: usize,
+        open: &mut Vec<usize>,
+    ) {
+        let loops = &place.loops[skipped..];
+        let shared = open.iter().zip(loops).take_while(|(open, own)| **open == own.region).count();
+        open.truncate(shared);
+        for (depth, opened) in loops.iter().enumerate().skip(shared) {
+            let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
+            self.group(&own, on, depth);
+            open.push(opened.region);
+        }
+    }
+
+    /// Writes the group of the innermost loop at `place`, which lies in `depth` others.
+    fn group(&mut self, place: &Place<'a, 's>, on: &str, depth: usize) {
+        let Some(inner) = place.loops.last() else { return };
+        let (rounds, is_sure) = self.host.surely(|host| match host.rounds(place)? {
+            Told::Number(number) => {
+                let rounds = number.whole()?;
+                if !(1..=MOST_ROUNDS).contains(&rounds) {
+                    host.doubt();
+                }
+                Some(Number::int(rounds.clamp(1, MOST_ROUNDS)).written())
+            }
+            Told::Formula(formula) => formula.checked(),
+        });
+        let _ = writeln!(self.passes, "\n{}", header(depth));
+        if on != "step" && depth == 0 {
+            let _ = writeln!(self.passes, "on      = \"{on}\"");
+        }
+        let end = self.end_of(inner);
+        let is_sure = is_sure && end.is_none();
+        let end = end.map_or_else(String::new, |end| format!(", which may end at {end}"));
+        let what = format!("rounds of the loop over `{}`{end}", inner.name);
+        let rounds = match rounds {
+            Some(rounds) => Guess::of((quoted(&rounds), is_sure), &what),
+            None => Guess::open("1", what),
+        };
+        let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
+        let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, &place.loops));
+    }
+}

@@ -1,0 +1,483 @@
+//! What expressions of host code are: numbers, as C++ computes them, or formulas of the rounds of the loops around.
+
+use std::collections::BTreeMap;
+
+use super::{
+    calls::{known, type_of_call},
+    formula::{self, Formula},
+    host::{Host, LONGEST, Span},
+    loops::Loop,
+    number::{Number, Operator, Type},
+    syntax::{self, Expression, Link, Sign, Types},
+    variables::{Definition, Id, Value},
+};
+use crate::cuda::lexer::{self, Token};
+
+/// Names that are defined by others, at most so many behind one another.
+const DEEPEST: usize = 24;
+/// Operators within one another that are looked into.
+const MOST_NESTED: usize = 200;
+
+/// Where an expression stands.
+#[derive(Clone)]
+pub(super) struct Place<'h, 's> {
+    pub(super) at: usize,
+    /// The loops around it whose rounds formulas may name, from the outermost.
+    pub(super) loops: Vec<&'h Loop<'s>>,
+    /// The region of the one of them that is the loop of time steps.
+    pub(super) time: Option<usize>,
+}
+
+/// What is known of an expression.
+#[derive(Clone)]
+pub(super) enum Told {
+    Number(Number),
+    Formula(Formula),
+}
+
+/// What an expression is looked at with.
+pub(super) struct Look<'l, 'h, 's> {
+    pub(super) place: &'l Place<'h, 's>,
+    /// The parameters of the function that it is the value of.
+    pub(super) given: Option<&'l BTreeMap<&'s str, Told>>,
+    /// Names that led here, and operators.
+    pub(super) depth: usize,
+    pub(super) nested: usize,
+}
+
+impl<'s> Types for Host<'s> {
+    fn number_type(&self, words: &[&str]) -> Option<Type> {
+        self.named_type(words)
+    }
+
+    fn size_of(&self, words: &[&str]) -> Option<usize> {
+        self.bytes_of(words)
+    }
+}
+
+impl<'s> Host<'s> {
+    /// The number of an expression at its place.
+    pub(super) fn number(&self, span: &Span) -> Option<Number> {
+        self.number_at(span, span.start)
+    }
+
+    fn number_at(&self, span: &Span, at: usize) -> Option<Number> {
+        self.told(span, &Place { at, loops: Vec::new(), time: None })?.number()
+    }
+
+    /// That as a whole number.
+    pub(super) fn integer(&self, span: &Span) -> Option<i64> {
+        i64::try_from(self.number(span)?.to(Type::Long)?.whole()?).ok()
+    }
+
+    /// The whole number of an expression that stands in no code, as if it did so at `at`.
+    pub(super) fn integer_of_text(&self, text: &'s str, at: usize) -> Option<i64> {
+        let tokens: Vec<Token<'s>> = lexer::code(text).take(LONGEST + 1).collect();
+        let place = Place { at, loops: Vec::new(), time: None };
+        let look = Look { place: &place, given: None, depth: 0, nested: 0 };
+        i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
+    }
+
+    /// How many of a structure lie in an allocation of so many bytes.
+    pub(super) fn count_of(&self, bytes: &Span, structure: &str) -> Option<i64> {
+        *self.unit.borrow_mut() = Some(structure.to_owned());
+        let count = self.integer(bytes);
+        *self.unit.borrow_mut() = None;
+        count
+    }
+
+    /// What an expression is for each round of the loops around.
+    pub(super) fn told(&self, span: &Span, place: &Place<'_, 's>) -> Option<Told> {
+        let look = Look { place, given: None, depth: 0, nested: 0 };
+        self.told_of(self.code.get(span.clone())?, &look)
+    }
+
+    /// That, or where it follows no rule what it is in the first round.
+    pub(super) fn guessed(&self, span: &Span, place: &Place<'_, 's>) -> Option<Told> {
+        self.told(span, place).or_else(|| {
+            self.doubt();
+            self.number_at(span, place.at).map(Told::Number)
+        })
+    }
+
+    /// What an expression is at a place.
+    pub(super) fn told_at(
+        &self,
+        expression: &Expression<'s>,
+        place: &Place<'_, 's>,
+    ) -> Option<Told> {
+        self.told_in(expression, &Look { place, given: None, depth: 0, nested: 0 })
+    }
+
+    /// A part of the code as an expression; `None` where it is none that is understood.
+    pub(super) fn parsed(&self, tokens: &[Token<'s>]) -> Option<Expression<'s>> {
+        self.look(tokens.len() + 1)?;
+        if tokens.len() > LONGEST {
+            return None;
+        }
+        if self.macros.leave(tokens) {
+            return syntax::parse(tokens, self);
+        }
+        let expanded = self.macros.expand(tokens, &|tokens| self.look(tokens))?;
+        if !expanded.is_sure {
+            self.doubt();
+        }
+        syntax::parse(&expanded.tokens, self)
+    }
+
+    pub(super) fn told_of(&self, tokens: &[Token<'s>], look: &Look<'_, '_, 's>) -> Option<Told> {
+        let expression = self.parsed(tokens)?;
+        self.told_in(&expression, look)
+    }
+
+    /// The parts of a `dim3` at a place: of its arguments, or of a variable that is one.
+    pub(super) fn dimensions(&self, span: &Span, at: usize) -> Option<Vec<Span>> {
+        match self.code.get(span.clone())? {
+            [name] => match &self.set_to(self.visible(name.text, at)?, at)?.value {
+                Value::List(parts) => Some(parts.clone()),
+                Value::Expression(inner) if inner.start != span.start => {
+                    let is_name = inner.len() == 1;
+                    is_name.then(|| self.dimensions(inner, inner.start)).flatten()
+                }
+                Value::Expression(_)
+                | Value::Compound(..)
+                | Value::Count(_)
+                | Value::Behind(..)
+                | Value::Unknown => None,
+            },
+            [dim3, open, ..] if dim3.text == "dim3" && matches!(open.text, "(" | "{") => {
+                Some(self.parts(span.start + 2..span.end.saturating_sub(1)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Split at commas outside of brackets.
+    pub(super) fn parts(&self, span: Span) -> Vec<Span> {
+        let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, span.start);
+        for at in span.clone() {
+            match self.text_at(at) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth -= 1,
+                "," if depth == 0 => {
+                    parts.push(start..at);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        parts.push(start..span.end);
+        parts
+    }
+
+    pub(super) fn told_in(
+        &self,
+        expression: &Expression<'s>,
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        self.look(1)?;
+        if look.nested > MOST_NESTED || look.depth > DEEPEST {
+            return None;
+        }
+        let look = &Look { nested: look.nested + 1, ..*look };
+        match expression {
+            Expression::Number(number) => Some(Told::Number(*number)),
+            Expression::Name(name) => self.told_named(name, look),
+            Expression::Field(of, field) => self.told_field(of, field, look),
+            Expression::Signed(sign, operand) => self.told_signed(*sign, operand, look),
+            Expression::Binary(link, operands) => self.told_binary(*link, operands, look),
+            Expression::Conditional(parts) => self.told_conditional(parts, look),
+            Expression::Cast(of, operand) => self.converted(self.told_in(operand, look)?, *of),
+            Expression::Call(name, template, arguments) => {
+                self.told_call(name, *template, arguments, look)
+            }
+            Expression::Unknown => None,
+        }
+    }
+
+    fn told_signed(
+        &self,
+        sign: Sign,
+        operand: &Expression<'s>,
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let told = self.told_in(operand, look)?;
+        let of = told.of().promoted();
+        match sign {
+            Sign::Not => match self.converted(told, Type::Bool)? {
+                Told::Number(number) => Some(Told::Number(Number::truth(!number.is_true()))),
+                Told::Formula(formula) => Some(Told::Formula(formula.signed("!"))),
+            },
+            Sign::Plus => self.converted(told, of),
+            Sign::Minus | Sign::Complement => match self.converted(told, of)? {
+                Told::Number(number) if sign == Sign::Minus => number.negated().map(Told::Number),
+                Told::Number(number) => number.complement().map(Told::Number),
+                Told::Formula(_) if of.is_float() && sign == Sign::Complement => None,
+                Told::Formula(formula) => {
+                    let spelling = if sign == Sign::Minus { "-" } else { "~" };
+                    self.within(formula.signed(spelling))
+                }
+            },
+        }
+    }
+
+    fn told_binary(
+        &self,
+        link: Link,
+        operands: &[Expression<'s>; 2],
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let [left, right] = operands;
+        let operator = match link {
+            Link::Operator(operator) => operator,
+            Link::And | Link::Or => return self.told_both(link == Link::And, operands, look),
+        };
+        let (left, right) = (self.told_in(left, look)?, self.told_in(right, look)?);
+        self.combined(operator, left, right)
+    }
+
+    /// What an operator makes of two.
+    pub(super) fn combined(&self, operator: Operator, left: Told, right: Told) -> Option<Told> {
+        if let (Told::Number(left), Told::Number(right)) = (&left, &right) {
+            return operator.apply(*left, *right).map(Told::Number);
+        }
+        let of = operator.of(left.of(), right.of())?;
+        let is_shift = matches!(operator, Operator::ShiftLeft | Operator::ShiftRight);
+        let common = left.of().common(right.of());
+        let taken = if is_shift { [of, right.of().promoted()] } else { [common; 2] };
+        let [left, right] = [self.converted(left, taken[0])?, self.converted(right, taken[1])?];
+        if left.is_unrounded() || right.is_unrounded() {
+            self.doubt();
+        }
+        self.within(formula::binary(operator, of, &left.formula()?, &right.formula()?)?)
+    }
+
+    /// A formula, doubted where its type may have another number: one that has gone round.
+    fn within(&self, formula: Formula) -> Option<Told> {
+        if !formula.fits(formula.of) {
+            self.doubt();
+        }
+        Some(Told::Formula(formula))
+    }
+
+    /// `left && right`, `left || right`.
+    fn told_both(
+        &self,
+        is_and: bool,
+        [left, right]: &[Expression<'s>; 2],
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let truth = |operand| self.converted(self.told_in(operand, look)?, Type::Bool);
+        let decides = |told: &Option<Told>| match told {
+            Some(Told::Number(number)) => Some(number.is_true() != is_and),
+            Some(Told::Formula(_)) | None => None,
+        };
+        let decided = Some(Told::Number(Number::truth(!is_and)));
+        let left = truth(left);
+        if decides(&left) == Some(true) {
+            return decided;
+        }
+        let right = truth(right);
+        match (decides(&left), decides(&right)) {
+            (_, Some(true)) => decided,
+            (Some(false), _) => right,
+            (_, Some(false)) => left,
+            _ => {
+                let spelling = if is_and { "&&" } else { "||" };
+                Some(Told::Formula(left?.formula()?.linked(spelling, &right?.formula()?)))
+            }
+        }
+    }
+
+    fn told_conditional(
+        &self,
+        [condition, yes, no]: &[Expression<'s>; 3],
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let condition = self.converted(self.told_in(condition, look)?, Type::Bool)?;
+        match condition {
+            Told::Number(number) => {
+                let (chosen, other) = if number.is_true() { (yes, no) } else { (no, yes) };
+                let chosen = self.told_in(chosen, look)?;
+                // What the other one is counts for the type alone.
+                let (told, _) = self.surely(|host| host.told_in(other, look));
+                let other = told.map(|told| told.of()).or_else(|| type_of_call(other));
+                match other.filter(|other| *other != chosen.of()) {
+                    Some(other) => {
+                        let of = chosen.of().common(other);
+                        self.converted(chosen, of)
+                    }
+                    None => Some(chosen),
+                }
+            }
+            Told::Formula(condition) => {
+                let (yes, no) = (self.told_in(yes, look)?, self.told_in(no, look)?);
+                let of = if yes.of() == no.of() { yes.of() } else { yes.of().common(no.of()) };
+                let [yes, no] = [self.converted(yes, of)?, self.converted(no, of)?];
+                let (yes, no) = (yes.formula()?, no.formula()?);
+                Some(Told::Formula(condition.chooses(&yes, &no)))
+            }
+        }
+    }
+
+    fn told_named(&self, name: &'s str, look: &Look<'_, '_, 's>) -> Option<Told> {
+        if let Some(given) = look.given.and_then(|given| given.get(name)) {
+            return Some(given.clone());
+        }
+        let at = look.place.at;
+        match self.visible(name, at) {
+            // A program without arguments is called with its name alone.
+            _ if name == "argc" => Some(Told::Number(Number::int(1))),
+            Some(id) => self.told_variable(id, look),
+            None => match known(name) {
+                Some(number) => Some(Told::Number(number)),
+                None => self.told_namesake(name, look),
+            },
+        }
+    }
+
+    fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        if look.depth > DEEPEST {
+            return None;
+        }
+        let variable = self.variables.get(id);
+        let words = &variable.declared.words;
+        if words.iter().any(|word| word.starts_with("cudaError")) {
+            // Nothing goes wrong.
+            return Some(Told::Number(Number::int(0)));
+        }
+        if let Some(depth) = look.place.loops.iter().rposition(|around| around.variable == id) {
+            return self.value_in(look.place, depth);
+        }
+        if variable.declared.is_indirect {
+            return None;
+        }
+        let Some(found) = self.set_to(id, look.place.at) else {
+            return self.told_namesake(variable.name, look);
+        };
+        let told = self.told_definition(found, &variable.declared.words, id, look)?;
+        match self.named_type(words) {
+            Some(of) => self.converted(told, of),
+            None => {
+                // Of a type that is not known the number may be another one.
+                if !words.contains(&"auto") {
+                    self.doubt();
+                }
+                Some(told)
+            }
+        }
+    }
+
+    /// What another variable of this name is, where the one that is meant has no number.
+    fn told_namesake(&self, name: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
+        let found = self.namesake(name, look.place.at)?;
+        let Value::Expression(span) = &found.value else { return None };
+        let place = Place { at: found.at, loops: Vec::new(), time: None };
+        let tokens = self.code.get(span.clone())?;
+        let look = Look { place: &place, given: None, depth: look.depth + 1, nested: 0 };
+        self.told_of(tokens, &look)
+    }
+
+    fn told_definition(
+        &self,
+        found: &Definition,
+        words: &[&str],
+        id: Id,
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
+        let place = Place { at: found.at, ..look.place.clone() };
+        let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
+        let told = |span: &Span| self.told_of(self.code.get(span.clone())?, look);
+        match &found.value {
+            Value::Expression(span) => told(span),
+            // `int n(4)`, `int n{4}`.
+            Value::List(parts) => match parts.as_slice() {
+                [one] if self.named_type(words).is_some() => told(one),
+                _ => None,
+            },
+            Value::Compound(operator, span) => {
+                let before = self.told_variable(id, look)?;
+                self.combined(*operator, before, told(span)?)
+            }
+            Value::Count(by) => {
+                let before = self.told_variable(id, look)?;
+                self.combined(Operator::Add, before, Told::Number(Number::int(*by)))
+            }
+            Value::Behind(Some(span), by) => {
+                let first = told(span)?;
+                self.combined(Operator::Add, first, Told::Number(Number::int(*by)))
+            }
+            Value::Behind(None, by) => Some(Told::Number(Number::int(*by))),
+            Value::Unknown => None,
+        }
+    }
+
+    /// `block.x`, which is an unsigned int.
+    fn told_field(&self, of: &str, field: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
+        let axis = ["x", "y", "z"].iter().position(|known| *known == field)?;
+        let id = self.visible(of, look.place.at)?;
+        if self.variables.get(id).declared.words.last() != Some(&"dim3") {
+            return None;
+        }
+        let found = self.set_to(id, look.place.at)?;
+        let Value::List(parts) = &found.value else { return None };
+        let Some(part) = parts.get(axis) else {
+            return Some(Told::Number(Number::Whole(Type::Unsigned, 1)));
+        };
+        let place = Place { at: found.at, ..look.place.clone() };
+        let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
+        let told = self.told_of(self.code.get(part.clone())?, look)?;
+        self.converted(told, Type::Unsigned)
+    }
+
+    /// That as a number of another type; a formula is doubted where it may be another number there.
+    pub(super) fn converted(&self, told: Told, of: Type) -> Option<Told> {
+        match told {
+            Told::Number(number) => number.to(of).map(Told::Number),
+            Told::Formula(formula) => {
+                let (formula, is_same) = formula.to(of);
+                if !is_same {
+                    self.doubt();
+                }
+                Some(Told::Formula(formula))
+            }
+        }
+    }
+}
+
+impl Told {
+    pub(super) const fn of(&self) -> Type {
+        match self {
+            Self::Number(number) => number.of(),
+            Self::Formula(formula) => formula.of,
+        }
+    }
+
+    pub(super) const fn number(&self) -> Option<Number> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Formula(_) => None,
+        }
+    }
+
+    /// As a part of a formula; `None` for what no manifest can write.
+    pub(super) fn formula(&self) -> Option<Formula> {
+        match self {
+            Self::Number(number) => Formula::of_number(*number),
+            Self::Formula(formula) => Some(formula.clone()),
+        }
+    }
+
+    /// Whether it is a float that manifests have not rounded to one.
+    const fn is_unrounded(&self) -> bool {
+        matches!(self, Self::Formula(Formula { is_unrounded: true, .. }))
+    }
+
+    /// The least and the greatest number that it can be, where that is known.
+    pub(super) fn range(&self) -> Option<[i128; 2]> {
+        match self {
+            Self::Number(number) => number.whole().map(|value| [value, value]),
+            Self::Formula(formula) => formula.range,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What a variable is set to at a place, as far as its blocks, branches and loops say.
+
+use super::{
+    MOST_LOOPS,
+    evaluator::Place,
+    host::{Host, LONGEST, Span},
+    regions::{Kind, Region},
+    sections::Section,
+    variables::{Definition, Id, Value},
+};
+
+impl<'s> Host<'s> {
+    /// The variable that a name means at a place.
+    pub(super) fn visible(&self, name: &str, at: usize) -> Option<Id> {
+        self.variables.visible(name, at, &|tokens| self.look(tokens))
+    }
+
+    /// What a variable was set to last before `at`; it is doubted where that may be something else there.
+    pub(super) fn set_to(&self, id: Id, at: usize) -> Option<&Definition> {
+        self.last_of(&self.variables.get(id).definitions, id, at)
+    }
+
+    /// What a field of a variable was set to last before `at`.
+    pub(super) fn field(&self, variable: &str, field: &str, at: usize) -> Option<Span> {
+        let id = self.visible(variable, at)?;
+        let fields = self.variables.get(id).fields.iter();
+        let (_, found) = fields.rev().find(|(name, of)| *name == field && of.at < at)?;
+        if self.runs_before(found.at, at) != Some(true) || self.is_set_later(id, found.at, at) {
+            self.doubt();
+        }
+        match &found.value {
+            Value::Expression(span) => Some(span.clone()),
+            Value::List(_)
+            | Value::Compound(..)
+            | Value::Count(_)
+            | Value::Behind(..)
+            | Value::Unknown => None,
+        }
+    }
+
+    /// The list that a variable begins with, also where fields of it are set later.
+    pub(super) fn list_of(&self, variable: &str, at: usize) -> Option<&[Span]> {
+        let definitions = &self.variables.get(self.visible(variable, at)?).definitions;
+        let before = definitions.partition_point(|definition| definition.at < at);
+        let lists = definitions[..before].iter().rev().filter_map(|definition| {
+            let Value::List(parts) = &definition.value else { return None };
+            Some((definition.at, parts.as_slice()))
+        });
+        let mut runs = lists.filter(|(set, _)| self.runs_before(*set, at) != Some(false));
+        let (set, parts) = runs.next()?;
+        if self.runs_before(set, at).is_none() {
+            self.doubt();
+        }
+        Some(parts)
+    }
+
+    /// What some other variable of this name is set to: the last one before `at`, else the first behind it. This is
+    /// never sure.
+    pub(super) fn namesake(&self, name: &str, at: usize) -> Option<&Definition> {
+        self.doubt();
+        let all = self.variables.named(name);
+        self.look(all.len())?;
+        let is_told = |found: &&Definition| matches!(found.value, Value::Expression(_));
+        let definitions = || {
+            let all = all.iter().flat_map(|id| &self.variables.get(*id).definitions);
+            all.filter(is_told).take(LONGEST)
+        };
+        let before = definitions().filter(|found| found.at < at).max_by_key(|found| found.at);
+        before.or_else(|| definitions().find(|found| found.at > at))
+    }
+
+    fn last_of<'d>(
+        &self,
+        definitions: &'d [Definition],
+        id: Id,
+        at: usize,
+    ) -> Option<&'d Definition> {
+        let before = definitions.partition_point(|definition| definition.at < at);
+        for found in definitions[..before].iter().rev() {
+            self.look(1)?;
+            let runs = self.runs_before(found.at, at);
+            if runs == Some(false) {
+                continue;
+            }
+            if runs.is_none() {
+                self.doubt();
+            }
+            if matches!(found.value, Value::Unknown) || self.is_step(found.at) {
+                self.doubt();
+                continue;
+            }
+            if self.is_set_later(id, found.at, at) || self.is_default(id, found.at) {
+                self.doubt();
+            }
+            return Some(found);
+        }
+        None
+    }
+
+    /// Whether it is what a parameter has where a call gives none.
+    fn is_default(&self, id: Id, set: usize) -> bool {
+        let parameters = self.variables.get(id).parameters.as_ref();
+        parameters.is_some_and(|parameters| parameters.contains(&set))
+    }
+
+    /// Whether what stands at `set` has been done once `at` is reached behind it; `None` where that is not known.
+    fn runs_before(&self, set: usize, at: usize) -> Option<bool> {
+        self.look(self.sections.len())?;
+        let is_compiled =
+            |section: &Section<'_>| !section.span.contains(&set) || section.span.contains(&at);
+        let mut runs = self.sections.iter().all(is_compiled).then_some(true);
+        for (_, region) in self.regions.around(set) {
+            if region.span.contains(&at) {
+                break;
+            }
+            match self.runs(region) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => runs = None,
+            }
+        }
+        runs
+    }
+
+    /// Whether what lies in a region is done where that is reached.
+    fn runs(&self, region: &Region) -> Option<bool> {
+        match &region.kind {
+            Kind::Block => Some(true),
+            Kind::Catch => Some(false),
+            Kind::If { condition, holds } => Some(self.decided(condition)? == *holds),
+            Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::Switch { .. } => None,
+        }
+    }
+
+    /// What a condition surely is.
+    pub(super) fn decided(&self, condition: &Span) -> Option<bool> {
+        if let Some(known) = self.decided.borrow().get(&condition.start) {
+            return *known;
+        }
+        self.decided.borrow_mut().insert(condition.start, None);
+        let (number, is_sure) = self.surely(|host| host.number(condition));
+        let found = number.map(|number| number.is_true()).filter(|_| is_sure);
+        self.decided.borrow_mut().insert(condition.start, found);
+        found
+    }
+
+    /// Whether it is how a loop's variable goes on.
+    fn is_step(&self, set: usize) -> bool {
+        self.regions.around(set).next().is_some_and(|(_, region)| match &region.kind {
+            Kind::For { header, .. } => {
+                let first = self.tokens(header).iter().position(|token| token.text == ";");
+                header.contains(&set) && first.is_some_and(|first| set > header.start + first)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a variable that was set at `set` may have been set elsewhere before `at` is reached: further down in a
+    /// loop around `at`, or in another function.
+    fn is_set_later(&self, id: Id, set: usize, at: usize) -> bool {
+        let definitions = &self.variables.get(id).definitions;
+        if self.look(definitions.len()).is_none() {
+            return true;
+        }
+        let repeats = self
+            .regions
+            .around(at)
+            .filter(|(_, region)| region.repeated().is_some() && !region.span.contains(&set));
+        let is_again = |span: &Span| {
+            let first = definitions.partition_point(|definition| definition.at <= at);
+            definitions.get(first).is_some_and(|next| next.at < span.end)
+        };
+        let function = self.regions.function(at);
+        let is_elsewhere = |other: &Definition| {
+            let of = self.regions.function(other.at);
+            other.at != set && of.is_some() && of != function
+        };
+        repeats.map(|(_, region)| region.span.clone()).any(|span| is_again(&span))
+            || definitions.iter().any(is_elsewhere)
+    }
+
+    /// What a jump leaves, and whether a loop's next round is made none the less: `continue`.
+    pub(super) fn jumps_in<'h>(
+        &'h self,
+        body: &'h Span,
+    ) -> impl Iterator<Item = (usize, bool)> + 'h {
+        let first = self.jumps.partition_point(|jump| *jump < body.start);
+        let inside = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
+        inside
+            .take(LONGEST)
+            .filter(|jump| self.leaves(**jump, body))
+            .map(|jump| (*jump, self.text_at(*jump) == "continue"))
+    }
+
+    /// Whether a jump ends a round of the loop whose body this is, and may be made.
+    fn leaves(&self, jump: usize, body: &Span) -> bool {
+        let word = self.text_at(jump);
+        for (_, region) in self.regions.around(jump) {
+            if region.repeated().is_some_and(|repeated| repeated == *body) {
+                return true;
+            }
+            let is_switch = matches!(region.kind, Kind::Switch { .. });
+            let ends_here = match word {
+                "break" => is_switch || region.repeated().is_some(),
+                "continue" => region.repeated().is_some(),
+                _ => matches!(region.kind, Kind::Function { .. }),
+            };
+            if ends_here || self.runs(region) == Some(false) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The conditions of the branches around `at`, up to the region that `is_last` says.
+    pub(super) fn branches(
+        &self,
+        at: usize,
+        is_last: &dyn Fn(&Region) -> bool,
+    ) -> Vec<(Span, bool)> {
+        let around = self.regions.around(at).map(|(_, region)| region);
+        let inside = around.take_while(|region| !is_last(region));
+        let conditions = inside.filter_map(|region| match &region.kind {
+            Kind::If { condition, holds } if self.runs(region) != Some(true) => {
+                Some((condition.clone(), *holds))
+            }
+            Kind::If { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
+        });
+        conditions.collect()
+    }
+
+    /// The loops around `at` that are understood, from the outermost, as a place at which expressions stand.
+    pub(super) fn place(&self, at: usize) -> Place<'_, 's> {
+        let mut loops: Vec<_> = self
+            .regions
+            .around(at)
+            .filter(|(_, region)| region.repeated().is_some_and(|body| body.contains(&at)))
+            .filter_map(|(region, _)| self.loops.get(&region))
+            .collect();
+        loops.truncate(MOST_LOOPS);
+        loops.reverse();
+        Place { at, loops, time: None }
+    }
+}

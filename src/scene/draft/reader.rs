@@ -1,0 +1,399 @@
+//! Reads host code from its beginning to its end.
+
+use std::collections::BTreeSet;
+
+use super::{
+    declarations::MOST_NAMES,
+    host::{Host, LONGEST, Launch, MOST_LAUNCHES, Span, Transfer, Transferred},
+    number::Operator,
+    variables::{Definition, Value},
+};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{self, Kind},
+};
+
+pub(super) struct Reader<'h, 's> {
+    pub(super) found: &'h mut Host<'s>,
+    pub(super) brackets: &'h Brackets,
+    /// Where the `=` of declarations stand, which are no assignments.
+    pub(super) initial: BTreeSet<usize>,
+}
+
+impl<'h, 's> Reader<'h, 's> {
+    pub(super) fn new(found: &'h mut Host<'s>, brackets: &'h Brackets) -> Self {
+        Self { found, brackets, initial: BTreeSet::new() }
+    }
+
+    pub(super) fn read(mut self) {
+        self.parameters();
+        for at in 0..self.found.code.len() {
+            if self.is_statement(at) {
+                self.declaration(at);
+            }
+            match self.text(at) {
+                "=" => self.assignment(at),
+                "*" => {
+                    self.pointer(at);
+                    self.change(at);
+                }
+                "enum" => self.enumeration(at),
+                "+" | "-" | "/" | "%" | "|" | "^" => self.change(at),
+                "&" => {
+                    self.change(at);
+                    self.address(at);
+                }
+                "cin" => self.input(at),
+                "swap" => self.swap(at),
+                "cudaMemset" | "cudaMemsetAsync" => self.set(at),
+                "template" => self.template(at),
+                "<" if self.is_launch(at) => self.launch(at),
+                "<" | ">" => self.change(at),
+                "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
+                "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
+                _ => {}
+            }
+        }
+        self.found.variables.sort();
+    }
+
+    pub(super) fn text(&self, at: usize) -> &'s str {
+        self.found.text_at(at)
+    }
+
+    pub(super) fn is_word(&self, at: usize) -> bool {
+        self.found.code.get(at).is_some_and(|token| token.kind == Kind::Word)
+    }
+
+    /// The token before, where there is one.
+    pub(super) fn before(&self, at: usize) -> &'s str {
+        at.checked_sub(1).map_or("", |before| self.text(before))
+    }
+
+    /// From `at` to a comma, a semicolon or a bracket that closes.
+    pub(super) fn expression(&self, at: usize) -> Span {
+        let mut end = at;
+        while end < self.found.code.len() && end - at < LONGEST {
+            match self.text(end) {
+                "," | ";" | ")" | "]" | "}" => break,
+                "(" | "[" | "{" => match self.brackets.after(end) {
+                    Some(after) => end = after,
+                    None => break,
+                },
+                _ => end += 1,
+            }
+        }
+        at..end
+    }
+
+    /// What stands between the brackets that open at `open`, split at its commas.
+    pub(super) fn list(&self, open: usize) -> Vec<Span> {
+        let Some(after) = self.brackets.after(open) else { return Vec::new() };
+        let (mut parts, mut at) = (Vec::new(), open + 1);
+        while at + 1 < after {
+            let part = self.expression(at);
+            at = part.end.max(at) + 1;
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// What is written as a value at `at`.
+    pub(super) fn value(&self, at: usize) -> Value {
+        match (self.text(at), self.text(at + 1)) {
+            ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
+            ("{", _) => Value::List(self.list(at)),
+            _ => Value::Expression(self.expression(at)),
+        }
+    }
+
+    /// `name = value`, where nothing is declared.
+    fn assignment(&mut self, at: usize) {
+        let Some(name_at) = at.checked_sub(1).filter(|before| self.is_word(*before)) else {
+            return;
+        };
+        if self.text(at + 1) == "=" {
+            return;
+        }
+        if matches!(self.before(name_at), "." | ">") {
+            // `grid.x = 4` changes what `dim3 grid` says.
+            if let Some(of) = name_at.checked_sub(2).filter(|of| self.is_word(*of))
+                && let Some(id) = self.visible(self.text(of), at)
+            {
+                let value = Value::Expression(self.expression(at + 1));
+                let field = (self.text(name_at), Definition { value, at });
+                self.found.variables.get_mut(id).fields.push(field);
+                self.define(id, Value::Unknown, at);
+            }
+            return;
+        }
+        if !self.initial.contains(&at) {
+            // Without arguments the program keeps what it had.
+            if let Some(id) = self.visible(self.text(name_at), at)
+                && let value = self.value(at + 1)
+                && !self.is_of_command_line(&value)
+            {
+                self.define(id, value, at);
+            }
+        }
+        self.exchange(at);
+    }
+
+    /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
+    fn exchange(&mut self, at: usize) {
+        let [t, a, b] = [at.wrapping_sub(1), at + 1, at + 5].map(|at| self.text(at));
+        let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
+        let start = at.wrapping_sub(1);
+        let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
+        if is_it && a != b && self.found.swaps.len() < MOST_LAUNCHES {
+            self.found.swaps.push((a, b, at));
+        }
+    }
+
+    /// `++name`, `name++`, `name += value` and the like.
+    fn change(&mut self, at: usize) {
+        let (before, own, behind) = (self.before(at), self.text(at), self.text(at + 1));
+        let is_shift = matches!(own, "<" | ">");
+        let name = match behind {
+            "=" if is_shift => at.checked_sub(2).filter(|_| before == own),
+            "=" => at.checked_sub(1),
+            "+" | "-" if behind == own => {
+                at.checked_sub(1).filter(|before| self.is_word(*before)).or(Some(at + 2))
+            }
+            _ => None,
+        };
+        let Some(name) = name.filter(|name| self.is_word(*name)) else { return };
+        let Some(id) = self.visible(self.text(name), at) else { return };
+        let value = match (own, behind) {
+            ("+", "+") => Value::Count(1),
+            ("-", "-") => Value::Count(-1),
+            _ => match operator_of(own) {
+                Some(operator) => Value::Compound(operator, self.expression(at + 2)),
+                None => Value::Unknown,
+            },
+        };
+        self.define(id, value, at);
+    }
+
+    /// `&name` as an argument: whoever takes it may write there.
+    fn address(&mut self, at: usize) {
+        let is_cast = || {
+            let star = at.checked_sub(2).map_or("", |at| self.text(at));
+            self.before(at) == ")" && star == "*"
+        };
+        let is_given = matches!(self.before(at), "(" | "," | "=") || is_cast();
+        if is_given
+            && self.is_word(at + 1)
+            && let Some(id) = self.visible(self.text(at + 1), at)
+        {
+            self.define(id, Value::Unknown, at);
+        }
+    }
+
+    /// `cin >> name >> other`.
+    fn input(&mut self, at: usize) {
+        let end = self.expression(at).end;
+        let names = (at + 1..end).filter(|at| self.is_word(*at) && self.before(*at) == ">");
+        for name in names.collect::<Vec<_>>() {
+            if let Some(id) = self.visible(self.text(name), name) {
+                self.define(id, Value::Unknown, name);
+            }
+        }
+    }
+
+    /// Whether it is what the program was called with: `atoi(argv[1])`.
+    pub(super) fn is_of_command_line(&self, value: &Value) -> bool {
+        let Value::Expression(span) = value else { return false };
+        let tokens = self.found.tokens(span);
+        let names = |wanted: &[&str]| tokens.iter().any(|token| wanted.contains(&token.text));
+        names(&["argv", "optarg"]) && !names(&["?"])
+    }
+
+    /// `type *name`, also the second one in `float *a, *b`.
+    fn pointer(&mut self, at: usize) {
+        if !self.is_word(at + 1) || !matches!(self.text(at + 2), "," | ";" | "=" | ")") {
+            return;
+        }
+        let mut of = at;
+        for _ in 0..MOST_NAMES {
+            let Some(before) = of.checked_sub(1) else { break };
+            match self.text(before) {
+                "*" => of = before,
+                // An earlier name of the same declaration.
+                "," if before >= 2 && self.is_word(before - 1) && self.text(before - 2) == "*" => {
+                    of = before - 2;
+                }
+                _ => break,
+            }
+        }
+        let Some(of) = of.checked_sub(1).filter(|of| self.is_word(*of)) else { return };
+        let of = match self.text(of) {
+            "const" => of.checked_sub(1).map_or("", |of| self.text(of)),
+            text => text,
+        };
+        if !of.is_empty() {
+            self.found.pointees.entry(self.text(at + 1)).or_insert(of);
+        }
+    }
+
+    /// `template <class T, int n>`.
+    fn template(&mut self, at: usize) {
+        let end = (at..self.found.code.len().min(at + 100)).find(|at| self.text(*at) == ">");
+        for at in at + 2..end.unwrap_or(at) {
+            let is_last = matches!(self.text(at + 1), "," | ">" | "=");
+            if self.is_word(at) && is_last {
+                match self.text(at - 1) {
+                    "class" | "typename" => self.found.type_parameters.insert(self.text(at)),
+                    _ => self.found.value_parameters.insert(self.text(at)),
+                };
+            }
+        }
+    }
+
+    /// `swap(a, b)`.
+    fn swap(&mut self, at: usize) {
+        let word = |part: &Span| self.found.word(part).filter(|_| self.is_word(part.start));
+        if let [first, second] = self.list(at + 1).as_slice()
+            && let (Some(first), Some(second)) = (word(first), word(second))
+            && self.found.swaps.len() < MOST_LAUNCHES
+        {
+            self.found.swaps.push((first, second, at));
+        }
+    }
+
+    fn is_launch(&self, at: usize) -> bool {
+        (0..3).all(|next| self.text(at + next) == "<") && self.before(at) != "<"
+    }
+
+    fn launch(&mut self, at: usize) {
+        let Some(kernel) = self.kernel_before(at) else { return };
+        let mut end = at + 3;
+        while !(0..3).all(|next| self.text(end + next) == ">") {
+            if end >= self.found.code.len().min(at + LONGEST) {
+                return;
+            }
+            end = match self.text(end) {
+                "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
+                ";" => return,
+                // No launch lies in another.
+                "<" if self.is_launch(end) => return,
+                _ => end + 1,
+            };
+        }
+        let (mut shape, mut part) = (Vec::new(), at + 3);
+        while part < end {
+            let span = self.expression(part);
+            let span = span.start..span.end.min(end);
+            part = span.end + 1;
+            shape.push(span);
+        }
+        let open = end + 3;
+        if self.text(open) == "(" && self.found.launches.len() < MOST_LAUNCHES {
+            let arguments = self.list(open);
+            self.found.launches.push(Launch { kernel, shape, arguments, at });
+        }
+    }
+
+    /// The name before `<<<`, with its template arguments.
+    fn kernel_before(&self, at: usize) -> Option<String> {
+        let mut start = at.checked_sub(1)?;
+        if self.text(start) == ">" {
+            let mut depth = 0_usize;
+            for _ in 0..LONGEST {
+                match self.text(start) {
+                    ">" => depth += 1,
+                    "<" => depth -= 1,
+                    ";" | "{" | "}" => return None,
+                    _ => {}
+                }
+                start = start.checked_sub(1)?;
+                if depth == 0 {
+                    break;
+                }
+            }
+        }
+        if !self.is_word(start) {
+            return None;
+        }
+        while start >= 2 && self.text(start - 1) == "::" && self.is_word(start - 2) {
+            start -= 2;
+        }
+        Some(lexer::joined((start..at).map(|at| self.text(at))))
+    }
+
+    fn allocation(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, bytes, ..] = parts.as_slice() else { return };
+        // `(void **)&name` ends with the name.
+        let mut ends = target.clone().rev().take(LONGEST);
+        let Some(name) = ends.find(|at| self.is_word(*at)) else { return };
+        let name = self.text(name);
+        self.found.allocations.insert(name, bytes.clone());
+    }
+
+    fn copy(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, source, bytes, kind, ..] = parts.as_slice() else { return };
+        let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
+        match words.find(|word| word.starts_with("cudaMemcpy")) {
+            Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
+                self.found.filled.insert(self.text(target.start));
+            }
+            Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),
+            Some("cudaMemcpyDefault") => {
+                let is_allocated = |end: &Span| {
+                    let pointer = self.pointer_alone(end);
+                    pointer.is_some_and(|name| self.found.allocations.contains_key(name))
+                };
+                if is_allocated(target) && is_allocated(source) {
+                    self.copy_on_device(at, target, source, bytes);
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn copy_on_device(&mut self, at: usize, target: &Span, source: &Span, bytes: &Span) {
+        let what = Transferred::From(self.pointer_alone(source));
+        self.transfer(at, target, what, bytes);
+    }
+
+    /// `cudaMemset(name, value, bytes)`.
+    fn set(&mut self, at: usize) {
+        if let [target, value, bytes, ..] = self.list(at + 1).as_slice() {
+            self.transfer(at, target, Transferred::Bytes(value.clone()), bytes);
+        }
+    }
+
+    fn transfer(&mut self, at: usize, target: &Span, what: Transferred<'s>, bytes: &Span) {
+        if self.found.transfers.len() < MOST_LAUNCHES {
+            let (to, bytes) = (self.pointer_alone(target), bytes.clone());
+            let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
+            self.found.transfers.push(Transfer { to, what, bytes, call });
+        }
+    }
+
+    /// The pointer that an argument is, but for casts.
+    fn pointer_alone(&self, span: &Span) -> Option<&'s str> {
+        let inner = super::pointers::without_casts(&self.found.code, span.clone());
+        self.found.word(&inner).filter(|_| self.is_word(inner.start))
+    }
+}
+
+/// The operator of `+=` and the like, by its first sign.
+fn operator_of(sign: &str) -> Option<Operator> {
+    Some(match sign {
+        "+" => Operator::Add,
+        "-" => Operator::Subtract,
+        "*" => Operator::Multiply,
+        "/" => Operator::Divide,
+        "%" => Operator::Remainder,
+        "|" => Operator::BitOr,
+        "^" => Operator::BitXor,
+        "&" => Operator::BitAnd,
+        "<" => Operator::ShiftLeft,
+        ">" => Operator::ShiftRight,
+        _ => return None,
+    })
+}

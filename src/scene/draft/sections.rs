@@ -1,0 +1,38 @@
+//! Parts of host code that are compiled under a condition of the preprocessor.
+
+use super::host::Span;
+use crate::cuda::lexer::{Kind, Token};
+
+/// So many sections are told.
+const MOST: usize = 1000;
+/// Names that are defined wherever a scene is compiled, and by nvcc.
+const DEFINED: [&str; 3] = ["WARPAINT", "__CUDACC__", "__NVCC__"];
+
+/// A branch of an `#if`, and its directive.
+pub(super) struct Section<'s> {
+    pub(super) span: Span,
+    pub(super) directive: &'s str,
+}
+
+/// The branches in `tokens`, whose directives have no place of their own. What begins the code is a header's guard.
+pub(super) fn sections<'s>(tokens: &[Token<'s>]) -> Vec<Section<'s>> {
+    let (mut found, mut open, mut at) = (Vec::new(), Vec::<(usize, &str)>::new(), 0);
+    for token in tokens {
+        if token.kind != Kind::Directive {
+            at += 1;
+            continue;
+        }
+        let name = token.text.trim_start().trim_start_matches('#').trim_start();
+        if name.starts_with("el") || name.starts_with("endif") {
+            let Some((start, directive)) = open.pop() else { continue };
+            let is_told = start > 0 && !DEFINED.iter().any(|name| directive.contains(name));
+            if is_told && found.len() < MOST {
+                found.push(Section { span: start..at, directive });
+            }
+        }
+        if (name.starts_with("el") || name.starts_with("if")) && open.len() < MOST {
+            open.push((at, token.text.trim()));
+        }
+    }
+    found
+}

@@ -1,0 +1,110 @@
+//! Variables of host code: where each is declared and in sight, and what it is set to.
+
+use std::collections::BTreeMap;
+
+use super::{host::Span, number::Operator};
+
+/// A variable, by its place in [`Variables`].
+pub(super) type Id = usize;
+
+/// A declared variable.
+pub(super) struct Variable<'s> {
+    pub(super) name: &'s str,
+    /// Where it is declared.
+    pub(super) at: usize,
+    /// Where it is in sight, from there on.
+    pub(super) scope: Span,
+    pub(super) declared: Declared<'s>,
+    /// Where the parameters of the function stand, if it is one of them.
+    pub(super) parameters: Option<Span>,
+    /// What it is set to, in the file's order.
+    pub(super) definitions: Vec<Definition>,
+    /// What its fields are set to, `grid.x = 4`.
+    pub(super) fields: Vec<(&'s str, Definition)>,
+}
+
+/// What a variable is declared as.
+#[derive(Clone, Default)]
+pub(super) struct Declared<'s> {
+    /// The type's words, without those of an enumerator, which is an int.
+    pub(super) words: Vec<&'s str>,
+    /// It is a pointer, a reference that others may write through, or an array: no number.
+    pub(super) is_indirect: bool,
+}
+
+/// A place where a variable is set.
+pub(super) struct Definition {
+    pub(super) value: Value,
+    pub(super) at: usize,
+}
+
+/// What a variable is set to.
+#[derive(Clone)]
+pub(super) enum Value {
+    Expression(Span),
+    /// The arguments of a `dim3`, or the list of a structure.
+    List(Vec<Span>),
+    /// `name += value`.
+    Compound(Operator, Span),
+    /// `++name`: by so much more.
+    Count(i128),
+    /// An enumerator without a value of its own: so many behind the one that has this.
+    Behind(Option<Span>, i128),
+    /// Something that is not known, as by a function that takes its address.
+    Unknown,
+}
+
+/// All variables.
+#[derive(Default)]
+pub(super) struct Variables<'s> {
+    all: Vec<Variable<'s>>,
+    by_name: BTreeMap<&'s str, Vec<Id>>,
+}
+
+impl<'s> Variables<'s> {
+    pub(super) fn add(&mut self, variable: Variable<'s>) -> Id {
+        let id = self.all.len();
+        self.by_name.entry(variable.name).or_default().push(id);
+        self.all.push(variable);
+        id
+    }
+
+    pub(super) fn get(&self, id: Id) -> &Variable<'s> {
+        &self.all[id]
+    }
+
+    pub(super) fn get_mut(&mut self, id: Id) -> &mut Variable<'s> {
+        &mut self.all[id]
+    }
+
+    /// All that are called so, in the order of their declarations.
+    pub(super) fn named(&self, name: &str) -> &[Id] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The variable that a name means at a place: the one of the innermost block around it. `look` counts what is
+    /// looked at.
+    pub(super) fn visible(
+        &self,
+        name: &str,
+        at: usize,
+        look: &dyn Fn(usize) -> Option<()>,
+    ) -> Option<Id> {
+        for id in self.named(name).iter().rev() {
+            look(1)?;
+            let variable = &self.all[*id];
+            if variable.at < at && variable.scope.contains(&at) {
+                return Some(*id);
+            }
+        }
+        None
+    }
+
+    /// Puts the definitions of each into the file's order.
+    pub(super) fn sort(&mut self) {
+        for variable in &mut self.all {
+            variable.definitions.sort_by_key(|definition| definition.at);
+            variable.fields.sort_by_key(|(_, definition)| definition.at);
+        }
+    }
+}

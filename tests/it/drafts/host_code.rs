@@ -1,0 +1,327 @@
+//! What host code means is what its drafted manifest says, or it is marked. What is expected of numbers and of rounds
+//! was printed by the same host code, compiled by g++.
+
+use super::drafts;
+use crate::support::{Workplace, read_npy_f32};
+
+/// A kernel of many types.
+const TYPES: &str =
+    "__global__ void k(int i, unsigned u, float f, double d, bool b, unsigned char c) {}";
+
+/// What its parameters are given for an expression behind `before`.
+fn given(before: &str, expression: &str, expected: [&str; 6]) {
+    let host = format!("int main() {{ {before}\nk<<<1, 64>>>({}); }}", [expression; 6].join(", "));
+    let names = ["i", "u", "f", "d", "b", "c"];
+    let lines: Vec<String> =
+        names.iter().zip(expected).map(|(name, value)| format!("\n{name} = {value}\n")).collect();
+    drafts(TYPES, &host, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn casts_are_those_of_the_language() {
+    let n = "int n = 1000;";
+    given(n, "ceil(n / (float)64)", ["16", "16", "16.0", "16.0", "true", "16"]);
+    given(n, "(n / (double)3) / 8", ["41", "41", "41.666668", "41.666666666666664", "true", "41"]);
+    let part = ["0", "0", "0.001", "0.0010000000474974513", "true", "0"];
+    for cast in ["(float)n", "float(n)", "static_cast<float>(n)", "float{n}", "(const float)n"] {
+        given(n, &format!("1 / {cast}"), part);
+    }
+    given(n, "100 / (int)7.9", ["14", "14", "14", "14", "true", "14"]);
+    given(n, "3 * (int)2.9", ["6", "6", "6", "6", "true", "6"]);
+    given(n, "(unsigned char)300 + (short)65537", ["45", "45", "45", "45", "true", "45"]);
+    given(n, "-7 / 2 + -7 % 4", ["-6", "4294967290", "-6", "-6", "true", "250"]);
+}
+
+#[test]
+fn variables_keep_what_their_types_hold() {
+    let seven = |value| [value, value, value, value, "true", value];
+    given("int n = 1000, blocks = n * 0.3 / 64;", "blocks * 2", seven("8"));
+    given("int n = 1000, h = sqrt(n);", "h * h / 10", seven("96"));
+    given("double q = floor(5.0) / 2;", "q", ["2", "2", "2.5", "2.5", "true", "2"]);
+    given("unsigned char c = 300;", "c", seven("44"));
+    given("bool on = 5;", "on + on", seven("2"));
+    given("unsigned u = -1;", "u >> 28", seven("15"));
+    given("unsigned u = 5;", "u - 6 > 0", ["1", "1", "1.0", "1.0", "true", "1"]);
+    given("int n = 7; n += 2.9; n *= 2; n--;", "n", seven("17"));
+    given("enum { A = 3, B, C };", "A * B + C", seven("17"));
+    given("float f = 16777217;", "f == 16777216", ["1", "1", "1.0", "1.0", "true", "1"]);
+    // What the language leaves open is no number.
+    let host = "int main() { int n = 2147483647; k<<<1, 1>>>(n + 1, 0, 1 / 0, 0, 0, 0); }";
+    drafts(TYPES, host, &["i = 0 # fill in: n+1\n", "f = 0.0 # fill in: 1/0\n"]);
+}
+
+#[test]
+fn macros_are_texts() {
+    let eight = ["8", "8", "8", "8", "true", "8"];
+    given("\n#define N 2+3\n", "N * 2", eight);
+    given("\n#define DIV(a, b) (a + b - 1) / b\nint n = 60;\n", "DIV(n, 8)", eight);
+    given("\n#define A (B + 1)\n#define B 7\n", "A", eight);
+    given("int up(int a, int b) { return (a + b - 1) / b; } int n = 60;", "up(n, 8)", eight);
+    let host = "#ifdef LARGE\n#define N 8\n#else\n#define N 4\n#endif\nint main() { k<<<1, 1>>>(N, 0, 0, 0, 0, 0); }";
+    drafts(TYPES, host, &["i = 4 # fill in: N\n"]);
+}
+
+#[test]
+fn literals_are_those_of_the_language() {
+    given("", "010", ["8", "8", "8", "8", "true", "8"]);
+    given("", "0x10 + 0b101 + 1'0u", ["31", "31", "31", "31", "true", "31"]);
+    given("", "'a' + 0.5f", ["97", "97", "97.5", "97.5", "true", "97"]);
+    given("", "1e2 + .5", ["100", "100", "100.5", "100.5", "true", "100"]);
+    given("", "0xffffffff + 1", ["0", "0", "0", "0", "false", "0"]);
+    given("", "4294967295 + 1 > 0", ["1", "1", "1.0", "1.0", "true", "1"]);
+    given("", "sizeof(float) * sizeof(double *)", ["32", "32", "32", "32", "true", "32"]);
+}
+
+/// Writes down what each launch is given.
+const LOG: &str = "__global__ void note(float *a, float *n, int x, int y) { a[(int)n[0]] = 100 * x + y; n[0] += 1; }";
+
+/// A scene of this host code, in which nothing is marked, makes these launches.
+#[track_caller]
+fn launches(host: &str, expected: &[f32]) {
+    let place = Workplace::new();
+    let text = format!(
+        "{LOG}\nint main() {{ float *a, *n; cudaMalloc(&a, 400); cudaMalloc(&n, 4);\n{host}\n}}\n"
+    );
+    place.file("t.cu", &text);
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
+    assert!(!scene.contains("# fill in"), "{scene}");
+    place
+        .run(&["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", "a=a.npy"])
+        .expect(0, &[]);
+    let (_, found) = read_npy_f32(&place.path("a.npy"));
+    assert_eq!(found[..expected.len()], *expected, "{scene}");
+    assert!(found[expected.len()..].iter().all(|left| *left == 0.0), "{scene}");
+}
+
+#[test]
+fn loops_have_the_rounds_that_they_have() {
+    let call = |x: &str, y: &str| format!("note<<<1, 1>>>(a, n, {x}, {y});");
+    let within =
+        |head: &str| format!("for (int i = 0; i <= 3; i++) for ({head}) {}", call("i", "j"));
+    // The inner loop has none for i = 0.
+    launches(&within("int j = i; j > 0; j /= 2"), &[101.0, 202.0, 201.0, 303.0, 301.0]);
+    launches(&within("int j = 1; j < i; j *= 2"), &[201.0, 301.0, 302.0]);
+    launches(&within("int j = i; j >= 2; --j"), &[202.0, 303.0, 302.0]);
+    launches(&within("unsigned j = 5; j > i + 2u; j -= 2"), &[5.0, 3.0, 105.0, 205.0]);
+    launches(&within("short j = 0; 2 * i > j; j += 4"), &[100.0, 200.0, 300.0, 304.0]);
+    let odd = format!("for (int l = 0; l < 6; ++l) {{ if (l & 1) continue; {} }}", call("1", "l"));
+    launches(&odd, &[100.0, 102.0, 104.0]);
+    let none = format!("for (int l = 6; l < 6; ++l) {} {}", call("1", "l"), call("2", "0"));
+    launches(&none, &[200.0]);
+    let derived = format!(
+        "for (int i = 1; i < 4; i++) {{ int half = 8 >> i; double q = i / 2.; {} }}",
+        call("half", "(int)(4 * q)")
+    );
+    launches(&derived, &[402.0, 204.0, 106.0]);
+}
+
+#[test]
+fn loops_that_are_left_or_changed_are_marked() {
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    let host = |rest: &str| format!("int main() {{ int *a; cudaMalloc(&a, 400); {rest} }}");
+    for (body, parts) in [
+        (
+            "for (int i = 0; i < 10; i += 3) { mark<<<1, 1>>>(a, i); i++; }",
+            &["repeat  = 4 # fill in: rounds", "at = \"i * 3\" # fill in: i\n"][..],
+        ),
+        (
+            "for (int j = 0; j < 10; ++j) { if (j == 5) break; mark<<<1, 1>>>(a, j); }",
+            &["# fill in: rounds of the loop over `j`, which may end at a `break` where `j==5`\n"],
+        ),
+        (
+            "for (int j = 0; j < 10; ++j) { mark<<<1, 1>>>(a, j); if (a) goto end; } end: return 0;",
+            &["repeat  = 10 # fill in: rounds of the loop over `j`, which may end at a `goto`"],
+        ),
+        (
+            "for (int t = 0; t < 10; ++t) { mark<<<1, 1>>>(a, 1); if (error(a) < 1e-3) break; }",
+            &["# fill in: the loop over `t` ends at a `break` where `error(a)<1e-3`"],
+        ),
+        ("for (;;) mark<<<1, 1>>>(a, 1);", &["# fill in: `mark` is repeated by `for (;;)`"]),
+        (
+            "for (unsigned i = 9; i >= 0; i--) mark<<<1, 1>>>(a, i);",
+            &["# fill in: rounds of the loop over `i`"],
+        ),
+        (
+            "for (int i = 0; i < 2000000; i++) mark<<<1, 1>>>(a, i);",
+            &["repeat  = 1000000 # fill in: rounds of the loop over `i`"],
+        ),
+    ] {
+        drafts(mark, &host(body), parts);
+    }
+    // What only ends where something went wrong does not.
+    let checked = "for (int i = 0; i < 4; ++i) { cudaError_t e = cudaGetLastError();
+        if (e != cudaSuccess) return 1; mark<<<1, 1>>>(a, i); }";
+    drafts(mark, &host(checked), &["repeat  = 4\n", "counter = \"i\"\n"]);
+}
+
+#[test]
+fn launches_in_branches_have_their_conditions() {
+    let call = |x: &str, y: &str| format!("note<<<1, 1>>>(a, n, {x}, {y});");
+    let both = format!(
+        "for (int i = 0; i < 4; ++i) {{ if (i % 2 == 0) {} else {} }}",
+        call("1", "i"),
+        call("2", "i")
+    );
+    launches(&both, &[100.0, 201.0, 102.0, 203.0]);
+    let nested = format!(
+        "const bool fast = sizeof(float) == 4; for (int i = 0; i < 6; ++i) {{
+         if (fast && i > 1) {{ if (i != 3) {{ {} }} else if (!fast) {} }} }}",
+        call("1", "i"),
+        call("2", "i")
+    );
+    launches(&nested, &[102.0, 104.0, 105.0]);
+    let decided = format!(
+        "if (argc > 1) {} else {} if (cudaSetDevice(0) == cudaSuccess) {} try {{ {} }} catch (...) {{ {} }}
+         do {{ {} }} while (0);",
+        call("1", "0"),
+        call("2", "0"),
+        call("3", "0"),
+        call("4", "0"),
+        call("5", "0"),
+        call("6", "0")
+    );
+    launches(&decided, &[200.0, 300.0, 400.0, 600.0]);
+    let returned = format!(
+        "const int n = 3; if (argc < 2) {{ auto f = [](int i) {{ return i; }}; if (f(0)) return 1; }}
+         if (n > 4) return 1; {} if (n == 3) {{ {} return 0; }} {}",
+        call("1", "0"),
+        call("2", "0"),
+        call("3", "0")
+    );
+    launches(&returned, &[100.0, 200.0]);
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    let host = |rest: &str| format!("void f(int *a, int mode) {{ {rest} }}");
+    for (body, part) in [
+        ("if (mode > 2) mark<<<1, 1>>>(a, 0);", "only_if = true # fill in: mode>2\n"),
+        (
+            "\n#ifdef FAST\nmark<<<1, 1>>>(a, 0);\n#endif\n",
+            "only_if = true # fill in: #ifdef FAST\n",
+        ),
+        ("if (ready(a)) ; else mark<<<1, 1>>>(a, 0);", "only_if = true # fill in: !(ready(a))\n"),
+        (
+            "switch (mode) { case 1: mark<<<1, 1>>>(a, 0); }",
+            "only_if = true # fill in: switch (mode)\n",
+        ),
+        ("mode ? mark<<<1, 1>>>(a, 0) : mark<<<2, 1>>>(a, 0);", "only_if = true # fill in: mode\n"),
+        (
+            "for (int i = 0; i < 4; i++) if (i > 1 && mode) mark<<<1, 1>>>(a, i);",
+            "only_if = true # fill in: i>1&&mode\n",
+        ),
+        (
+            "for (int i = 0; i < 4; i++) if (i > 1) { if (mode) mark<<<1, 1>>>(a, i); }",
+            "only_if = \"i > 1\" # fill in: mode\n",
+        ),
+    ] {
+        drafts(mark, &host(body), &[part]);
+    }
+}
+
+#[test]
+fn copies_on_the_device_are_passes() {
+    let place = Workplace::new();
+    let copied = "__global__ void inc(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x] + 1; }
+int main() {
+    float *in, *out;
+    const int n = 4;
+    cudaMalloc(&in, n * sizeof(float));
+    cudaMalloc(&out, 16);
+    for (int i = 0; i < 10; ++i) {
+        inc<<<1, 4>>>(in, out);
+        cudaMemcpy(in, out, n * sizeof(*in), cudaMemcpyDeviceToDevice);
+    }
+}
+";
+    // 10 10 10 10, as the program prints.
+    place.file("t.cu", &copied.replace("sizeof(*in)", "sizeof(float)"));
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let run = ["render", "s.cu", "--steps", "10", "--device", "cpu", "--npy", "in=a.npy"];
+    place.run(&run).expect(0, &[]);
+    assert_eq!(read_npy_f32(&place.path("a.npy")).1, [10.0; 4]);
+    let kernel = "__global__ void inc(int *a, int *b) { }";
+    let host = |rest: &str| {
+        format!("int main() {{ int *a, *b; cudaMalloc(&a, 64); cudaMalloc(&b, 64); {rest} }}")
+    };
+    let part = "inc<<<1, 4>>>(a, b); cudaMemcpy(a, b, 32, cudaMemcpyDeviceToDevice);";
+    drafts(
+        kernel,
+        &host(part),
+        &["# fill in: `cudaMemcpy(a,b,32,cudaMemcpyDeviceToDevice)` copies"],
+    );
+    let sometimes = "for (int i = 0; i < 9; i++) { inc<<<1, 4>>>(a, b);
+        if (i % 3 == 2) cudaMemcpy(a, b, 64, cudaMemcpyDeviceToDevice); }";
+    let parts = ["only_if = \"step % 3 == 2\"\ncopy   = { from = \"b\", to = \"a\" }\n"];
+    drafts(kernel, &host(sometimes), &parts);
+}
+
+#[test]
+fn bytes_that_arrays_begin_with_are_their_data() {
+    let of = |element: &str, set: &str| {
+        let kernel = format!("__global__ void inc({element} *a) {{ }}");
+        let host =
+            format!("int main() {{ {element} *a; cudaMalloc(&a, 64); {set} inc<<<1, 4>>>(a); }}");
+        (kernel, host)
+    };
+    for (element, byte, value) in [
+        ("int", "0xff", "-1"),
+        ("unsigned", "-1", "4294967295"),
+        ("short", "1", "257"),
+        ("float", "0x3f", "0.7470588088035583"),
+        ("double2", "0x40", "32.501960784313724"),
+    ] {
+        let (kernel, host) = of(element, &format!("cudaMemset(a, {byte}, 64);"));
+        drafts(&kernel, &host, &[&format!("value = {value}\n")]);
+    }
+    for (element, set) in [
+        // No number, a part, another time.
+        ("float", "cudaMemset(a, 0xff, 64);"),
+        ("int", "cudaMemset(a, 0xff, 32);"),
+        ("int", "inc<<<1, 4>>>(a); cudaMemset(a, 0xff, 64);"),
+        ("int", "inc<<<1, 4>>>(a); if (ready(a)) cudaMemset(a, 0, 64);"),
+    ] {
+        let (kernel, host) = of(element, set);
+        drafts(&kernel, &host, &["# fill in: `cudaMemset(a,"]);
+    }
+    let (kernel, host) = of("int", "inc<<<1, 4>>>(a); cudaMemset(a, 0, 64);");
+    drafts(&kernel, &host, &["clear  = [\"a\"]\n"]);
+}
+
+#[test]
+fn variables_are_those_of_their_blocks() {
+    let place = Workplace::new();
+    let text = "__global__ void set(float *a, int n) { a[0] = n; }
+int main() {
+    float *a, *b;
+    cudaMalloc(&a, 4); cudaMalloc(&b, 4);
+    int n = 4;
+    { int n = 77; set<<<1, 1>>>(b, n); }
+    set<<<1, 1>>>(a, n);
+}
+";
+    place.file("t.cu", text);
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu"];
+    place.run(&[&run[..], &["--npy", "a=a.npy", "--npy", "b=b.npy"]].concat()).expect(0, &[]);
+    let [a, b] = ["a.npy", "b.npy"].map(|name| read_npy_f32(&place.path(name)).1);
+    assert_eq!([a, b], [[4.0], [77.0]]);
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    for (host, part) in [
+        // Where a variable is set in a branch, further down in a loop, elsewhere, or by who has its address.
+        ("int n = 1; if (a) n = 2; mark<<<1, 1>>>(a, n);", "at = 2 # fill in: n\n"),
+        ("int n = 1; if (argc > 1) n = 2; mark<<<1, 1>>>(a, n);", "at = 1\n"),
+        ("int n = 1; while (a) { mark<<<1, 1>>>(a, n); n = 2; }", "at = 1 # fill in: n\n"),
+        ("int n = 1; scanf(\"%d\", &n); mark<<<1, 1>>>(a, n);", "at = 1 # fill in: n\n"),
+        (
+            "\n#ifdef A\nint n = 1;\n#else\nint n = 2;\n#endif\nmark<<<1, 1>>>(a, n);",
+            "at = 2 # fill in: n\n",
+        ),
+        ("{ const int n = 1; } mark<<<1, 1>>>(a, n);", "at = 1 # fill in: n\n"),
+        ("mark<<<1, 1>>>(a, global);", "at = 8 # fill in: global\n"),
+    ] {
+        let host = format!(
+            "int global = 7; void other() {{ global = 8; }}
+             int main(int argc, char **argv) {{ int *a; cudaMalloc(&a, 64); {host} }}"
+        );
+        drafts(mark, &host, &[part]);
+    }
+}
