@@ -7,7 +7,7 @@ use std::{
 
 use warpaint::{
     device::{
-        Arguments, Device, Error, Fault, Fill, Function, GuardRecord, GuardedModule, LaunchConfig,
+        Arguments, Device, Error, Fault, Function, GuardRecord, GuardedModule, LaunchConfig,
         Memory, Module, Stream,
         cpu::{Lanes, LaunchOptions},
     },
@@ -67,6 +67,17 @@ pub fn guarded(text: &str) -> Guarded {
     guarded
 }
 
+/// How the host stops a kernel.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// It does not.
+    Never,
+    /// By the flag that loops look at often.
+    Flag,
+    /// By its wish, which they look at rarely.
+    Wish,
+}
+
 impl Bench {
     pub fn new(device: &Device, text: &str) -> Self {
         let guarded = guarded(text);
@@ -88,7 +99,7 @@ impl Bench {
     }
 
     /// Clears the record, and gives the table these ranges.
-    pub fn prepare(&self, memories: &[&Memory], stop: bool) {
+    pub fn prepare(&self, memories: &[&Memory], stop: Stop) {
         let mut ranges: Vec<(u64, u64)> =
             memories.iter().map(|memory| (memory.address(), memory.bytes() as u64)).collect();
         ranges.sort_unstable();
@@ -98,7 +109,7 @@ impl Bench {
             .collect();
         self.stream.upload(self.table.slice(..words.len()).unwrap(), &words).unwrap();
         let mut block = vec![0; control::BYTES];
-        block[control::STOP as usize] = stop.into();
+        block[control::STOP as usize] = (stop == Stop::Flag).into();
         let mut put = |at: i64, bytes: &[u8]| {
             block[at as usize..][..bytes.len()].copy_from_slice(bytes);
         };
@@ -106,7 +117,9 @@ impl Bench {
         put(control::TABLE, &self.table.address().to_ne_bytes());
         put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
         self.stream.upload(self.control.slice(..).unwrap(), &block).unwrap();
-        self.stream.fill(self.record.slice(..).unwrap(), Fill::U8(0)).unwrap();
+        let mut record = vec![0; field::BYTES];
+        record[field::WISH as usize] = (stop == Stop::Wish).into();
+        self.stream.upload(self.record.slice(..).unwrap(), &record).unwrap();
     }
 
     /// Launches a kernel with its arguments and what the guard wants beside them.

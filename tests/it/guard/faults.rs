@@ -5,7 +5,7 @@ use warpaint::{
     ptx::pass::guard::{Action, CheckKind},
 };
 
-use super::bench::{Bench, Told};
+use super::bench::{Bench, Stop, Told};
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.file 1 \"bad.cu\"\n";
 
@@ -45,10 +45,10 @@ struct Run {
 
 /// Runs the kernel on two buffers of 32 words, which hold 1000, 1001, … and 2000, 2001, …
 fn run(body: &str, blocks: u32, threads: u32) -> Run {
-    run_text(&kernel(body), blocks, threads, false)
+    run_text(&kernel(body), blocks, threads, Stop::Never)
 }
 
-fn run_text(text: &str, blocks: u32, threads: u32, stop: bool) -> Run {
+fn run_text(text: &str, blocks: u32, threads: u32, stop: Stop) -> Run {
     let device = Device::cpu().unwrap();
     let bench = Bench::new(&device, text);
     let memories = [0, 1].map(|_| device.alloc(128).unwrap());
@@ -227,17 +227,17 @@ fn shared_memory_has_bounds() {
         st.shared.u32 [fixed+124], 1;",
     );
     let text = text.replace("\n.visible", "\n.extern .shared .align 4 .b8 open[];\n.visible");
-    let right = run_text(&text, 1, 16, false);
+    let right = run_text(&text, 1, 16, Stop::Never);
     assert!(right.told.is_none(), "{:?}", right.told);
-    assert_eq!(told(&run_text(&text, 1, 17, false)), (10, Action::Write, 16));
+    assert_eq!(told(&run_text(&text, 1, 17, Stop::Never)), (10, Action::Write, 16));
     assert_eq!(
-        told(&run_text(&text.replace("128]", "60]").replace("+124", ""), 1, 16, false)).0,
+        told(&run_text(&text.replace("128]", "60]").replace("+124", ""), 1, 16, Stop::Never)).0,
         9
     );
     // One that is a constant is known to be right, and one that is wrong is told all the same.
     assert_eq!(right.bench.guarded.kernels[0].counts.proved, 1);
     assert_eq!(
-        told(&run_text(&text.replace("+124", "+128"), 1, 16, false)),
+        told(&run_text(&text.replace("+124", "+128"), 1, 16, Stop::Never)),
         (11, Action::Write, 0)
     );
 }
@@ -258,12 +258,12 @@ fn local_memory_and_constants_have_bounds() {
         st.global.u32 [%rd3], %r5;";
     let text = kernel(body)
         .replace("\n.visible", "\n.const .align 4 .u32 table[8] = {1,2,3,4,5,6,7,8};\n.visible");
-    let right = run_text(&text, 1, 8, false);
+    let right = run_text(&text, 1, 8, Stop::Never);
     assert!(right.told.is_none(), "{:?}", right.told);
     assert_eq!(right.x[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!(told(&run_text(&text, 1, 9, false)), (9, Action::Write, 8));
+    assert_eq!(told(&run_text(&text, 1, 9, Stop::Never)), (9, Action::Write, 8));
     let text = text.replace("frame[32]", "frame[64]");
-    assert_eq!(told(&run_text(&text, 1, 9, false)), (10, Action::Read, 8));
+    assert_eq!(told(&run_text(&text, 1, 9, Stop::Never)), (10, Action::Read, 8));
 }
 
 /// The same where a register is used for one thing after the other, and nothing can be said of its addresses.
@@ -289,7 +289,7 @@ fn addresses_of_each_space_are_found() {
         st.u32 [%rd7+128], %r5;";
     let text = kernel(body)
         .replace("\n.visible", "\n.const .align 4 .u32 table[8] = {1,2,3,4,5,6,7,8};\n.visible");
-    let run = run_text(&text, 1, 1, false);
+    let run = run_text(&text, 1, 1, Stop::Never);
     assert_eq!(told(&run), (10, Action::Write, 0));
     assert_eq!(run.y[31], 1);
 }
@@ -312,15 +312,17 @@ fn atomics_and_vectors_are_checked() {
 #[test]
 fn a_loop_ends_when_the_flag_is_up() {
     let text = kernel(".loc 1 8 1\nL: add.u32 %r5, %r5, 1;\n.loc 1 9 1\nbra L;");
-    let run = run_text(&text, 4, 64, true);
-    let fault = run.told.unwrap().fault;
-    assert_eq!((fault.kind, fault.location.unwrap().line), (FaultKind::Cancelled, 9));
+    for stop in [Stop::Flag, Stop::Wish] {
+        let run = run_text(&text, 4, 64, stop);
+        let fault = run.told.unwrap().fault;
+        assert_eq!((fault.kind, fault.location.unwrap().line), (FaultKind::Cancelled, 9));
+    }
     // In a function, too.
     let function = ".func go(.param .b64 n) { .reg .b32 %v;
         .loc 1 20 1
         L: add.u32 %v, %v, 1; bra L; }\n.visible";
     let text = kernel(".param .b64 to; st.param.b64 [to], %rd3; call.uni go, (to);");
-    let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 7, true);
+    let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 7, Stop::Flag);
     let fault = run.told.unwrap().fault;
     assert_eq!((fault.kind, fault.location.unwrap().line), (FaultKind::Cancelled, 20));
     // One that stores goes on until its address is wrong, and then ends.
@@ -341,11 +343,12 @@ fn a_loop_with_a_small_count_looks_at_no_flag() {
         warpaint::ptx::print(&guarded.module).matches("ld.volatile").count()
     };
     assert_eq!(polls(&text), 0);
-    assert_eq!(polls(&text.replace("100", "1000000")), 1);
+    // The flag, and the wish.
+    assert_eq!(polls(&text.replace("100", "1000000")), 2);
     // It is never 100.
-    assert_eq!(polls(&text.replace("%r5, 1;", "%r5, 7;")), 1);
+    assert_eq!(polls(&text.replace("%r5, 1;", "%r5, 7;")), 2);
     // It is set back in the loop.
-    assert_eq!(polls(&text.replace("L: ", "L: mov.u32 %r5, 7; ")), 1);
+    assert_eq!(polls(&text.replace("L: ", "L: mov.u32 %r5, 7; ")), 2);
 }
 
 #[test]
@@ -372,7 +375,7 @@ fn functions_are_guarded_too() {
     let function = ".func store(.param .b64 to) { .reg .b64 %a; .reg .b32 %v; ld.param.b64 %a, [to]; mov.u32 %v, 3;
         .loc 1 20 1
         st.u32 [%a], %v; ret; }\n.visible";
-    let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 33, false);
+    let run = run_text(&text.replace("\n.visible", &format!("\n{function}")), 1, 33, Stop::Never);
     assert_eq!(told(&run), (20, Action::Write, 32));
     assert_eq!(run.x, vec![3; 32]);
     assert_eq!(run.told.unwrap().record.kernel, u32::MAX);
@@ -394,7 +397,7 @@ fn variables_of_the_module_are_found() {
         .global .align 4 .u32 two[1] = {21};
         .global .align 8 .u64 list[2] = {generic(one), generic(two)};
         .visible";
-    let run = run_text(&kernel(body).replace("\n.visible", variables), 1, 2, false);
+    let run = run_text(&kernel(body).replace("\n.visible", variables), 1, 2, Stop::Never);
     assert_eq!(told(&run), (9, Action::Read, 1));
     assert_eq!(run.x[..2], [11, 21]);
 }
@@ -420,7 +423,7 @@ fn a_failed_assertion_is_told_with_its_words() {
         .loc 1 9 1
         call.uni __assertfail, (a, b, c, d, e);
         FINE: st.global.u32 [%rd3], 1;";
-    let run = run_text(&kernel(body).replace("\n.visible", texts), 1, 8, false);
+    let run = run_text(&kernel(body).replace("\n.visible", texts), 1, 8, Stop::Never);
     let fault = run.told.unwrap().fault;
     assert_eq!(fault.kind, FaultKind::Assert("`i < n` in k(i) (a.cu:77)".to_owned()));
     assert_eq!((fault.thread.x, fault.location.unwrap().line), (3, 9));

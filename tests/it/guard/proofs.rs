@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fastrand::Rng;
 use warpaint::device::{Arguments, Device, GuardedModule, LaunchConfig, Memory};
 
-use super::bench::{Bench, fault, run};
+use super::bench::{Bench, Stop, fault, run};
 
 /// A kernel `k(x, n)` in which `%i` is the thread's index in the grid, and that writes to the word `%a` of `x`.
 fn kernel(name: &str, body: &str) -> String {
@@ -402,7 +402,7 @@ fn what_is_proved_is_so() {
             let results = [true, false].map(|checked| {
                 let zeros = vec![0; memory.bytes()];
                 bench.stream.upload(memory.slice(..).unwrap(), &zeros).unwrap();
-                bench.prepare(&known, false);
+                bench.prepare(&known, Stop::Never);
                 let ended = fault(match checked {
                     true => run(&bench.stream, &function, &config, &all),
                     false => bench.launch(name, &config, &arguments, &known),

@@ -10,7 +10,7 @@ use warpaint::{
     session::requests_of_built_ins,
 };
 
-use super::bench::{Bench, Told, fault, guarded, run};
+use super::bench::{Bench, Stop, Told, fault, guarded, run};
 use crate::{
     fuzz::assembler::Assembler,
     skip::{Need, skip},
@@ -176,7 +176,7 @@ fn guarded_kernels_do_what_plain_ones_do() {
                 }
                 let expected = read();
                 fill();
-                bench.prepare(&memories, false);
+                bench.prepare(&memories, Stop::Never);
                 let guarded = bench.launch(&kernel.name, &config, &arguments, &memories);
                 let guarded = fault(guarded);
                 let (found, told) = (read(), bench.told(&memories));

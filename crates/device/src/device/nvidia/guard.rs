@@ -175,11 +175,21 @@ impl Guard {
         self.write(context, self.block + control::TABLE.unsigned_abs(), &bytes)
     }
 
-    /// Raises the flag: guarded kernels end.
+    /// Raises the flag: guarded kernels end. The driver may wait in another thread for the kernel that is to end, and
+    /// until then writes nothing for this one: so the wish comes first, which kernels look at more rarely.
     pub(super) fn cancel(&self, context: &CudaContext) -> Result<()> {
         let mut raised = lock(&self.raised);
         *raised = true;
+        self.wish(1);
         self.write(context, self.block + control::STOP.unsigned_abs(), &1_u32.to_ne_bytes())
+    }
+
+    /// Writes the host's wish.
+    fn wish(&self, wish: u32) {
+        let place = self.record.0.cast::<u8>().wrapping_add(field::WISH.unsigned_abs() as usize);
+        // SAFETY: the record lives as long as the guard does, and has these four bytes at a multiple of four, which
+        // the host alone writes.
+        unsafe { ptr::write_volatile(place.cast::<u32>(), wish) };
     }
 
     /// Whether a kernel has written the record.
@@ -212,7 +222,7 @@ impl Guard {
         let record = GuardRecord::read(&unsafe { ptr::read_volatile(bytes) });
         // SAFETY: as above.
         unsafe { ptr::write_volatile(bytes, [0; field::BYTES]) };
-        // The flag and the claim.
+        // The flag and the claim; the wish is gone with the record.
         self.write(context, self.block, &[0; 8])?;
         let cancelled = std::mem::take(&mut *raised);
         let kernel = state.launched.as_deref().unwrap_or("?");

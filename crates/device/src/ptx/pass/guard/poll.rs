@@ -9,10 +9,12 @@ use super::super::super::modifier::Cmp;
 use super::super::super::operand::{Label, Operand, Reg};
 use super::super::super::types::Type;
 use super::code::{Code, at, when};
-use super::record::{Place, Recorder, control};
+use super::record::{Place, Recorder, control, field};
 
 /// A loop looks at the flag so many times round once.
 const EVERY: i64 = 256;
+/// Once in so many looks it looks at the host's wish, too, far away.
+const FAR: i64 = 64;
 /// A loop that never goes round more often than this looks never.
 const SHORT: i128 = 4096;
 
@@ -102,6 +104,8 @@ fn is_simple(cfg: &Cfg, header: BlockId) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Poll {
     left: Reg,
+    /// Counts looks.
+    looks: Reg,
     /// The number of the check at which a thread is stopped, and where it goes then.
     check: Reg,
     stop: Label,
@@ -111,7 +115,8 @@ impl Poll {
     /// To be written at the beginning of the function.
     pub(super) fn new(code: &mut Code) -> Self {
         let left = code.give("mov.u32", Type::B32, [Operand::Int(EVERY)]);
-        Self { left, check: code.reg(Type::B32), stop: code.label() }
+        let looks = code.give("mov.u32", Type::B32, [Operand::Int(FAR)]);
+        Self { left, looks, check: code.reg(Type::B32), stop: code.label() }
     }
 
     /// Goes to where the thread ends, where the flag is up, once in a while.
@@ -127,12 +132,24 @@ impl Poll {
             code.put("mov.u32", [left], [Operand::Int(EVERY)]);
             let block = recorder.control(code);
             let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
-            let up = [Operand::Reg(flag), Operand::Int(0)];
-            let up = code.give("setp.ne.u32", Type::Pred, up);
             code.put("mov.u32", [Operand::Reg(self.check)], [Operand::Int(check.into())]);
-            code.jump(when(up), self.stop);
+            self.stop_at(code, flag);
+            let looks = Operand::Reg(self.looks);
+            code.put("add.s32", [looks.clone()], [looks.clone(), Operand::Int(-1)]);
+            let near = code.give("setp.gt.s32", Type::Pred, [looks.clone(), Operand::Int(0)]);
+            code.jump(when(near), back);
+            code.put("mov.u32", [looks], [Operand::Int(FAR)]);
+            let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
+            let wish = code.give("ld.volatile.global.u32", Type::B32, [at(record, field::WISH)]);
+            self.stop_at(code, wish);
             code.jump(None, back);
         });
+    }
+
+    /// Goes to where the thread ends, where this is not 0.
+    fn stop_at(self, code: &mut Code, flag: Reg) {
+        let up = code.give("setp.ne.u32", Type::Pred, [Operand::Reg(flag), Operand::Int(0)]);
+        code.jump(when(up), self.stop);
     }
 
     /// The end of a thread that is stopped: it writes down where it was, unless a fault is written down already.

@@ -3,7 +3,9 @@
 //! All guarded kernels of a context share one *control block* in device memory, whose address each module has in a
 //! variable ([`VARIABLE`]). The host writes the table of ranges and raises the flag; a thread that does something wrong
 //! claims the *record*, where nobody did before, fills it, and raises the flag, too. The record lies where the host can
-//! read it at any time, such as in mapped memory; the flag does not, for it is looked at often.
+//! read it at any time, such as in mapped memory; the flag does not, for it is looked at often. The host's wish to end,
+//! which lies with the record, is looked at rarely: to write there takes no call of the driver, which may wait in another
+//! thread for the very kernel that is to end.
 
 use super::super::super::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
 use super::super::super::types::Type;
@@ -53,8 +55,10 @@ pub mod field {
     pub const START: i64 = 48;
     /// And how many addresses from there on would have been right. 64 bits.
     pub const ROOM: i64 = 56;
+    /// Not 0: the host wants loops to end. 32 bits, which the host writes.
+    pub const WISH: i64 = 64;
     /// Its size in bytes.
-    pub const BYTES: usize = 64;
+    pub const BYTES: usize = 72;
 }
 
 /// The number of the kernel in a record of a function's.
