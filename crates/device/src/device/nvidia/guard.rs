@@ -211,7 +211,8 @@ impl Guard {
 
     #[cold]
     fn take(&self, context: &CudaContext) -> Result<()> {
-        // Neither is the flag raised meanwhile, and then taken down unseen, nor is a kernel launched that would end at it.
+        // Neither is the flag raised meanwhile, and then taken down unseen, nor is a kernel launched that would end at
+        // it.
         let mut raised = lock(&self.raised);
         let state = lock(&self.state);
         // All that is under way ends soon, for the flag is up; what was launched behind the fault must not write over

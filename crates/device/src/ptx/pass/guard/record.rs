@@ -4,8 +4,8 @@
 //! variable ([`VARIABLE`]). The host writes the table of ranges and raises the flag; a thread that does something wrong
 //! claims the *record*, where nobody did before, fills it, and raises the flag, too. The record lies where the host can
 //! read it at any time, such as in mapped memory; the flag does not, for it is looked at often. The host's wish to end,
-//! which lies with the record, is looked at rarely: to write there takes no call of the driver, which may wait in another
-//! thread for the very kernel that is to end.
+//! which lies with the record, is looked at rarely: to write there takes no call of the driver, which may wait in
+//! another thread for the very kernel that is to end.
 
 use super::super::super::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
 use super::super::super::types::Type;
