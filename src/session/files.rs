@@ -75,8 +75,8 @@ impl Session {
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
     /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on variables
     /// of the source that it does not have in their present size or that begin with something else now, and on
-    /// parameters that do not accept what it has for them. Parameters that the session was opened with ([`Options::parameters`](super::Options::parameters))
-    /// come before those of the file.
+    /// parameters that do not accept what it has for them. Parameters that the session was opened with
+    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.

@@ -10,6 +10,8 @@ use std::{
 use warpaint::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{Arguments, Device, Error, Fault, FaultKind, LaunchConfig, Memory, Module, Stream},
+    interop::Interop,
+    session::{Options, Past, Session},
 };
 
 use crate::{
@@ -245,4 +247,60 @@ fn pointers_in_memory_are_searched_on_a_gpu() {
     drop(more);
     gpu.launch("unknown", 10);
     gpu.stream.synchronize().unwrap();
+}
+
+/// A scene whose steps count up, with a line more in its kernel.
+fn counting(more: &str) -> String {
+    format!(
+        "/*---\n[array.a]\ntype = \"int\"\ncount = 1000\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+         __global__ void k(volatile int *a, int a_count)\n{{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+         if (i >= a_count) return;\n    {more}\n    a[i] += 1;\n}}\n"
+    )
+}
+
+/// The text that mends it is compiled and loaded while the kernel runs, and the driver waits for that with many calls.
+#[test]
+fn an_edit_ends_a_loop_without_end() {
+    let Some(device) = nvidia() else { return };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let options =
+        Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", counting("")) };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    session.run_steps(5, |_| {}).unwrap();
+    for _ in 0..3 {
+        let known = session.clock().step;
+        session.set_source(counting("while (true) a[i] += 1;"));
+        assert!(session.wait_for_program().unwrap());
+        session.play();
+        let end = Instant::now() + Duration::from_millis(300);
+        while Instant::now() < end {
+            session.update().unwrap();
+        }
+        assert_eq!(session.clock().step, known, "the kernel runs");
+        session.set_source(counting(""));
+        let end = Instant::now() + Duration::from_secs(20);
+        while session.clock().step == known {
+            session.update().unwrap();
+            assert!(Instant::now() < end, "{:?}", session.snapshot().fault);
+        }
+        session.pause();
+        session.run_steps(1, |_| {}).unwrap();
+        let step = session.clock().step;
+        let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
+        assert_eq!(found, vec![step as i32; 1000], "what the loop wrote is undone");
+    }
+    // And an access that goes far away.
+    session.set_source(counting("a[i * 1000000] = 1;"));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    let fault = session.fault().cloned().expect("it is outside");
+    assert!(fault.text.contains("`a[1000000]`, which has 1000 elements"), "{fault}");
+    session.set_source(counting(""));
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    let step = session.clock().step;
+    let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
+    assert_eq!(found, vec![step as i32; 1000]);
 }
