@@ -316,7 +316,7 @@ impl GuardRecord {
     /// ```
     /// use warpaint::device::GuardRecord;
     ///
-    /// assert_eq!(GuardRecord::read(&[0; 64]), None);
+    /// assert_eq!(GuardRecord::read(&[0; 72]), None);
     /// ```
     pub fn read(bytes: &[u8; field::BYTES]) -> Option<Self> {
         let word = |at: i64| u32::from_ne_bytes(chunk(bytes, at));
