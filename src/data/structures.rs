@@ -38,10 +38,11 @@ pub(super) fn npy(
             format!("it is damaged: {bytes} bytes are not {} times {stride}", wanted.count());
         return Err(Error::Format(text));
     }
-    let content = exactly(file, bytes)?;
+    let mut content = exactly(file, bytes)?;
     let (stride, size) = (stride as usize, structure.bytes);
     // What lies between the fields may be members that are no fields.
     if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
+        make_truths(&mut content, structure);
         return Ok(Found::All(content));
     }
     let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
@@ -72,6 +73,17 @@ struct Column {
     offset: usize,
     scalar: Scalar,
     big_endian: bool,
+}
+
+/// Makes truth values of all that are not 0: numpy stores others where it was told to.
+fn make_truths(content: &mut [u8], structure: &Structure) {
+    let truths = structure.parts.iter().filter(|part| part.element.scalar == Scalar::Bool);
+    for part in truths {
+        for one in content.chunks_exact_mut(structure.bytes.max(1)) {
+            let field = one.get_mut(part.offset..part.offset + part.bytes()).unwrap_or_default();
+            field.iter_mut().for_each(|truth| *truth = u8::from(*truth != 0));
+        }
+    }
 }
 
 impl Column {
