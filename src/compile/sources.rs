@@ -18,7 +18,7 @@ use super::{
 use crate::{
     cuda::{
         Lines, Position,
-        host::{HostCode, HostMember, Marks, without},
+        host::{HostCode, LeftOut, Marks, without},
         lexer,
     },
     diagnostic::{Diagnostic, Severity},
@@ -222,7 +222,7 @@ impl Sources {
             Outcome::Compiled(mut compiled) => {
                 self.forget_unused(&mut compiled.diagnostics);
                 self.forget_marks(&mut compiled.diagnostics);
-                compiled.diagnostics.extend(self.files.iter().flat_map(SourceFile::members));
+                compiled.diagnostics.extend(self.files.iter().flat_map(SourceFile::left_out));
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }
@@ -295,18 +295,18 @@ impl SourceFile {
         parts.map(|part| &self.text[part.clone()])
     }
 
-    /// What is to be said of members of classes that kernels have not.
-    fn members(&self) -> Vec<Diagnostic> {
-        if self.host.members.is_empty() {
+    /// What is to be said of what kernels have not, and might mean.
+    fn left_out(&self) -> Vec<Diagnostic> {
+        if self.host.left_out.is_empty() {
             return Vec::new();
         }
         let lines = Lines::new(&self.text);
-        let remark = |member: &HostMember| {
-            let at = lines.position(member.at);
-            let remark = Diagnostic::error(&self.name, member.told());
+        let remark = |left_out: &LeftOut| {
+            let at = lines.position(left_out.at);
+            let remark = Diagnostic::error(&self.name, left_out.told());
             remark.at(at.line, at.column).with_severity(Severity::Warning)
         };
-        self.host.members.iter().map(remark).collect()
+        self.host.left_out.iter().map(remark).collect()
     }
 
     fn is_changed(&self) -> bool {

@@ -9,14 +9,14 @@
 //! that it takes a time in proportion to the text's length.
 
 mod declarations;
-mod members;
+mod left_out;
 
 use std::{collections::BTreeSet, ops::Range};
 
-pub(crate) use self::members::HostMember;
+pub(crate) use self::left_out::LeftOut;
 use self::{
     declarations::{Declaration, Reader},
-    members::needed,
+    left_out::{needed, overloads},
 };
 use super::{
     brackets::Brackets,
@@ -87,8 +87,8 @@ pub(crate) struct HostCode {
     pub(crate) functions: BTreeSet<String>,
     /// Declarations that may be for both: types, constants, templates without a mark. A kernel may need them.
     pub(crate) open: Vec<Range<usize>>,
-    /// Members of classes that the device would need.
-    pub(crate) members: Vec<HostMember>,
+    /// What of it the device would need, or might mean.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl HostCode {
@@ -104,8 +104,9 @@ impl HostCode {
         let mut reader = Reader::new(&code, &brackets, marks);
         reader.declarations(0..code.len(), false);
         let is_of_device = |name: &str| reader.of_device.contains(name);
-        let members = needed(&code, &reader.members, &reader.marked);
-        let mut found = Self { members, ..Self::default() };
+        let mut left_out = needed(&code, &reader.members, &reader.marked);
+        left_out.extend(overloads(&code, &reader.functions));
+        let mut found = Self { left_out, ..Self::default() };
         for Declaration { tokens, function, is_prototype, is_open } in &reader.found {
             let (first, last) = (code[tokens.start], code[tokens.end - 1]);
             let part = first.offset..last.offset + last.text.len();

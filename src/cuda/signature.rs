@@ -295,7 +295,7 @@ fn text_of(tokens: &[Token<'_>]) -> String {
 }
 
 fn parameter(tokens: &[Token<'_>], position: &dyn Fn(&Token<'_>) -> Position) -> KernelParameter {
-    let tokens: Vec<&Token<'_>> = without_attributes(tokens);
+    let tokens: Vec<&Token<'_>> = in_line(without_attributes(tokens));
     let brackets = tokens.iter().position(|t| t.text == "[").unwrap_or(tokens.len());
     let (head, array) = tokens.split_at(brackets);
     let named = head.last().filter(|last| is_name(last, &head[..head.len() - 1]));
@@ -310,6 +310,21 @@ fn parameter(tokens: &[Token<'_>], position: &dyn Fn(&Token<'_>) -> Position) ->
     }
     let (text, ctype) = (spell(&words), CType::from_words(&words));
     KernelParameter { name, text, ctype, default: None, at }
+}
+
+/// A pointer to arrays, `float (*rows)[8]`, as the array of arrays that it is as a parameter: `float rows[][8]`.
+fn in_line<'t, 's>(mut tokens: Vec<&'t Token<'s>>) -> Vec<&'t Token<'s>> {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
+    let open = (0..tokens.len()).find(|at| text(*at) == "(" && text(at + 1) == "*");
+    let close = open.and_then(|open| (open..tokens.len()).find(|at| text(*at) == ")"));
+    if let (Some(open), Some(close)) = (open, close)
+        && text(close + 1) == "["
+    {
+        // The last word is the name; qualifiers before it are the pointer's own.
+        tokens.remove(close);
+        tokens.drain(open..(close - 1).max(open + 2));
+    }
+    tokens
 }
 
 /// Whether the last word of a declaration is the parameter's name and not the end of its type.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 use super::{
     Brackets, Marks,
-    members::{Member, kind_of},
+    left_out::{Function, Member, kind_of},
 };
 use crate::cuda::{
     lexer::{Kind, Token},
@@ -45,6 +45,8 @@ pub(super) struct Reader<'t, 's> {
     pub(super) marked: Vec<Range<usize>>,
     /// Members for the host that C++ replaces by implicit ones, or lays classes out by.
     pub(super) members: Vec<Member<'s>>,
+    /// The functions with a body.
+    pub(super) functions: Vec<Function<'s>>,
     /// The classes around, with their tokens.
     classes: Vec<(&'s str, Range<usize>)>,
 }
@@ -94,6 +96,7 @@ impl<'t, 's> Reader<'t, 's> {
             of_device,
             marked: Vec::new(),
             members: Vec::new(),
+            functions: Vec::new(),
             classes: Vec::new(),
         }
     }
@@ -265,6 +268,11 @@ impl<'t, 's> Reader<'t, 's> {
     /// Takes a function.
     fn function(&mut self, tokens: Range<usize>, head: &Head<'s>, is_prototype: bool) {
         let (name, words_before) = head.function.unwrap_or_default();
+        if !is_prototype && !matches!(name, "" | "operator") {
+            let (class, tokens) = (self.classes.last().cloned(), tokens.clone());
+            let is_of_device = head.is_marked || head.is_constant_expression;
+            self.functions.push(Function { name, class, tokens, is_of_device });
+        }
         if head.is_marked {
             if !name.is_empty() {
                 self.of_device.insert(name);

@@ -181,16 +181,16 @@ fn a_long_text_takes_no_longer_than_its_length() {
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
-/// What is told of the members of classes that kernels would need.
-fn members(text: &str) -> Vec<String> {
+/// What is told of what kernels would need.
+fn told_of(text: &str) -> Vec<String> {
     let found = HostCode::of(text, &Marks::default());
-    found.members.iter().map(HostMember::told).collect()
+    found.left_out.iter().map(LeftOut::told).collect()
 }
 
 #[test]
 fn members_that_kernels_would_need_are_told() {
     let told = |class: &str, kernel: &str| {
-        let told = members(&format!("{class}\n__global__ void k(float *x) {{ {kernel} }}"));
+        let told = told_of(&format!("{class}\n__global__ void k(float *x) {{ {kernel} }}"));
         told.iter()
             .map(|text| text.split(" for the host").next().unwrap().to_owned())
             .collect::<Vec<_>>()
@@ -202,7 +202,7 @@ fn members_that_kernels_would_need_are_told() {
     // Those that kernels are only given, and those that nobody has, need none.
     assert!(told(options, "").is_empty() && told(options, "use((const Options &)*x);").is_empty());
     assert!(
-        members(&format!("{options} __global__ void k(Options o, float *x) {{ *x = o.scale; }}"))
+        told_of(&format!("{options} __global__ void k(Options o, float *x) {{ *x = o.scale; }}"))
             .is_empty()
     );
     assert!(told(&options.replace("Options()", "__device__ Options()"), "Options o;").is_empty());
@@ -212,4 +212,40 @@ fn members_that_kernels_would_need_are_told() {
     assert_eq!(told(assign, "A *a = (A *)x; a[0] = a[1];"), ["`A` has an assignment"]);
     let shape = "struct Shape { virtual const char *name() { return \"shape\"; } virtual int n(); float y; };";
     assert_eq!(told(shape, "x[0] = ((Shape *)x)->y;"), ["`Shape` has a virtual function"]);
+}
+
+#[test]
+fn functions_that_kernels_might_mean_are_told() {
+    let told = |text: &str| {
+        let kernel = "__global__ void k(float *x) { x[0] = pick(1); x[1] = x.what(); }";
+        let told = told_of(&format!("{text}\n{kernel}"));
+        told.iter()
+            .map(|text| text.split(" for the host").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let device = "__device__ float pick(double x) { return 1; }";
+    assert_eq!(
+        told(&format!("{device} float pick(int x) {{ return 2; }}")),
+        ["`pick` is also a function"]
+    );
+    let template = "template <class T> __device__ T pick(T x) { return x; }";
+    assert_eq!(
+        told(&format!("{template} template <> int pick<int>(int x) {{ return 2; }}")),
+        ["`pick` is also a function"]
+    );
+    // A prototype may be that of the device's; what nobody calls, and kernels, can be no other's.
+    assert!(told(&format!("{device} float pick(int x);")).is_empty());
+    assert!(told_of(&format!("{device} float pick(int x) {{ return 2; }}")).is_empty());
+    assert!(told("__global__ void pick(float *x) { } void pick() { }").is_empty());
+
+    let parent = "struct Parent { __device__ int what() { return 1; } };";
+    assert_eq!(
+        told(&format!("{parent} struct Child : Parent {{ int what() {{ return 2; }} }};")),
+        ["`what` is also a function"]
+    );
+    assert_eq!(
+        told("struct A { __device__ int what(int) { return 1; } int what() { return 2; } };"),
+        ["`what` is also a function"]
+    );
+    assert!(told(&format!("{parent} struct Other {{ int what() {{ return 2; }} }};")).is_empty());
 }

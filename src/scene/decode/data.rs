@@ -107,7 +107,13 @@ fn random(
         true => [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i64), scalar)),
         false => range.map(|end| bytes(Number::Float(end), scalar)),
     };
-    if !is_number || (scalar.is_integer() && low.ceil() > high.floor()) {
+    if !is_number {
+        complain(format!(
+            "`random` gives whole and floating-point numbers, and a {scalar} is neither"
+        ));
+        return None;
+    }
+    if scalar.is_integer() && low.ceil() > high.floor() {
         complain(format!("there is no {scalar} between {low} and {high}"));
         return None;
     }

@@ -217,6 +217,32 @@ fn structures_come_from_files_of_structures_field_by_field() {
     });
 }
 
+/// numpy takes any byte for a truth value where a view says so; kernels would take 2 for something else than 1.
+#[test]
+fn truth_values_are_0_or_1_whatever_the_layout() {
+    let manifest = "[array.p]\ntype = 'P'\ncount = 2\nfile = 'p.npy'\n[array.out]\ntype = 'int'\ncount = 2\n\
+                    [[pass]]\nkernel = 'look'\nover = 'p'\n";
+    let kernel = "struct P { bool is_alive[2]; short tag; };
+__global__ void look(const P *p, int *out) {
+    int i = threadIdx.x;
+    if (i < 2) out[i] = ((const unsigned char *)&p[i])[0] + 256 * ((const unsigned char *)&p[i])[1];
+}";
+    let (tag, is_alive) = ("('tag', '<i2')", "('is_alive', '|b1', (2,))");
+    let as_in_memory =
+        npy_of(&format!("[{is_alive}, {tag}]"), false, "(2,)", &[2, 0, 7, 0, 1, 255, 7, 0]);
+    let other_way =
+        npy_of(&format!("[{tag}, {is_alive}]"), false, "(2,)", &[7, 0, 2, 0, 7, 0, 1, 255]);
+    on_each_device(|device| {
+        let folder = Folder::new();
+        for file in [&as_in_memory, &other_way] {
+            write(&folder.path("p.npy"), file);
+            let mut session = folder.begun(device, &scene(manifest, kernel));
+            session.run_steps(1, |_| {}).unwrap();
+            assert_eq!(read::<i32>(&mut session, "out"), [1, 257]);
+        }
+    });
+}
+
 #[test]
 fn files_that_do_not_fit_are_told() {
     let folder = Folder::new();

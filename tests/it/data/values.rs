@@ -151,7 +151,7 @@ fn random_numbers_that_cannot_be_are_told() {
     for (element, more, told) in [
         ("float", "random = [1, 0]", "`random` starts at 1, behind its end 0"),
         ("float", "random = [1]", "`random` must have 2 numbers, not 1"),
-        ("bool", "random = [0, 1]", "there is no bool between 0 and 1"),
+        ("bool", "random = [0, 1]", "whole and floating-point numbers, and a bool is neither"),
         ("int", "random = [0.2, 0.8]", "there is no int between 0.2 and 0.8"),
         ("unsigned", "random = [-1, 8]", "-1 is beyond the range of unsigned"),
         ("half", "random = [0, 1e6]", "1000000.0 is beyond the range of half"),
