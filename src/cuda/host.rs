@@ -20,6 +20,7 @@ use self::{
 };
 use super::{
     brackets::Brackets,
+    conditional::Macros,
     lexer::{self, Kind, Token},
 };
 
@@ -106,6 +107,14 @@ impl HostCode {
         let is_of_device = |name: &str| reader.of_device.contains(name);
         let mut left_out = needed(&code, &reader.members, &reader.marked);
         left_out.extend(overloads(&code, &reader.functions));
+        if !left_out.is_empty() {
+            // Of helpers that a header has for other compilers alone (`#ifndef __CUDACC__`) nothing is told.
+            let compiled = Macros::default().code(text, MOST_TOKENS).likely;
+            let is_compiled = |one: &LeftOut| {
+                compiled.binary_search_by_key(&one.at, |token| token.offset).is_ok()
+            };
+            left_out.retain(is_compiled);
+        }
         let mut found = Self { left_out, ..Self::default() };
         for Declaration { tokens, function, is_prototype, is_open } in &reader.found {
             let (first, last) = (code[tokens.start], code[tokens.end - 1]);

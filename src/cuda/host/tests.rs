@@ -248,4 +248,7 @@ fn functions_that_kernels_might_mean_are_told() {
         ["`what` is also a function"]
     );
     assert!(told(&format!("{parent} struct Other {{ int what() {{ return 2; }} }};")).is_empty());
+    // Headers have functions for other compilers.
+    let others = "\n#ifndef __CUDACC__\nfloat pick(int x) { return 2; }\n#endif\n";
+    assert!(told(&format!("{device}{others}")).is_empty());
 }
