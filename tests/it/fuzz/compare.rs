@@ -197,7 +197,12 @@ fn start(
 /// it all tests that run beside.
 fn nvidia() -> Option<Device> {
     // Whoever has such a device asks for it: this is no test that is skipped.
-    if asks_nvidia() { crate::support::nvidia() } else { None }
+    let device = if asks_nvidia() { crate::support::nvidia() } else { None };
+    if let Some(device) = &device {
+        // Functions that call themselves three times, built without optimisation, take more than the driver's 1 KiB.
+        device.set_limit(Limit::StackBytes, 64 << 10).unwrap();
+    }
+    device
 }
 
 /// Whether an NVIDIA device is asked, too.

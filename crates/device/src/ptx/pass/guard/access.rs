@@ -1,10 +1,10 @@
 //! What memory an instruction accesses.
 
-use super::super::super::inst::{Instruction, Op};
-use super::super::super::matrix::{MatrixAccess, Tiles};
-use super::super::super::modifier::MbarrierOp;
-use super::super::super::operand::{Operand, Reg};
-use super::super::super::types::Space;
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::matrix::{MatrixAccess, Tiles};
+use crate::ptx::modifier::MbarrierOp;
+use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::types::Space;
 
 /// What is done with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

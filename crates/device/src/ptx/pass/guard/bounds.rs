@@ -1,8 +1,5 @@
 //! The comparison of an address with the memory that it has to lie in.
 
-use super::super::super::inst::Guard;
-use super::super::super::operand::{Operand, Reg, Scalar, Special, Symbol};
-use super::super::super::types::{Space, Type};
 use super::extent::Size;
 use super::origin::Source;
 use super::plan::{Bounds, Group, Root, is_wide};
@@ -10,6 +7,9 @@ use super::record::Place;
 use super::search::RESERVED_SHARED;
 use super::weave::Weaver;
 use super::words::Word;
+use crate::ptx::inst::Guard;
+use crate::ptx::operand::{Operand, Reg, Scalar, Special, Symbol};
+use crate::ptx::types::{Space, Type};
 
 /// A check that was put in.
 #[derive(Clone, Debug)]

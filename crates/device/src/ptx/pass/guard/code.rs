@@ -1,9 +1,9 @@
 //! Instructions that are put into a body.
 
-use super::super::super::ast::{Body, LocationId, Registers, Statement};
-use super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::operand::{Address, Base, Label, Operand, Reg, Special, Symbol};
-use super::super::super::types::Type;
+use crate::ptx::ast::{Body, LocationId, Registers, Statement};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::operand::{Address, Base, Label, Operand, Reg, Special, Symbol};
+use crate::ptx::types::Type;
 
 /// How the names of new labels and registers begin.
 const LABELS: &str = "$warpaint_guard_";

@@ -1,9 +1,9 @@
 //! How large a variable is, and how it is aligned.
 
-use super::super::super::ast::Linkage;
-use super::super::super::operand::Symbol;
-use super::super::super::types::Space;
 use super::origin::Origins;
+use crate::ptx::ast::Linkage;
+use crate::ptx::operand::Symbol;
+use crate::ptx::types::Space;
 
 /// How large a source is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The module's own variables in device memory, for addresses of which nobody knows where they come from: no host need
 //! know where a loader has put them.
 
-use super::super::super::ast::{Init, Item, Linkage, Module, SymbolAddress, Value, Variable};
-use super::super::super::operand::Symbol;
-use super::super::super::types::{Space, Type};
+use crate::ptx::ast::{Init, Item, Linkage, Module, SymbolAddress, Value, Variable};
+use crate::ptx::operand::Symbol;
+use crate::ptx::types::{Space, Type};
 
 /// The name of the table.
 const NAME: &str = "__warpaint_guard_globals";

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::ast::{Body, Function, FunctionKind, Module};
-use super::super::super::inst::{Instruction, Op};
-use super::super::super::modifier::{BoolOp, Half};
-use super::super::super::op::Loads;
-use super::super::super::operand::{Address, Base, Operand, Reg, Symbol};
-use super::super::super::types::{Space, Type};
 use super::words::parameter_offsets;
+use crate::ptx::ast::{Body, Function, FunctionKind, Module};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::Loads;
+use crate::ptx::operand::{Address, Base, Operand, Reg, Symbol};
+use crate::ptx::types::{Space, Type};
 
 /// Most different sources of one register.
 const MOST_SOURCES: usize = 8;

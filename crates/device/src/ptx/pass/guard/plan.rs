@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::super::super::ast::{Body, Statement};
-use super::super::super::cfg::{BlockId, Cfg};
-use super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::modifier::Mode;
-use super::super::super::op::Waits;
-use super::super::super::operand::{Base, Operand, Reg, Symbol};
-use super::super::super::types::{Space, Type};
 use super::Counts;
 use super::access::{Access, Action, When, accesses};
 use super::extent::Size;
 use super::origin::{Origin, Origins, Source};
+use crate::ptx::ast::{Body, Statement};
+use crate::ptx::cfg::{BlockId, Cfg};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::Mode;
+use crate::ptx::op::Waits;
+use crate::ptx::operand::{Base, Operand, Reg, Symbol};
+use crate::ptx::types::{Space, Type};
 
 /// Most bytes from the first to the last that one check is for.
 const WIDEST: i64 = 4096;

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::super::super::ast::Body;
-use super::super::super::cfg::{BlockId, Cfg};
-use super::super::super::inst::{Instruction, Op};
-use super::super::super::modifier::Cmp;
-use super::super::super::operand::{Label, Operand, Reg};
-use super::super::super::types::Type;
 use super::code::{Code, at, when};
 use super::record::{Place, Recorder, control, field};
+use crate::ptx::ast::Body;
+use crate::ptx::cfg::{BlockId, Cfg};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::modifier::Cmp;
+use crate::ptx::operand::{Label, Operand, Reg};
+use crate::ptx::types::Type;
 
 /// A loop looks at the flag so many times round once.
 const EVERY: i64 = 256;

@@ -7,11 +7,11 @@
 //! which lies with the record, is looked at rarely: to write there takes no call of the driver, which may wait in
 //! another thread for the very kernel that is to end.
 
-use super::super::super::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
-use super::super::super::types::Type;
 use super::code::{Code, at, of, when};
 use super::globals::Globals;
 use super::windows::Windows;
+use crate::ptx::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
+use crate::ptx::types::Type;
 
 /// The variable of a guarded module: the address of the control block (64 bits), then the number of the module, by
 /// which records tell modules apart (32 bits). The host writes both before the first launch.

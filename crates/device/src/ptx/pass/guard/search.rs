@@ -2,12 +2,12 @@
 //!
 //! A thread keeps the range that it found last, in two registers, and looks there first.
 
-use super::super::super::operand::{Label, Operand, Reg, Scalar, Special};
-use super::super::super::types::Type;
 use super::code::{Code, at, unless, when};
 use super::globals::Globals;
 use super::record::{Recorder, control};
 use super::windows::Windows;
+use crate::ptx::operand::{Label, Operand, Reg, Scalar, Special};
+use crate::ptx::types::Type;
 
 /// Bytes of shared memory that the system keeps for itself at most; variables may lie behind them.
 pub(super) const RESERVED_SHARED: i64 = 1024;

@@ -1,9 +1,9 @@
 //! Instructions that end the launch: `trap`, and failed assertions.
 
-use super::super::super::ast::{Body, Init, Module, Statement, Value};
-use super::super::super::inst::{Instruction, Op};
-use super::super::super::op::Next;
-use super::super::super::operand::{Address, Base, Operand, Reg, Symbol};
+use crate::ptx::ast::{Body, Init, Module, Statement, Value};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::op::Next;
+use crate::ptx::operand::{Address, Base, Operand, Reg, Symbol};
 
 /// The function that a failed `assert` calls.
 const ASSERT: &str = "__assertfail";

@@ -1,5 +1,5 @@
-use super::super::super::{inst::Op, parse, print};
 use super::{Word, guard};
+use crate::ptx::{inst::Op, parse, print};
 
 /// A word of what the launch gives is what the comparison needs: the first address less the lowest offset, and how many
 /// addresses there are from there on.

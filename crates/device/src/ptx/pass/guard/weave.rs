@@ -2,13 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::super::super::ast::{Body, Statement};
-use super::super::super::cfg::{BlockId, Cfg};
-use super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::modifier::Clamp;
-use super::super::super::op::{Waits, WarpOp};
-use super::super::super::operand::{Operand, Reg, Scalar, Special};
-use super::super::super::types::Type;
 use super::access::When;
 use super::bounds::Woven;
 use super::code::{Code, unless, when};
@@ -21,6 +14,13 @@ use super::search::Found;
 use super::stop::Reason;
 use super::words::Words;
 use super::{Check, CheckKind, CheckedAccess};
+use crate::ptx::ast::{Body, Statement};
+use crate::ptx::cfg::{BlockId, Cfg};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::Clamp;
+use crate::ptx::op::{Waits, WarpOp};
+use crate::ptx::operand::{Operand, Reg, Scalar, Special};
+use crate::ptx::types::Type;
 
 /// Puts the checks of a plan into a body.
 pub(super) struct Weaver<'a> {

@@ -4,9 +4,9 @@
 //! that a wild address may well lie in one. A window is open only where the module makes a generic address of that
 //! space.
 
-use super::super::super::ast::{Body, Module};
-use super::super::super::inst::{Instruction, Op};
-use super::super::super::types::Space;
+use crate::ptx::ast::{Body, Module};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::types::Space;
 
 /// The windows that are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

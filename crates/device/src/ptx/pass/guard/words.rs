@@ -1,7 +1,7 @@
 //! What a launch gives a guarded kernel beside its arguments.
 
-use super::super::super::ast::Param;
-use super::super::super::operand::{Address, Base, Operand, Symbol};
+use crate::ptx::ast::Param;
+use crate::ptx::operand::{Address, Base, Operand, Symbol};
 
 /// Most bytes of a kernel's parameters that every driver takes (PTX ISA, "Kernel Function Parameters").
 const MOST_BYTES: u32 = 4096;
@@ -100,7 +100,7 @@ impl Words {
 
     /// The parameter, where there are words.
     pub(super) fn parameter(&self) -> Option<Param> {
-        use super::super::super::types::Type;
+        use crate::ptx::types::Type;
         (!self.list.is_empty()).then(|| Param {
             name: "__warpaint_guard_words".to_owned(),
             align: Some(8),

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::super::ast::{
+use super::{MOST_GROWTH, MOST_REGISTERS, MOST_STATEMENTS, Need, Refused, arguments};
+use crate::ptx::ast::{
     Body, Function, Inlined, Linkage, Location, LocationId, Module, Param, Prototype, Section,
     Statement, Table, Variable,
 };
-use super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::modifier::Access;
-use super::super::super::operand::{Address, Base, Label, Operand, Reg, Symbol};
-use super::super::super::types::{Space, Type};
-use super::{MOST_GROWTH, MOST_REGISTERS, MOST_STATEMENTS, Need, Refused, arguments};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::Access;
+use crate::ptx::operand::{Address, Base, Label, Operand, Reg, Symbol};
+use crate::ptx::types::{Space, Type};
 
 /// Replaces calls in the functions of a module, from the inside outwards.
 pub(super) struct Inliner<'a> {

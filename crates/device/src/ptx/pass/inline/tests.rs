@@ -1,10 +1,10 @@
 //! Inlining, as text: what comes out must be PTX that means the same (`tests/ptx/functions.ptx` runs it).
 
-use super::super::super::ast::Module;
-use super::super::super::inst::Op;
-use super::super::super::{parse, print, verify};
 use super::super::lift_shared::lift_shared;
 use super::{Need, inline};
+use crate::ptx::ast::Module;
+use crate::ptx::inst::Op;
+use crate::ptx::{parse, print, verify};
 
 fn read(text: &str) -> Module {
     let module = parse(text).unwrap_or_else(|diagnostics| panic!("{}", diagnostics[0]));
@@ -31,10 +31,10 @@ fn expect_round_trip(module: &Module) {
     for (a, b) in again.functions.iter().zip(&module.functions) {
         assert_eq!(a.body.is_some(), b.body.is_some());
         let (Some(a), Some(b)) = (&a.body, &b.body) else { continue };
-        let instructions = |m: &Module, f: &super::super::super::ast::Body| -> Vec<String> {
+        let instructions = |m: &Module, f: &crate::ptx::ast::Body| -> Vec<String> {
             let chain =
                 |id| m.inline_chain(id).into_iter().map(|(name, _)| name.to_owned()).collect();
-            let place = |i: &super::super::super::inst::Instruction| -> Vec<String> {
+            let place = |i: &crate::ptx::inst::Instruction| -> Vec<String> {
                 i.location.map_or_else(Vec::new, chain)
             };
             f.instructions().map(|i| format!("{:?} {:?}", i.op, place(i))).collect()

@@ -1,11 +1,11 @@
 //! Calls through pointers, as a choice among the functions that a pointer can have.
 
-use super::super::super::ast::{Body, FunctionKind, Init, Module, Param, Statement, Value};
-use super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::modifier::Cmp;
-use super::super::super::operand::{Label, Operand, Symbol};
-use super::super::super::types::Type;
 use super::Need;
+use crate::ptx::ast::{Body, FunctionKind, Init, Module, Param, Statement, Value};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::Cmp;
+use crate::ptx::operand::{Label, Operand, Symbol};
+use crate::ptx::types::Type;
 
 /// The functions whose address is taken somewhere.
 pub(super) fn targets(module: &Module) -> Vec<usize> {

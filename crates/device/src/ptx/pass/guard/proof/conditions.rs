@@ -1,20 +1,16 @@
 //! What branches tell of values where their way was taken.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not followed may be anything, which is never wrong"
-)]
-
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::super::super::cfg::BlockId;
-use super::super::super::super::inst::{Guard, Op};
-use super::super::super::super::modifier::{BoolOp, Cmp, Half};
-use super::super::super::super::op::Next;
-use super::super::super::super::operand::{Label, Operand};
-use super::super::super::super::types::{Kind, Type};
+use super::form::{Form, Integer, Predicate};
 use super::known::Known;
 use super::values::{Value, Values};
+use crate::ptx::cfg::BlockId;
+use crate::ptx::inst::Guard;
+use crate::ptx::modifier::{BoolOp, Cmp, Half};
+use crate::ptx::op::Next;
+use crate::ptx::operand::{Label, Operand};
+use crate::ptx::types::{Kind, Type};
 
 /// Most steps from a predicate to what it was made of, and from a number to those that it was computed of.
 const MOST_STEPS: u32 = 12;
@@ -271,47 +267,45 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
         BoolOp::Or => !holds,
         BoolOp::Xor => false,
     };
-    match &i.op {
-        Op::Logic { op, ty: Type::Pred } if all(*op) => {
+    match Form::of(&i.op) {
+        Some(Form::Predicate(Predicate::Of(op))) if all(op) => {
             further(i.src.first(), holds);
             further(i.src.get(1), holds);
         }
-        Op::Not { ty: Type::Pred } => further(i.src.first(), !holds),
-        Op::Mov { ty: Type::Pred, .. } => further(i.src.first(), holds),
-        Op::Setp { combine, ty, .. } if is_integer(*ty) => {
+        Some(Form::Predicate(Predicate::Not)) => further(i.src.first(), !holds),
+        Some(Form::Move(Type::Pred)) => further(i.src.first(), holds),
+        Some(Form::Predicate(Predicate::Compare(_, combine, _))) => {
             // The second result is of the contrary.
             let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
             match combine {
                 None => facts.push(Fact { at, holds: holds == is_first }),
-                Some(op) if all(*op) && is_first => {
+                Some(op) if all(op) && is_first => {
                     further(i.src.get(2), holds);
                     facts.push(Fact { at, holds });
                 }
                 Some(_) => {}
             }
         }
-        _ => {}
+        Some(Form::Predicate(Predicate::Of(_)) | Form::Move(_) | Form::Address(_)) => {}
+        Some(Form::Integer(..) | Form::Convert(_) | Form::Choice | Form::Load(_)) => {}
+        Some(Form::Real(_)) | None => {}
     }
-}
-
-pub(super) fn is_integer(ty: Type) -> bool {
-    let kind = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
-    kind && !ty.is_packed() && matches!(ty.bits(), 8 | 16 | 32 | 64)
 }
 
 /// What a fact says of the values that its operands are, and were computed of.
 fn bounds(known: Known<'_>, fact: Fact) -> Vec<(Value, Bound)> {
     let (mut all, values) = (Vec::new(), known.values);
     let statement = values.body.statements.get(fact.at);
-    let Some(super::super::super::super::ast::Statement::Instruction(i)) = statement else {
+    let Some(crate::ptx::ast::Statement::Instruction(i)) = statement else {
         return all;
     };
-    let (Op::Setp { cmp, ty, .. }, [a, b, ..]) = (&i.op, i.src.as_slice()) else { return all };
-    let Some(order) = Order::of(*cmp) else { return all };
+    let Some(Form::Predicate(Predicate::Compare(cmp, _, ty))) = Form::of(&i.op) else { return all };
+    let [a, b, ..] = i.src.as_slice() else { return all };
+    let Some(order) = Order::of(cmp) else { return all };
     let order = if fact.holds { order } else { order.turned() };
     for (one, other, order) in [(a, b, order), (b, a, order.swapped())] {
         let Some(reg) = one.reg() else { continue };
-        let (bits, signed) = (ty.bits(), is_signed(*ty, *cmp));
+        let (bits, signed) = (ty.bits(), is_signed(ty, cmp));
         let mut value = values.before(fact.at, reg);
         let (mut factor, mut more) = (1, 0);
         for _ in 0..MOST_STEPS {
@@ -340,40 +334,38 @@ pub(super) fn linear(known: Known<'_>, value: Value, bits: u32) -> Option<(Value
     if i.dst.first().and_then(Operand::reg) != Some(value.reg()) {
         return None;
     }
-    let from = |operand: &Operand| Some(known.values.before(at, operand.reg()?));
-    let fixed = |operand: &Operand| known.operand(at, operand);
-    let fits = |ty: Type| is_integer(ty) && ty.bits() == bits;
-    match (&i.op, i.src.as_slice()) {
-        (Op::Mov { ty, lanes: 0 | 1 }, [a]) if ty.bits() == bits => Some((from(a)?, 1, 0)),
-        (Op::Add { mode, carry, ty }, [a, b]) if fits(*ty) && !mode.sat && !carry.is_used() => {
-            match fixed(b) {
-                Some(by) => Some((from(a)?, 1, by)),
-                None => Some((from(b)?, 1, fixed(a)?)),
+    let from = |number: usize| Some(known.values.before(at, i.src.get(number)?.reg()?));
+    let fixed = |number: usize| known.operand(at, i.src.get(number)?);
+    // A product of a source and a constant, to which another constant is added.
+    let product = |more: i128| match fixed(1) {
+        Some(by) => Some((from(0)?, by, more)),
+        None => Some((from(1)?, fixed(0)?, more)),
+    };
+    match Form::of(&i.op)? {
+        Form::Move(ty) if ty.bits() == bits => Some((from(0)?, 1, 0)),
+        Form::Integer(form, ty) if ty.bits() == bits => match form {
+            Integer::Sum => match fixed(1) {
+                Some(by) => Some((from(0)?, 1, by)),
+                None => Some((from(1)?, 1, fixed(0)?)),
+            },
+            Integer::Difference => match fixed(1) {
+                Some(by) => Some((from(0)?, 1, -by)),
+                None => Some((from(1)?, -1, fixed(0)?)),
+            },
+            Integer::ShiftLeft => {
+                let by = u32::try_from(fixed(1)?).ok().filter(|by| *by < 32)?;
+                Some((from(0)?, 1 << by, 0))
             }
-        }
-        (Op::Sub { mode, carry, ty }, [a, b]) if fits(*ty) && !mode.sat && !carry.is_used() => {
-            match fixed(b) {
-                Some(by) => Some((from(a)?, 1, -by)),
-                None => Some((from(b)?, -1, fixed(a)?)),
+            Integer::Product(Half::Lo) => product(0),
+            Integer::Mad(Half::Lo) => product(fixed(2)?),
+            Integer::Product(Half::Hi | Half::Wide) | Integer::Mad(Half::Hi | Half::Wide) => None,
+            Integer::Quotient | Integer::Remainder | Integer::Negative | Integer::Complement => {
+                None
             }
-        }
-        (Op::Shl { ty }, [a, b]) if fits(*ty) => {
-            let by = u32::try_from(fixed(b)?).ok().filter(|by| *by < 32)?;
-            Some((from(a)?, 1 << by, 0))
-        }
-        (Op::Mul { half: Some(Half::Lo), ty, .. }, [a, b]) if fits(*ty) => match fixed(b) {
-            Some(by) => Some((from(a)?, by, 0)),
-            None => Some((from(b)?, fixed(a)?, 0)),
+            Integer::Least | Integer::Greatest | Integer::Bitwise(_) | Integer::ShiftRight => None,
+            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
         },
-        (Op::Mad { half: Some(Half::Lo), carry, mode, ty }, [a, b, c])
-            if fits(*ty) && !mode.sat && !carry.is_used() =>
-        {
-            let more = fixed(c)?;
-            match fixed(b) {
-                Some(by) => Some((from(a)?, by, more)),
-                None => Some((from(b)?, fixed(a)?, more)),
-            }
-        }
-        _ => None,
+        Form::Move(_) | Form::Integer(..) | Form::Address(_) | Form::Convert(_) => None,
+        Form::Choice | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
     }
 }

@@ -1,19 +1,13 @@
 //! Numbers that are the same in all threads of a launch.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not followed may be anything, which is never wrong"
-)]
-
-use super::super::super::super::inst::Op;
-use super::super::super::super::modifier::Half;
-use super::super::super::super::operand::{Address, Base, Operand, Symbol};
-use super::super::super::super::types::{Kind, Space, Type};
 use super::super::origin::Origins;
 use super::Launch;
-use super::conditions::is_integer;
+use super::form::{Form, Integer, is_integer};
 use super::range::Range;
 use super::values::{Value, Values};
+use crate::ptx::modifier::Half;
+use crate::ptx::operand::{Address, Base, Operand, Symbol};
+use crate::ptx::types::{Kind, Space, Type};
 
 /// Most steps from a number to what it was computed of.
 const MOST_STEPS: u32 = 8;
@@ -38,7 +32,9 @@ impl<'a> Known<'a> {
             Operand::Int(value) => Some((*value).into()),
             Operand::Reg(reg) => self.within(self.values.before(at, *reg), steps),
             Operand::Special(special) => self.launch.special(*special)?.single(),
-            _ => None,
+            Operand::Not(_) | Operand::F32(_) | Operand::F64(_) | Operand::Symbol(..) => None,
+            Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => None,
+            Operand::Label(_) | Operand::Table(_) | Operand::Sink => None,
         }
     }
 
@@ -49,23 +45,22 @@ impl<'a> Known<'a> {
             return None;
         }
         let source = |number: usize| self.part(at, i.src.get(number)?, steps);
-        match &i.op {
-            Op::Mov { lanes: 0 | 1, .. } => source(0),
-            Op::Add { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
-                Some(source(0)? + source(1)?)
-            }
-            Op::Mul { half: Some(Half::Lo), .. } => source(0)?.checked_mul(source(1)?),
-            Op::Shl { ty } => {
+        match Form::of(&i.op)? {
+            Form::Move(_) => source(0),
+            Form::Integer(Integer::Sum, _) => Some(source(0)? + source(1)?),
+            Form::Integer(Integer::Product(Half::Lo), _) => source(0)?.checked_mul(source(1)?),
+            Form::Integer(Integer::ShiftLeft, ty) => {
                 let by = u32::try_from(source(1)?).ok().filter(|by| *by < ty.bits())?;
                 source(0)?.checked_mul(1 << by)
             }
-            Op::Cvt(cvt) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
+            Form::Convert(cvt) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
                 Some(numbers(numbers(Range::of(source(0)?), cvt.from), cvt.to).low)
             }
-            Op::Ld(access) if access.space.map(Space::kind) == Some(Space::Param) => {
+            Form::Load(access) if access.space.map(Space::kind) == Some(Space::Param) => {
                 self.parameter(i.src.first()?.address()?, access.ty, 0)?.single()
             }
-            _ => None,
+            Form::Integer(..) | Form::Convert(_) | Form::Load(_) | Form::Address(_) => None,
+            Form::Choice | Form::Real(_) | Form::Predicate(_) => None,
         }
         .filter(|number| number.abs() < 1 << 66)
     }

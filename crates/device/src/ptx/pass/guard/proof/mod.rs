@@ -9,6 +9,7 @@
 //! are worth asking about is tried when it is guarded (`promising`); what is right or wrong does not depend on that.
 
 mod conditions;
+mod form;
 mod known;
 mod range;
 mod ranges;
@@ -20,14 +21,14 @@ mod values;
 
 use std::cell::Cell;
 
-use super::super::super::ast::{Body, Function, Module};
-use super::super::super::cfg::Cfg;
-use super::super::super::inst::Guard;
-use super::super::super::operand::{Axis, Grid, Scalar, Special};
 use super::extent::Size;
 use super::origin::{Origins, Source};
 use super::plan::{Bounds, Group, Root};
 use super::words::pointer_at;
+use crate::ptx::ast::{Body, Function, Module};
+use crate::ptx::cfg::Cfg;
+use crate::ptx::inst::Guard;
+use crate::ptx::operand::{Axis, Grid, Scalar, Special};
 use range::Range;
 use ranges::Ranges;
 use values::Values;

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::super::super::cfg::BlockId;
-use super::super::super::super::inst::{Guard, Op};
-use super::super::super::super::operand::{Operand, Reg};
 use super::super::origin::{Origin, Origins, Source};
 use super::Launch;
 use super::conditions::{Bound, Conditions, Context, Order};
+use super::form::Form;
 use super::known::Known;
 use super::range::Range;
 use super::values::{Value, Values};
+use crate::ptx::cfg::BlockId;
+use crate::ptx::inst::Guard;
+use crate::ptx::operand::{Operand, Reg};
 
 /// Most values that one question leads to, and how far it leads.
 const MOST_VALUES: u32 = 4_000;
@@ -255,10 +256,8 @@ impl<'a> Ranges<'a> {
         let (a, b) = (a.reg()?, self.known.values.before(at, b.reg()?));
         let a = self.known.values.before(at, a);
         let (at, i) = self.known.values.instruction(b).filter(|(_, i)| i.guard.is_none())?;
-        let (Op::Selp { .. }, [one, other, Operand::Reg(chooser)]) = (&i.op, i.src.as_slice())
-        else {
-            return None;
-        };
+        let Some(Form::Choice) = Form::of(&i.op) else { return None };
+        let [one, other, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
         if self.choices == 0 || self.is_relative(b.reg()) {
             return None;
         }

@@ -1,18 +1,13 @@
 //! Floating-point numbers, as far as indices are made of them: most are clamped before they are rounded to integers.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not followed may be anything, which is never wrong"
-)]
-
-use super::super::super::super::inst::Op;
-use super::super::super::super::modifier::{Cvt, IntRounding, Rounding};
-use super::super::super::super::operand::Operand;
-use super::super::super::super::types::{Kind, Type};
-use super::conditions::{Context, is_integer};
+use super::conditions::Context;
+use super::form::{Form, Real, is_integer};
 use super::range::Range;
 use super::ranges::Ranges;
 use super::values::Value;
+use crate::ptx::modifier::{Cvt, IntRounding, Rounding};
+use crate::ptx::operand::Operand;
+use crate::ptx::types::{Kind, Type};
 
 /// Most steps from a number to what it was computed of.
 const MOST_STEPS: u32 = 10;
@@ -97,7 +92,11 @@ impl Ranges<'_> {
                 let value = self.known.values.before(at, *reg);
                 self.real_value(value, context, steps).unwrap_or(Reals::ALL).flushed()
             }
-            _ => Reals::ALL,
+            Operand::Not(_) | Operand::Int(_) | Operand::Special(_) => Reals::ALL,
+            Operand::Symbol(..) | Operand::Address(_) | Operand::Vector(_) => Reals::ALL,
+            Operand::Bracket(_) | Operand::Label(_) | Operand::Table(_) | Operand::Sink => {
+                Reals::ALL
+            }
         }
     }
 
@@ -107,31 +106,26 @@ impl Ranges<'_> {
         if i.dst.first().and_then(Operand::reg) != Some(value.reg()) {
             return None;
         }
-        let nearest =
-            |rounding: Option<Rounding>| matches!(rounding, None | Some(Rounding::Nearest));
         let mut source = |number: usize| match i.src.get(number) {
             Some(operand) => self.real(at, operand, context, steps),
             None => Reals::ALL,
         };
-        match &i.op {
-            Op::Mov { ty: Type::F32, lanes: 0 | 1 } => Some(source(0)),
-            // What is no number loses.
-            Op::Min(m) if m.ty == Type::F32 && !(m.nan || m.xorsign_abs || m.abs || m.three) => {
+        match Form::of(&i.op)? {
+            Form::Move(Type::F32) => Some(source(0)),
+            Form::Real(Real::Least) => {
                 let [a, b] = [source(0), source(1)];
                 let high = if a.nan { b.high } else { a.high.min(b.high) };
                 let high = if b.nan { a.high.max(high) } else { high };
                 Some(Reals { low: a.low.min(b.low), high, nan: a.nan && b.nan })
             }
-            Op::Max(m) if m.ty == Type::F32 && !(m.nan || m.xorsign_abs || m.abs || m.three) => {
+            Form::Real(Real::Greatest) => {
                 let [a, b] = [source(0), source(1)];
                 let low = if a.nan { b.low } else { a.low.max(b.low) };
                 let low = if b.nan { a.low.min(low) } else { low };
                 Some(Reals { low, high: a.high.max(b.high), nan: a.nan && b.nan })
             }
-            Op::Add { mode, ty: Type::F32, .. } if nearest(mode.rounding) && !mode.sat => {
-                Some(source(0).plus(source(1)))
-            }
-            Op::Mul { mode, ty: Type::F32, .. } if nearest(mode.rounding) && !mode.sat => {
+            Form::Real(Real::Sum) => Some(source(0).plus(source(1))),
+            Form::Real(Real::Product) => {
                 let [a, b] = [source(0), source(1)];
                 match a.low == a.high && !a.nan {
                     true => Some(b.times(a.low)),
@@ -139,7 +133,7 @@ impl Ranges<'_> {
                     false => None,
                 }
             }
-            Op::Cvt(cvt) if cvt.to == Type::F32 && cvt.from == Type::F32 && !cvt.relu => {
+            Form::Convert(cvt) if cvt.to == Type::F32 && cvt.from == Type::F32 && !cvt.relu => {
                 let all = source(0);
                 let all = match cvt.integer {
                     Some(integer) => all.map(rounding(integer)),
@@ -153,15 +147,18 @@ impl Ranges<'_> {
                     false => all,
                 })
             }
-            Op::Cvt(cvt)
-                if cvt.to == Type::F32 && is_integer(cvt.from) && nearest(cvt.rounding) =>
+            Form::Convert(cvt)
+                if cvt.to == Type::F32
+                    && is_integer(cvt.from)
+                    && matches!(cvt.rounding, None | Some(Rounding::Nearest)) =>
             {
                 let range = self.operand(at, i.src.first()?, context)?;
                 let range = super::known::numbers(range, cvt.from);
                 let all = Reals { low: range.low as f32, high: range.high as f32, nan: false };
                 Some(if cvt.sat { Reals::ALL } else { all })
             }
-            _ => None,
+            Form::Move(_) | Form::Convert(_) | Form::Address(_) | Form::Integer(..) => None,
+            Form::Choice | Form::Load(_) | Form::Predicate(_) => None,
         }
     }
 }

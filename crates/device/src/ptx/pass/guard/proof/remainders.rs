@@ -2,13 +2,15 @@
 //!
 //! The range of such a difference follows from that it is a remainder, not from the ranges of its parts.
 
-use super::super::super::super::inst::Op;
-use super::super::super::super::modifier::{BoolOp, Half};
-use super::super::super::super::operand::Operand;
-use super::conditions::{Context, is_integer};
+use super::conditions::Context;
+use super::form::{Form, Integer};
 use super::range::Range;
 use super::ranges::Ranges;
 use super::values::Value;
+use crate::ptx::inst::Instruction;
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::types::Kind;
 
 /// Most steps from a quotient to what is divided.
 const MOST_STEPS: u32 = 8;
@@ -42,13 +44,12 @@ impl Ranges<'_> {
         let values = self.known.values;
         let masked = |value: Value| {
             let (at, i) = values.instruction(value).filter(|(_, i)| i.guard.is_none())?;
-            match (&i.op, i.src.as_slice()) {
-                (Op::Logic { op: BoolOp::And, ty }, [Operand::Reg(a), Operand::Int(mask)]) => {
-                    let mask = Range::of((*mask).into()).unsigned(ty.bits()).low;
-                    Some((values.canonical(values.before(at, *a)), mask, ty.bits()))
-                }
-                _ => None,
-            }
+            let Form::Integer(Integer::Bitwise(BoolOp::And), ty) = Form::of(&i.op)? else {
+                return None;
+            };
+            let (a, mask) = of_constant(i)?;
+            let mask = Range::of(mask).unsigned(ty.bits()).low;
+            Some((values.canonical(values.before(at, a)), mask, ty.bits()))
         };
         let (of, mask, bits) = masked(y)?;
         // Of the same, with more of its bits.
@@ -61,32 +62,32 @@ impl Ranges<'_> {
     fn multiple(&mut self, x: Value, y: Value, range: Range, context: Context) -> Option<i128> {
         let (at, i) = self.known.values.instruction(y).filter(|(_, i)| i.guard.is_none())?;
         let bits = self.bits(y.reg());
-        let value = |reg: &_| self.known.values.before(at, *reg);
-        let (quotient, divisor) = match (&i.op, i.src.as_slice()) {
+        let (of, constant) = of_constant(i)?;
+        let of = self.known.values.before(at, of);
+        let Form::Integer(form, ty) = Form::of(&i.op)? else { return None };
+        let divisor = match form {
             // The lowest bits cleared.
-            (Op::Logic { op: BoolOp::And, ty }, [Operand::Reg(a), Operand::Int(mask)]) => {
-                let a = value(a);
-                let mask = Range::of((*mask).into()).unsigned(ty.bits()).low;
+            Integer::Bitwise(BoolOp::And) => {
+                let mask = Range::of(constant).unsigned(ty.bits()).low;
                 let zeros = mask.cast_unsigned().trailing_zeros().min(ty.bits());
                 let filled = mask | ((1 << zeros) - 1);
                 let is_high = (filled & (filled + 1)) == 0 && range.high <= filled;
-                return (is_high && self.is_same(a, x, context)).then_some(1 << zeros);
+                return (is_high && self.is_same(of, x, context)).then_some(1 << zeros);
             }
-            (Op::Mul { half: Some(Half::Lo), ty, .. }, [Operand::Reg(q), Operand::Int(by)])
-                if is_integer(*ty) =>
-            {
-                (value(q), i128::from(*by))
-            }
-            (Op::Shl { .. }, [Operand::Reg(q), Operand::Int(by)]) if (0..31).contains(by) => {
-                (value(q), 1 << by)
-            }
-            _ => return None,
+            Integer::Product(Half::Lo) => constant,
+            Integer::ShiftLeft if (0..31).contains(&constant) => 1 << constant,
+            Integer::Bitwise(BoolOp::Or | BoolOp::Xor) | Integer::ShiftLeft => return None,
+            Integer::Product(Half::Hi | Half::Wide) | Integer::Mad(_) => return None,
+            Integer::Sum | Integer::Difference | Integer::Quotient => return None,
+            Integer::Remainder | Integer::Negative | Integer::Complement => return None,
+            Integer::Least | Integer::Greatest | Integer::ShiftRight => return None,
+            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => return None,
         };
         if divisor <= 1 || divisor >= 1 << 31 || bits != self.bits(x.reg()) {
             return None;
         }
         // A quotient rounded down, where what the factor is too great does not matter yet.
-        let scaled = self.scaled(quotient, context, MOST_STEPS)?;
+        let scaled = self.scaled(of, context, MOST_STEPS)?;
         let one = 1_i128.checked_shl(scaled.shift).filter(|_| scaled.shift < 80)?;
         let error = scaled.factor.checked_mul(divisor)? - one;
         let is_exact = error >= 0 && range.high.checked_mul(error)? < one;
@@ -109,40 +110,45 @@ impl Ranges<'_> {
         let Some((at, i)) = values.instruction(value).filter(|(_, i)| i.guard.is_none()) else {
             return Some(own);
         };
-        let before = |reg: &_| values.before(at, *reg);
-        match (&i.op, i.src.as_slice()) {
-            (Op::Mul { half: Some(Half::Hi), ty, .. }, [Operand::Reg(x), Operand::Int(factor)])
-                if ty.bits() == 32 =>
-            {
-                let signed = ty.kind() == super::super::super::super::types::Kind::Signed;
-                let factor = Range::of((*factor).into()).read(signed, 32).low;
-                Some(Scaled { of: before(x), factor, shift: 32 })
-            }
-            (Op::Shr { .. }, [Operand::Reg(x), Operand::Int(by)]) if (0..32).contains(by) => {
-                let range = self.of(before(x), context);
-                if range.low < 0 || range.high >= 1 << 31 {
-                    return Some(own);
-                }
-                let inner = self.scaled(before(x), context, steps)?;
-                Some(Scaled { shift: inner.shift + *by as u32, ..inner })
-            }
-            (Op::Add { mode, carry, ty }, [Operand::Reg(a), Operand::Reg(b)])
-                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
-            {
-                let [a, b] = [before(a), before(b)];
-                for (one, other) in [(a, b), (b, a)] {
-                    if self.of(other, context) == Range::of(0) {
-                        return self.scaled(one, context, steps);
-                    }
-                    // A factor that has one bit more than the word.
-                    let inner = self.scaled(one, context, steps)?;
-                    if inner.shift == 32 && values.canonical(inner.of) == values.canonical(other) {
-                        return Some(Scaled { factor: inner.factor + (1 << 32), ..inner });
-                    }
-                }
-                Some(own)
-            }
-            _ => Some(own),
+        let Some(Form::Integer(form, ty)) = Form::of(&i.op) else { return Some(own) };
+        let constant = of_constant(i).map(|(of, by)| (values.before(at, of), by));
+        if let (Integer::Product(Half::Hi), Some((of, factor))) = (form, constant)
+            && ty.bits() == 32
+        {
+            let factor = Range::of(factor).read(ty.kind() == Kind::Signed, 32).low;
+            return Some(Scaled { of, factor, shift: 32 });
         }
+        if let (Integer::ShiftRight, Some((of, by))) = (form, constant)
+            && (0..32).contains(&by)
+        {
+            let range = self.of(of, context);
+            if range.low < 0 || range.high >= 1 << 31 {
+                return Some(own);
+            }
+            let inner = self.scaled(of, context, steps)?;
+            return Some(Scaled { shift: inner.shift + by as u32, ..inner });
+        }
+        if let (Integer::Sum, [Operand::Reg(a), Operand::Reg(b)]) = (form, i.src.as_slice()) {
+            let [a, b] = [a, b].map(|reg| values.before(at, *reg));
+            for (one, other) in [(a, b), (b, a)] {
+                if self.of(other, context) == Range::of(0) {
+                    return self.scaled(one, context, steps);
+                }
+                // A factor that has one bit more than the word.
+                let inner = self.scaled(one, context, steps)?;
+                if inner.shift == 32 && values.canonical(inner.of) == values.canonical(other) {
+                    return Some(Scaled { factor: inner.factor + (1 << 32), ..inner });
+                }
+            }
+        }
+        Some(own)
+    }
+}
+
+/// The first source, where the second one is a constant.
+fn of_constant(i: &Instruction) -> Option<(Reg, i128)> {
+    match i.src.as_slice() {
+        [Operand::Reg(of), Operand::Int(constant)] => Some((*of, (*constant).into())),
+        [..] => None,
     }
 }

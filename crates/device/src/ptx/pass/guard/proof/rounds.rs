@@ -1,11 +1,11 @@
 //! How often loops go round, and what counters make of it.
 
-use super::super::super::super::cfg::BlockId;
-use super::super::super::super::operand::Reg;
 use super::conditions::{Bound, Context, Order, linear};
 use super::range::Range;
 use super::ranges::Ranges;
 use super::values::Value;
+use crate::ptx::cfg::BlockId;
+use crate::ptx::operand::Reg;
 
 /// The most that a counter goes on in a round.
 const FURTHEST: i128 = 1 << 32;

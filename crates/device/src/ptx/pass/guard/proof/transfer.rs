@@ -1,19 +1,15 @@
 //! What operations make of ranges.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not followed may be anything, which is never wrong"
-)]
-
-use super::super::super::super::inst::{Guard, Instruction, Op};
-use super::super::super::super::modifier::{BoolOp, Cvt, Half, MinMax};
-use super::super::super::super::operand::{Base, Operand, Symbol};
-use super::super::super::super::types::{Kind, Space, Type};
-use super::conditions::{Context, is_integer};
+use super::conditions::Context;
+use super::form::{Form, Integer, is_integer};
 use super::known::numbers;
 use super::range::Range;
 use super::ranges::Ranges;
 use super::values::Value;
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::{BoolOp, Cvt, Half};
+use crate::ptx::operand::{Base, Operand, Symbol};
+use crate::ptx::types::{Kind, Space, Type};
 
 impl Ranges<'_> {
     /// What an instruction gives; none where it may be anything.
@@ -48,7 +44,10 @@ impl Ranges<'_> {
         let relative = |operand: &Operand| match operand {
             Operand::Reg(reg) => self.is_relative(*reg),
             Operand::Symbol(..) => true,
-            _ => false,
+            Operand::Not(_) | Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => false,
+            Operand::Special(_) | Operand::Label(_) | Operand::Table(_) | Operand::Sink => false,
+            // No operation that gives an address has one of these.
+            Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => false,
         };
         let relatives = i.src.iter().filter(|operand| relative(operand)).count();
         if relatives > 0 || self.is_relative(reg) {
@@ -71,27 +70,24 @@ impl Ranges<'_> {
         is_last: bool,
         context: Context,
     ) -> Option<Range> {
-        let is_first = matches!(i.op, Op::Sub { .. }) && !is_last;
-        match (&i.op, i.src.as_slice()) {
-            (Op::Mov { lanes: 0 | 1, .. }, [Operand::Symbol(_, offset)]) => {
-                Some(Range::of((*offset).into()))
-            }
-            (Op::Mov { lanes: 0 | 1, .. } | Op::Cvta { .. }, [from]) => {
-                self.operand(at, from, context)
-            }
-            (Op::Add { mode, carry, ty }, _)
-                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
-            {
-                self.number(at, i, context)
-            }
-            (Op::Sub { mode, carry, ty }, _)
-                if is_integer(*ty) && !mode.sat && !carry.is_used() && is_first =>
-            {
-                self.number(at, i, context)
-            }
-            (Op::Mad { .. }, _) if is_last => self.number(at, i, context),
-            (Op::Selp { .. }, _) => self.number(at, i, context),
-            _ => None,
+        match Form::of(&i.op)? {
+            Form::Move(_) | Form::Address(_) => match i.src.first()? {
+                Operand::Symbol(_, offset) => Some(Range::of((*offset).into())),
+                from => self.operand(at, from, context),
+            },
+            Form::Integer(form, _) => match form {
+                Integer::Sum => self.number(at, i, context),
+                // What is added to, and what is subtracted from.
+                Integer::Mad(_) if is_last => self.number(at, i, context),
+                Integer::Difference if !is_last => self.number(at, i, context),
+                Integer::Mad(_) | Integer::Difference | Integer::Product(_) => None,
+                Integer::Quotient | Integer::Remainder | Integer::Negative => None,
+                Integer::Complement | Integer::Least | Integer::Greatest => None,
+                Integer::Bitwise(_) | Integer::ShiftLeft | Integer::ShiftRight => None,
+                Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
+            },
+            Form::Choice => self.number(at, i, context),
+            Form::Convert(_) | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
         }
     }
 
@@ -100,39 +96,60 @@ impl Ranges<'_> {
             let operand = i.src.get(number)?;
             self.operand(at, operand, context)
         };
-        match &i.op {
-            Op::Mov { lanes: 0 | 1, .. } | Op::Cvta { space: Space::Global, .. } => source(0),
-            Op::Add { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+        match Form::of(&i.op)? {
+            Form::Move(_) | Form::Address(Space::Global) => source(0),
+            Form::Integer(form, ty) => self.integer(at, i, (form, ty), context),
+            Form::Convert(cvt) if cvt.from == Type::F32 => {
+                self.rounded(at, i.src.first()?, cvt, context)
+            }
+            Form::Convert(cvt) => converted(source(0)?, cvt),
+            Form::Choice => {
+                let [a, b, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
+                self.chosen(at, [a, b], *chooser, context)
+            }
+            // Loads are looked at before; real numbers where they are rounded.
+            Form::Address(_) | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
+        }
+    }
+
+    fn integer(
+        &mut self,
+        at: usize,
+        i: &Instruction,
+        (form, ty): (Integer, Type),
+        context: Context,
+    ) -> Option<Range> {
+        let mut source = |number: usize| self.operand(at, i.src.get(number)?, context);
+        match form {
+            Integer::Sum => {
                 let all = source(0)?.plus(source(1)?);
                 let [a, b] = [&i.src[0], &i.src[1]];
                 let apart = self.sum_of_choice(at, a, b, context);
                 let apart = apart.or_else(|| self.sum_of_choice(at, b, a, context));
                 Some(apart.unwrap_or(all))
             }
-            Op::Sub { mode, carry, ty } if is_integer(*ty) && !mode.sat && !carry.is_used() => {
+            Integer::Difference => {
                 let all = source(0)?.minus(source(1)?);
                 let [x, y] = [i.src[0].reg(), i.src[1].reg()];
                 let (Some(x), Some(y)) = (x, y) else { return Some(all) };
                 let [x, y] = [x, y].map(|reg| self.known.values.before(at, reg));
                 Some(self.remainder(x, y, context).unwrap_or(all))
             }
-            Op::Mul { half: Some(half), ty, .. } => product(source(0)?, source(1)?, *half, *ty),
-            Op::Mad { half: Some(half), carry, mode, ty } if !mode.sat && !carry.is_used() => {
-                Some(product(source(0)?, source(1)?, *half, *ty)?.plus(source(2)?))
+            Integer::Product(half) => product(source(0)?, source(1)?, half, ty),
+            Integer::Mad(half) => Some(product(source(0)?, source(1)?, half, ty)?.plus(source(2)?)),
+            Integer::Quotient => numbers(source(0)?, ty).over(numbers(source(1)?, ty)),
+            Integer::Remainder => numbers(source(0)?, ty).modulo(numbers(source(1)?, ty)),
+            Integer::Negative => Some(source(0)?.negated()),
+            Integer::Complement => Some(Range::of(-1).minus(source(0)?)),
+            Integer::Least => {
+                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, ty));
+                Some(Range::new(a.low.min(b.low), a.high.min(b.high)))
             }
-            Op::Div { ty, .. } if is_integer(*ty) => {
-                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, *ty));
-                a.over(b)
+            Integer::Greatest => {
+                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, ty));
+                Some(Range::new(a.low.max(b.low), a.high.max(b.high)))
             }
-            Op::Rem { ty } => {
-                let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, *ty));
-                a.modulo(b)
-            }
-            Op::Neg { ty, .. } if is_integer(*ty) => Some(source(0)?.negated()),
-            Op::Not { ty } if is_integer(*ty) => Some(Range::of(-1).minus(source(0)?)),
-            Op::Min(m) => least(m, [source(0)?, source(1)?], true),
-            Op::Max(m) => least(m, [source(0)?, source(1)?], false),
-            Op::Logic { op, ty } if is_integer(*ty) => {
+            Integer::Bitwise(op) => {
                 let [a, b] = [source(0)?, source(1)?].map(|range| range.unsigned(ty.bits()));
                 Some(match op {
                     BoolOp::And => a.and(b),
@@ -140,22 +157,22 @@ impl Ranges<'_> {
                     BoolOp::Xor => a.xor(b),
                 })
             }
-            Op::Shl { ty } => {
+            Integer::ShiftLeft => {
                 let by = u32::try_from(source(1)?.single()?).ok().filter(|by| *by < ty.bits())?;
                 source(0)?.times(Range::of(1 << by))
             }
-            Op::Shr { ty } => {
+            Integer::ShiftRight => {
                 let by = u32::try_from(source(1)?.single()?).ok()?;
-                Some(numbers(source(0)?, *ty).halved(by.min(ty.bits())))
+                Some(numbers(source(0)?, ty).halved(by.min(ty.bits())))
             }
-            Op::Bfe { ty } if ty.kind() == Kind::Unsigned => {
+            Integer::Extract => {
                 let (from, count) = (source(1)?.single()?, source(2)?.single()?);
                 let (from, count) = (u32::try_from(from).ok()?, u32::try_from(count).ok()?);
                 let mask = Range::of((1_i128 << count.min(64)) - 1);
                 let bits = source(0)?.unsigned(ty.bits()).halved(from).and(mask);
                 (from <= ty.bits() && count <= ty.bits()).then_some(bits)
             }
-            Op::Bfi { ty } => {
+            Integer::Insert => {
                 let (to, count) = (source(2)?.single()?, source(3)?.single()?);
                 let (to, count) = (u32::try_from(to).ok()?, u32::try_from(count).ok()?);
                 let is_inside = to.checked_add(count).is_some_and(|end| end <= ty.bits());
@@ -166,17 +183,8 @@ impl Ranges<'_> {
                 let low = if low.high >> to.min(64) == 0 { low } else { Range::new(0, low.high) };
                 is_inside.then(|| high.plus(low))
             }
-            Op::Prmt { mode: None } => bytes(source(0)?, source(1)?, source(2)?.single()?),
-            Op::Popc { ty } | Op::Clz { ty } => Some(Range::new(0, ty.bits().into())),
-            Op::Cvt(cvt) if cvt.from == Type::F32 => {
-                self.rounded(at, i.src.first()?, *cvt, context)
-            }
-            Op::Cvt(cvt) => converted(source(0)?, *cvt),
-            Op::Selp { .. } => match i.src.as_slice() {
-                [a, b, Operand::Reg(chooser)] => self.chosen(at, [a, b], *chooser, context),
-                _ => None,
-            },
-            _ => None,
+            Integer::Bytes => bytes(source(0)?, source(1)?, source(2)?.single()?),
+            Integer::Count => Some(Range::new(0, ty.bits().into())),
         }
     }
 
@@ -210,15 +218,6 @@ fn product(a: Range, b: Range, half: Half, ty: Type) -> Option<Range> {
         Half::Wide => numbers(a, ty).times(numbers(b, ty)),
         Half::Hi => Some(numbers(a, ty).times(numbers(b, ty))?.halved(ty.bits())),
     }
-}
-
-fn least(m: &MinMax, [a, b]: [Range; 2], least: bool) -> Option<Range> {
-    let is_plain = is_integer(m.ty) && !(m.nan || m.xorsign_abs || m.abs || m.relu || m.three);
-    let (a, b) = (numbers(a, m.ty), numbers(b, m.ty));
-    is_plain.then(|| match least {
-        true => Range::new(a.low.min(b.low), a.high.min(b.high)),
-        false => Range::new(a.low.max(b.low), a.high.max(b.high)),
-    })
 }
 
 /// `prmt`: bytes of two words, each chosen by four bits.

@@ -8,14 +8,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::super::super::ast::{Body, Function, Statement};
-use super::super::super::super::cfg::{BlockId, Cfg};
-use super::super::super::super::inst::{Instruction, Op};
-use super::super::super::super::modifier::Cvt;
-use super::super::super::super::op::Loads;
-use super::super::super::super::operand::{Base, Operand, Reg, Special, Symbol};
-use super::super::super::super::types::Type;
-use super::conditions::is_integer;
+use super::form::{Form, is_integer};
+use crate::ptx::ast::{Body, Function, Statement};
+use crate::ptx::cfg::{BlockId, Cfg};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::modifier::Cvt;
+use crate::ptx::op::Loads;
+use crate::ptx::operand::{Base, Operand, Reg, Special, Symbol};
+use crate::ptx::types::Type;
 
 /// Most values that are gone through to find that they are one.
 const MOST: usize = 200;
@@ -167,26 +167,26 @@ impl<'a> Values<'a> {
             return value;
         };
         let parts = self.parts(at, i, value.reg(), steps);
-        let same = match (&i.op, parts.as_deref()) {
-            (_, None) => value,
-            (Op::Mov { lanes: 0 | 1, .. }, Some([Part::Value(from)]))
-                if self.body.registers.ty(from.reg()).bits()
-                    == self.body.registers.ty(value.reg()).bits() =>
-            {
-                *from
-            }
-            (Op::Cvt(cvt), Some([Part::Value(from)]))
-                if let Some(whole) = self.widened(cvt, *from) =>
-            {
-                whole
-            }
-            (op, Some(parts)) => {
-                let key = (op.clone(), parts.to_vec());
-                *self.expressions.borrow_mut().entry(key).or_insert(value)
-            }
+        let same = match parts {
+            None => value,
+            Some(parts) => self.is_source(&i.op, &parts, value).unwrap_or_else(|| {
+                let mut known = self.expressions.borrow_mut();
+                *known.entry((i.op.clone(), parts)).or_insert(value)
+            }),
         };
         self.canonical.borrow_mut().insert(value, same);
         same
+    }
+
+    /// The source, where an operation gives the same number again.
+    fn is_source(&self, op: &Op, parts: &[Part], value: Value) -> Option<Value> {
+        let [Part::Value(from)] = parts else { return None };
+        let bits = |value: Value| self.body.registers.ty(value.reg()).bits();
+        if let Op::Cvt(cvt) = op {
+            return self.widened(cvt, *from);
+        }
+        let is_copy = matches!(Form::of(op), Some(Form::Move(_)));
+        (is_copy && bits(*from) == bits(value)).then_some(*from)
     }
 
     /// The value of 32 bits that a conversion takes out of one of 64 bits, which was converted from it.

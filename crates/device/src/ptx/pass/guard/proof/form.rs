@@ -1,0 +1,167 @@
+//! What operations make of numbers, as far as a proof follows them.
+
+use crate::ptx::{
+    inst::Op,
+    modifier::{Access, BoolOp, Cmp, Cvt, Half, MinMax, Rounding},
+    types::{Kind, Space, Type},
+};
+
+/// What an operation makes of its sources.
+#[derive(Clone, Copy)]
+pub(super) enum Form<'a> {
+    /// The bits of its one source.
+    Move(Type),
+    /// An address, generic or of this space.
+    Address(Space),
+    /// An integer of such a type.
+    Integer(Integer, Type),
+    /// A number of another type.
+    Convert(Cvt),
+    /// One of two sources, as the third one says.
+    Choice,
+    /// What is in memory.
+    Load(&'a Access),
+    /// A single-precision number, rounded to the nearest.
+    Real(Real),
+    /// A truth value.
+    Predicate(Predicate),
+}
+
+/// What is made of integers, without saturation or carries.
+#[derive(Clone, Copy)]
+pub(super) enum Integer {
+    Sum,
+    Difference,
+    Product(Half),
+    /// A product and a sum.
+    Mad(Half),
+    Quotient,
+    Remainder,
+    Negative,
+    /// All bits turned.
+    Complement,
+    Least,
+    Greatest,
+    Bitwise(BoolOp),
+    ShiftLeft,
+    ShiftRight,
+    /// Some bits, unsigned.
+    Extract,
+    /// Some bits within others.
+    Insert,
+    /// Bytes of two words.
+    Bytes,
+    /// How many bits there are of a kind.
+    Count,
+}
+
+/// What is made of single-precision numbers.
+#[derive(Clone, Copy)]
+pub(super) enum Real {
+    Sum,
+    Product,
+    /// What is no number loses.
+    Least,
+    Greatest,
+}
+
+/// What is made of truth values and comparisons.
+#[derive(Clone, Copy)]
+pub(super) enum Predicate {
+    Of(BoolOp),
+    Not,
+    /// Integers compared, and combined with a truth value.
+    Compare(Cmp, Option<BoolOp>, Type),
+}
+
+impl<'a> Form<'a> {
+    /// What `op` makes of its sources; none where that is not followed: then it may be anything.
+    pub(super) fn of(op: &'a Op) -> Option<Self> {
+        let integer = |form: Integer, ty: Type| is_integer(ty).then_some(Self::Integer(form, ty));
+        let real = |form: Real, ty: Type| (ty == Type::F32).then_some(Self::Real(form));
+        let nearest = |rounding| matches!(rounding, None | Some(Rounding::Nearest));
+        match op {
+            Op::Mov { lanes: 0 | 1, ty } => Some(Self::Move(*ty)),
+            Op::Cvta { space, .. } => Some(Self::Address(*space)),
+            Op::Cvt(cvt) => Some(Self::Convert(*cvt)),
+            Op::Selp { .. } => Some(Self::Choice),
+            Op::Ld(access) => Some(Self::Load(access)),
+            Op::Add { mode, carry, .. } | Op::Sub { mode, carry, .. }
+                if mode.sat || carry.is_used() =>
+            {
+                None
+            }
+            Op::Add { mode, ty: Type::F32, .. } => {
+                nearest(mode.rounding).then_some(Self::Real(Real::Sum))
+            }
+            Op::Add { ty, .. } => integer(Integer::Sum, *ty),
+            Op::Sub { ty, .. } => integer(Integer::Difference, *ty),
+            Op::Mul { half: Some(half), ty, .. } => integer(Integer::Product(*half), *ty),
+            Op::Mul { mode, ty, half: None } if nearest(mode.rounding) && !mode.sat => {
+                real(Real::Product, *ty)
+            }
+            Op::Mad { half: Some(half), carry, mode, ty } if !mode.sat && !carry.is_used() => {
+                integer(Integer::Mad(*half), *ty)
+            }
+            Op::Div { ty, .. } => integer(Integer::Quotient, *ty),
+            Op::Rem { ty } => integer(Integer::Remainder, *ty),
+            Op::Neg { ty, .. } => integer(Integer::Negative, *ty),
+            Op::Min(m) if is_plain(m) => {
+                real(Real::Least, m.ty).or_else(|| integer(Integer::Least, m.ty))
+            }
+            Op::Max(m) if is_plain(m) => {
+                real(Real::Greatest, m.ty).or_else(|| integer(Integer::Greatest, m.ty))
+            }
+            Op::Logic { op, ty: Type::Pred } => Some(Self::Predicate(Predicate::Of(*op))),
+            Op::Logic { op, ty } => integer(Integer::Bitwise(*op), *ty),
+            Op::Not { ty: Type::Pred } => Some(Self::Predicate(Predicate::Not)),
+            Op::Not { ty } => integer(Integer::Complement, *ty),
+            Op::Shl { ty } => integer(Integer::ShiftLeft, *ty),
+            Op::Shr { ty } => integer(Integer::ShiftRight, *ty),
+            Op::Bfe { ty } if ty.kind() == Kind::Unsigned => integer(Integer::Extract, *ty),
+            Op::Bfi { ty } => integer(Integer::Insert, *ty),
+            Op::Prmt { mode: None } => integer(Integer::Bytes, Type::B32),
+            Op::Popc { ty } | Op::Clz { ty } => integer(Integer::Count, *ty),
+            Op::Setp { cmp, combine, ty, .. } if is_integer(*ty) => {
+                Some(Self::Predicate(Predicate::Compare(*cmp, *combine, *ty)))
+            }
+            // Forms of these with other modifiers.
+            Op::Mov { .. } | Op::Mul { .. } | Op::Mad { .. } | Op::Min(_) | Op::Max(_) => None,
+            Op::Bfe { .. } | Op::Prmt { .. } | Op::Setp { .. } => None,
+            // Numbers that no index is made of so often that following them would pay.
+            Op::Isspacep { .. } | Op::CvtPack { .. } | Op::Szext { .. } | Op::Mul24 { .. } => None,
+            Op::Mad24 { .. } | Op::Fma { .. } | Op::Abs { .. } | Op::Sad { .. } => None,
+            Op::Rcp { .. } | Op::Sqrt { .. } | Op::Approx { .. } | Op::Copysign { .. } => None,
+            Op::Testp { .. } | Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) => None,
+            Op::Video(_) | Op::Set { .. } | Op::Slct { .. } | Op::Cnot { .. } => None,
+            Op::Lop3 { .. } | Op::Shf { .. } | Op::Bfind { .. } | Op::Fns | Op::Brev { .. } => None,
+            Op::Bmsk { .. } | Op::Mma(_) => None,
+            // What comes from memory and from other threads.
+            Op::Ldu(_) | Op::Atom(_) | Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } => None,
+            Op::Activemask | Op::Redux { .. } | Op::Elect | Op::Mbarrier(_) => None,
+            Op::Ldmatrix(_) | Op::Movmatrix | Op::WmmaLoad(_) | Op::Alloca { .. } => None,
+            Op::Tex(_) | Op::Tld4 { .. } | Op::Txq { .. } | Op::Suq { .. } | Op::Suld(_) => None,
+            Op::Call { .. } | Op::Stacksave { .. } | Op::Createpolicy { .. } => None,
+            Op::Unsupported { .. } => None,
+            // What gives no number.
+            Op::St(_) | Op::Red(_) | Op::Stmatrix(_) | Op::WmmaStore(_) | Op::Sust(_) => None,
+            Op::Sured(_) | Op::CpAsync { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup => None,
+            Op::CpAsyncWaitAll | Op::Prefetch { .. } | Op::Hint { .. } | Op::Bar { .. } => None,
+            Op::BarWarpSync | Op::Membar { .. } | Op::Fence { .. } | Op::Stackrestore { .. } => {
+                None
+            }
+            Op::Bra { .. } | Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Trap => None,
+            Op::Brkpt | Op::Nanosleep | Op::Pmevent { .. } => None,
+        }
+    }
+}
+
+fn is_plain(m: &MinMax) -> bool {
+    !(m.nan || m.xorsign_abs || m.abs || m.relu || m.three)
+}
+
+/// Whether a type is one integer of 8, 16, 32 or 64 bits.
+pub(super) fn is_integer(ty: Type) -> bool {
+    let kind = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
+    kind && !ty.is_packed() && matches!(ty.bits(), 8 | 16 | 32 | 64)
+}
