@@ -6,7 +6,7 @@ use std::{
 };
 
 use warpaint::device::{
-    Arguments, Device, Error, Function, LaunchConfig, Module, Stream,
+    Arguments, Device, Error, Function, LaunchConfig, Limit, Module, Stream,
     cpu::{Engine, LaunchOptions},
     nvidia::JitOptions,
 };

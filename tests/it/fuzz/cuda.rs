@@ -280,7 +280,7 @@ impl Writer<'_> {
             Int => format!("({})", (word as i32).max(-i32::MAX)),
             Wide => format!("{wide}ull"),
             Long => format!("({}ll)", (wide as i64).max(-i64::MAX)),
-            // NVRTC takes a signalling NaN that it knows for an infinity (13.3), as no device does.
+            // NVRTC takes a signalling NaN that it knows for an infinity (13.5), as no device does.
             Float if f32::from_bits(word).is_nan() => format!("f32({}u)", word | 1 << 22),
             Double if f64::from_bits(wide).is_nan() => format!("f64({}ull)", wide | 1 << 51),
             Float => format!("f32({word}u)"),
