@@ -200,7 +200,7 @@ fn nvidia() -> Option<Device> {
     let device = if asks_nvidia() { crate::support::nvidia() } else { None };
     if let Some(device) = &device {
         // Functions that call themselves three times, built without optimisation, take more than the driver's 1 KiB.
-        device.set_limit(Limit::StackBytes, 64 << 10).unwrap();
+        device.set_limit(Limit::StackBytes, 16 << 10).unwrap();
     }
     device
 }
