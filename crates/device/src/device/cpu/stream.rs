@@ -143,8 +143,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, work: Work) -> u64 {
-        let mut state = self.lock();
+    fn push(&self, mut state: MutexGuard<'_, State>, work: Work) -> u64 {
         state.work.push_back(work);
         state.queued += 1;
         let number = state.queued;
@@ -335,15 +334,15 @@ impl Stream {
 
     /// Puts work on the stream, once no more than [`MOST_QUEUED`] pieces wait there; its number.
     fn put(&self, work: Work) -> u64 {
-        let queued = {
-            let state = self.0.queue.lock();
-            if state.work.len() < MOST_QUEUED { None } else { Some(state.queued) }
-        };
+        let queue = &self.0.queue;
+        let mut state = queue.lock();
         // A host function would wait for itself.
-        if let Some(queued) = queued.filter(|_| !thread::is_working()) {
-            drop(self.0.queue.wait_for(queued - MOST_QUEUED as u64 / 2, self.shared()));
+        if state.work.len() >= MOST_QUEUED && !thread::is_working() {
+            let enough = state.queued - MOST_QUEUED as u64 / 2;
+            drop(state);
+            state = queue.wait_for(enough, self.shared());
         }
-        self.0.queue.push(work)
+        queue.push(state, work)
     }
 
     /// Puts a copy on the stream; its number.
@@ -383,8 +382,9 @@ impl Stream {
     /// Lets work put on the stream from now on wait for what is on another, of whatever CPU device.
     pub(super) fn wait_for(&self, other: &Self) {
         let moment = Arc::<Moment>::default();
-        other.0.queue.push(Work::Record(moment.clone()));
-        self.0.queue.push(Work::Wait(moment));
+        let (theirs, ours) = (&other.0.queue, &self.0.queue);
+        theirs.push(theirs.lock(), Work::Record(moment.clone()));
+        ours.push(ours.lock(), Work::Wait(moment));
     }
 
     fn expect_own(&self, event: &Event, operation: &'static str) -> Result<()> {
