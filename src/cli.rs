@@ -316,6 +316,10 @@ struct CompareArgs {
     /// Define a macro in B alone
     #[arg(long = "define-b", value_name = "NAME[=VALUE]", value_parser = definition)]
     defines_b: Vec<(String, String)>,
+    /// Compile B with `--use_fast_math`, or without, whatever its manifest says
+    #[arg(long = "fast-math-b", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true",
+          require_equals = true)]
+    fast_math_b: Option<bool>,
     /// Write the differences and times
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -601,6 +605,7 @@ fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<()> {
     }
     b.run.overrides.constants.extend(args.constants_b);
     b.run.overrides.defines.extend(args.defines_b);
+    b.run.overrides.fast_math = args.fast_math_b;
     b.run.parameters.extend(args.parameters_b);
     let request = Compare {
         sides: [Side { scene, run }, b],

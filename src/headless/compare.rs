@@ -182,6 +182,8 @@ struct SideReport<'a> {
     seed: u64,
     constants: &'a BTreeMap<String, String>,
     defines: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fast_math: Option<bool>,
     parameters: BTreeMap<&'a str, &'a str>,
 }
 
@@ -221,6 +223,7 @@ impl<'a> SideReport<'a> {
             seed: *seed,
             constants: &overrides.constants,
             defines: &overrides.defines,
+            fast_math: overrides.fast_math,
             parameters: parameters.iter().map(|(name, value)| (&**name, &**value)).collect(),
         }
     }
@@ -234,6 +237,11 @@ impl<'a> SideReport<'a> {
         {
             let _ = write!(line, ", {} = {}", one_line(name), one_line(value));
         }
+        line.push_str(match self.fast_math {
+            Some(true) => ", with fast mathematics",
+            Some(false) => ", with exact mathematics",
+            None => "",
+        });
         line
     }
 }

@@ -89,6 +89,8 @@ pub struct Overrides {
     pub constants: BTreeMap<String, String>,
     /// Macros that the command line defines, over those of `[compile]`.
     pub defines: BTreeMap<String, String>,
+    /// What stands over `fast_math` of `[compile]`, if anything does.
+    pub fast_math: Option<bool>,
     /// Folders in which the command line has included files looked for: they may lie anywhere.
     pub include_dirs: Vec<PathBuf>,
     /// Files that the command line gives resources and variables, by their names; they may lie anywhere.

@@ -160,6 +160,7 @@ impl Session {
         self.picture += 1;
         self.compile.ptx = program.ptx.clone();
         self.compile.running = program.generation;
+        self.compile.fast_math = manifest.compile.fast_math;
         self.program = Some(program.clone());
         Ok(Ok(fresh))
     }

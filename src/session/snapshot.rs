@@ -286,6 +286,9 @@ pub struct CompileState {
     pub elapsed: Duration,
     /// Whether the compiler's cache had it.
     pub cached: bool,
+    /// Whether the floating-point arithmetic of the one that runs is fast rather than exact.
+    #[serde(skip)]
+    pub fast_math: bool,
     /// The files beside the scene that it includes, directly or by way of one another, or begins with; or would if they
     /// were there.
     #[serde(skip)]

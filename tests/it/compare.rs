@@ -138,6 +138,31 @@ fn constants_parameters_and_macros_may_be_bs_alone() {
 }
 
 #[test]
+fn fast_mathematics_may_be_bs_alone() {
+    let place = Workplace::new();
+    let exact = adding("value[i].y += __expf(0.0f) * sinf(i * 0.37f) / (i + 3.0f);");
+    place.file("exact.cu", &exact);
+    let fast = exact.replacen("[constant]", "[compile]\nfast_math = true\n[constant]", 1);
+    place.file("fast.cu", &fast);
+    let run = |arguments: &[&str]| {
+        place.run(&[&["compare", "--device", "cpu", "--steps", "1"], arguments].concat())
+    };
+    let ended = run(&["exact.cu", "--fast-math-b"]);
+    ended.expect(1, &["more than the tolerance: value"]);
+    assert_eq!(line(&ended, "A: "), "A: exact.cu on cpu");
+    assert_eq!(line(&ended, "B: "), "B: exact.cu on cpu, with fast mathematics");
+    // It is what the manifest would say, and stands over it.
+    run(&["fast.cu", "exact.cu", "--fast-math-b"]).expect(0, &[]);
+    run(&["exact.cu", "fast.cu"]).expect(1, &["more than the tolerance: value"]);
+    let ended = run(&["exact.cu", "fast.cu", "--fast-math-b=false", "--json", "r.json"]);
+    ended.expect(0, &[]);
+    assert_eq!(line(&ended, "B: "), "B: fast.cu on cpu, with exact mathematics");
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["sides"][1]["fast_math"], false);
+}
+
+#[test]
 fn the_tolerance_is_relative_to_the_largest_of_a() {
     let place = Workplace::new();
     // The largest number of `value` is 999, the `x` of the last element.

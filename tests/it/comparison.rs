@@ -132,6 +132,20 @@ fn an_edited_constant_gives_the_numbers_of_the_command() {
 }
 
 #[test]
+fn a_variant_may_have_options_of_the_compiler() {
+    // `sinf` differs by them.
+    let text = COUNTER.replacen(ADD, "value[i].y += sinf(i * 0.37f) / (i + 3.0f);", 1);
+    let mut session = open(&Device::cpu().unwrap(), &text);
+    for (fast_math, differs) in [(false, false), (true, true)] {
+        start(&mut session, Variant { fast_math: Some(fast_math), ..Variant::default() });
+        session.reset();
+        steps(&mut session, 2);
+        let compared = comparison(&session).resources;
+        assert_eq!(compared.iter().any(|of| of.differing > 0), differs, "{compared:#?}");
+    }
+}
+
+#[test]
 fn what_runs_is_not_changed_by_being_compared() {
     for device in devices() {
         let contents = |session: &mut Session| RESOURCES.map(|name| session.read(name).unwrap());

@@ -32,6 +32,7 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, overrides: &Overrides) -> 
         table.finish();
     }
     options.defines.extend(overrides.defines.clone());
+    options.fast_math = overrides.fast_math.unwrap_or(options.fast_math);
     options
 }
 

@@ -72,6 +72,7 @@ impl Companion {
     ) -> Result<Self, Error> {
         let mut overrides = a.options.overrides.clone();
         overrides.constants.extend(variant.constants.clone());
+        overrides.fast_math = variant.fast_math.or(overrides.fast_math);
         let options = Options {
             path: a.options.path.clone(),
             trust: a.options.trust,

@@ -13,6 +13,8 @@ pub struct Variant {
     pub text: VariantText,
     /// Constants of the manifest that have another value in it: a number or an expression over the other ones.
     pub constants: BTreeMap<String, String>,
+    /// Whether its floating-point arithmetic is fast rather than exact, whatever its manifest says.
+    pub fast_math: Option<bool>,
     /// Parameters that keep this value in it. It follows A's others as they are changed.
     pub parameters: BTreeMap<String, Value>,
 }

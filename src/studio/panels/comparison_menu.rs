@@ -33,6 +33,13 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
             actions.push(Action::CompareWithFile);
             ui.close();
         }
+        let (text, fast_math) = match snapshot.compile.fast_math {
+            true => ("What runs now, with exact mathematics", false),
+            false => ("What runs now, with fast mathematics", true),
+        };
+        let tip = "Compiled with --use_fast_math, or without: what is lost in accuracy, and what is won in time";
+        let variant = Variant { fast_math: Some(fast_math), ..Variant::default() };
+        offer(ui, text, tip, variant, actions);
         versions(ui, snapshot, timeline, actions);
         if is_running {
             ui.separator();

@@ -7,7 +7,7 @@ use egui::{
 
 use super::tab;
 use crate::{
-    session::{Comparison, ComparisonPhase, VariantText},
+    session::{Comparison, ComparisonPhase, Variant, VariantText},
     studio::{
         sides::{Arrangement, Sides},
         theme,
@@ -87,7 +87,7 @@ fn handle(painter: &Painter, at: Pos2) {
 /// The names of both, on either side of the line between them.
 fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
     let y = rect.top() + BELOW_CHOOSER + 16.0;
-    let b = name(&comparison.variant.text);
+    let b = name(&comparison.variant);
     for (align, dx, letter, text, color) in [
         (Align2::RIGHT_CENTER, -14.0, "A", "what runs".to_owned(), theme::A),
         (Align2::LEFT_CENTER, 14.0, "B", b, theme::B),
@@ -104,9 +104,15 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
     }
 }
 
-/// What B's text is.
-pub fn name(text: &VariantText) -> String {
-    match text {
+/// What B is.
+pub fn name(variant: &Variant) -> String {
+    match &variant.text {
+        VariantText::Running if variant.fast_math == Some(true) => {
+            "with fast mathematics".to_owned()
+        }
+        VariantText::Running if variant.fast_math == Some(false) => {
+            "with exact mathematics".to_owned()
+        }
         VariantText::Running => "as it was".to_owned(),
         VariantText::Before => "before the edit".to_owned(),
         VariantText::Version(version) => format!("version {version}"),
