@@ -411,6 +411,12 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether others may write or read what it accesses at the same time: it is volatile or ordered, or a load that
+    /// looks anew each time (`.cv`).
+    pub fn is_strong(&self) -> bool {
+        !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
+    }
+
     /// A weak access without hints.
     pub fn plain(space: Option<Space>, ty: Type, lanes: u8) -> Self {
         let cache = CacheHints::default();

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
 use super::super::operand::Symbol;
-use super::super::types::Space;
 use super::{Input, Strength};
 use crate::diagnostic::Diagnostic;
 
@@ -96,7 +95,7 @@ impl<'a> Object<'a> {
 }
 
 fn is_shared(variable: &Variable) -> bool {
-    matches!(variable.space, Space::Shared | Space::SharedCta)
+    variable.space.is_of_block()
 }
 
 /// An object and the number of its input.

@@ -2,9 +2,7 @@
 
 use crate::ptx::{
     matrix::{MatrixOp, Product},
-    modifier::{
-        Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order, ShflMode, VoteMode,
-    },
+    modifier::{Access, AtomOp, Atomic, BarKind, Mbarrier, MbarrierOp, ShflMode, VoteMode},
     types::{Space, Type},
 };
 
@@ -87,6 +85,8 @@ pub enum WarpOp {
     Sync,
     /// Find out who is there.
     Activemask,
+    /// Choose one of them.
+    Elect,
     /// Exchange values.
     Shfl(ShflMode),
     /// Exchange predicates.
@@ -250,13 +250,6 @@ pub(super) const fn opaque() -> Facts {
 /// Anything may happen.
 pub(super) const fn anything() -> Facts {
     Facts { floats: Floats::Any, is_exact: false, ..together().changes_if(true).alone() }
-}
-
-impl Access {
-    /// Whether it may show what another thread did since the last time.
-    fn is_strong(&self) -> bool {
-        !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
-    }
 }
 
 impl Atomic {

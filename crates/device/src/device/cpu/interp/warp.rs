@@ -3,13 +3,13 @@
 use super::{
     block::{Env, WARP, destinations},
     machine::Machine,
-    program::WarpOp,
     thread::{State, Thread, Waiting},
 };
 use crate::{
     device::Fault,
     ptx::{
         modifier::{AtomOp, ShflMode, VoteMode},
+        op::WarpOp,
         types::Type,
     },
 };

@@ -363,7 +363,7 @@ impl Lower<'_, '_> {
         };
         let ty = match op {
             WarpOp::Activemask => return Ok(()),
-            WarpOp::Sync => return self.give_operand(i, 0, mask),
+            WarpOp::Sync | WarpOp::Elect => return self.give_operand(i, 0, mask),
             WarpOp::Shfl(_) => {
                 let value = self.source(i, 0, Type::B32)?;
                 self.give_value(value);
