@@ -102,6 +102,18 @@ pub enum WarpOp {
     Matrix(MatrixOp),
 }
 
+impl WarpOp {
+    /// Whether only threads at the same instruction do it together; the others need the same operation alone (PTX ISA,
+    /// `mma`: all threads execute the same instruction; `shfl.sync`: the same qualifiers and member mask).
+    pub fn is_of_one_instruction(self) -> bool {
+        match self {
+            Self::Activemask | Self::Matrix(_) => true,
+            Self::Sync | Self::Elect | Self::Shfl(_) | Self::Vote(_) => false,
+            Self::Match { .. } | Self::Redux(..) => false,
+        }
+    }
+}
+
 /// Which instruction a thread goes to next, where the guard, if any, holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

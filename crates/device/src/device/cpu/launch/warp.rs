@@ -44,7 +44,7 @@ impl Warp<'_> {
             let mask = self.exchange.mask[self.first + lane];
             // It asks who is there, and names nobody.
             let asks = op == WarpOp::Activemask;
-            let same = |other: usize| match asks {
+            let same = |other: usize| match op.is_of_one_instruction() {
                 true => states[other] == state,
                 false => {
                     waiting(states[other]) == Some(op)
