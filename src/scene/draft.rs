@@ -29,6 +29,7 @@ mod structures;
 mod syntax;
 mod templates;
 mod text;
+mod trace;
 mod transfers;
 mod variables;
 mod views;
@@ -41,12 +42,14 @@ use std::{
 use self::{
     arguments::{blank, holds_sizes, is_size},
     arrays::{Array, element_of},
+    evaluator::Place,
     guess::Guess,
-    host::{Host, Launch, MOST_LAUNCHES},
+    host::{Host, Launch, MOST_LAUNCHES, Span},
     names::Names,
     regions::Region,
     shape::some_shared,
     text::{key, one_line, quoted_text},
+    trace::Act,
 };
 use crate::{
     cuda::{self, CType, Macros, Signature, Structures},
@@ -188,18 +191,31 @@ impl<'a, 's> Draft<'a, 's> {
     /// Two pointers that change places in a loop are the halves of one array, and of no other.
     fn halves_of_swaps(&mut self) {
         let mut known = BTreeSet::new();
-        let kernels = self.host.launches.iter().map(|launch| self.kernel(&launch.kernel));
-        let launches: Vec<_> = self.host.launches.iter().zip(kernels).collect();
-        for (first, second, at) in &self.host.swaps {
-            let around = self.host.regions.repeated_around(*at);
-            let inside = |launch: &Launch| around.as_ref().is_some_and(|r| r.contains(&launch.at));
-            let reads_second = launches.iter().any(|(launch, kernel)| {
-                let kernel = kernel.as_ref().filter(|_| inside(launch));
-                kernel.is_some_and(|kernel| {
+        let host = self.host;
+        let launches: Vec<_> = host
+            .launched()
+            .map(|(launch, place)| (launch, place, self.kernel(&launch.kernel)))
+            .collect();
+        for done in &host.done {
+            let Act::Swap(swap) = done.act else { continue };
+            let (first, second, at) = host.swaps[swap];
+            let there = host.place_of(done);
+            let [first, second] = [first, second].map(|name| host.pointer_of(name, &there).0);
+            let around = host.regions.repeated_around(at);
+            let inside = |place: &Place<'_, 's>| {
+                let is_in = |at| around.as_ref().is_some_and(|around| around.contains(&at));
+                place.levels().any(|level| is_in(level.at))
+            };
+            let inside = || launches.iter().filter(|(_, place, _)| inside(place));
+            let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
+                host.word(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
+            };
+            let reads_second = inside().any(|(launch, place, kernel)| {
+                kernel.as_ref().is_some_and(|kernel| {
                     kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
                         let constant =
                             matches!(parameter.ctype, CType::Pointer { constant: true, .. });
-                        constant && self.host.word(span) == Some(second)
+                        constant && is_given(span, place, second)
                     })
                 })
             });
@@ -207,17 +223,16 @@ impl<'a, 's> Draft<'a, 's> {
             if read == written || known.contains(read) || known.contains(written) {
                 continue;
             }
-            known.extend([*read, *written]);
-            let takes = |launch: &&Launch| {
-                launch.arguments.iter().any(|span| self.host.word(span) == Some(written))
+            known.extend([read, written]);
+            let takes = |(launch, place, _): &&(&Launch, Place<'a, 's>, _)| {
+                launch.arguments.iter().any(|span| is_given(span, place, written))
             };
-            let launches = self.host.launches.iter().filter(|launch| inside(launch));
             let is_loop = |region: &Region| region.repeated() == around;
-            let is_sometimes = !self.host.branches(*at, &is_loop).is_empty();
-            if is_sometimes || launches.filter(takes).count() > 1 {
-                self.shared.insert(*written);
+            let is_sometimes = !host.branches(at, &is_loop).is_empty();
+            if is_sometimes || inside().filter(takes).count() > 1 {
+                self.shared.insert(written);
             }
-            self.halves.insert(*written, *read);
+            self.halves.insert(written, read);
         }
     }
 

@@ -3,8 +3,14 @@
 use std::fmt::Write as _;
 
 use super::{
-    BYTES, Draft, FILL_IN, SOME, guess::Guess, host::MOST_LAUNCHES, names, number::Number,
-    text::one_line, views,
+    BYTES, Draft, FILL_IN, SOME,
+    evaluator::Place,
+    guess::Guess,
+    host::{MOST_LAUNCHES, Span},
+    names,
+    number::Number,
+    text::one_line,
+    views,
 };
 use crate::{
     cuda::{CType, Pointee, Structures},
@@ -69,18 +75,18 @@ impl<'s> Draft<'_, 's> {
         }
         let bytes = self.host.allocation(pointer);
         let (count, is_sure) = self.host.surely(|host| {
-            let bytes = bytes?;
+            let allocation = bytes?;
             match Element::parse(element) {
                 Some(element) => {
-                    let bytes = u64::try_from(host.integer(bytes)?).ok()?;
-                    Some(bytes.div_ceil(element.bytes() as u64))
+                    let bytes = host.integer(&allocation.bytes, allocation.call.as_ref())?;
+                    Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
                 }
-                None => u64::try_from(host.count_of(bytes, element)?).ok(),
+                None => u64::try_from(host.count_of(allocation, element)?).ok(),
             }
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
-        let doubt = bytes.filter(|_| !is_sure).map(|bytes| self.host.text(bytes));
+        let doubt = bytes.filter(|_| !is_sure).map(|of| self.host.text(&of.bytes));
         let filled = self.host.fills(pointer);
         let name = self.array(pointer, element, count, filled);
         if let Some(place) = self.places.get(&name) {
@@ -118,7 +124,8 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// The array that a pointer of the host code stands for, where a launch takes it or it is known what it has.
-    pub(super) fn known_array(&mut self, pointer: &'s str) -> Option<String> {
+    pub(super) fn known_array(&mut self, pointer: &'s str, place: &Place<'_, 's>) -> Option<String> {
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let read = self.halves.get(pointer).copied().unwrap_or(pointer);
         if let Some(name) = self.names.array(read) {
             let half = if read == pointer { "" } else { "_next" };
@@ -126,9 +133,11 @@ impl<'s> Draft<'_, 's> {
         }
         let host = self.host;
         let of_host = host.pointees.get(pointer).copied();
-        let taken = host.launches.iter().find_map(|launch| {
-            let place =
-                launch.arguments.iter().position(|span| host.word(span) == Some(pointer))?;
+        let taken = host.launched().find_map(|(launch, at)| {
+            let is_it = |span: &Span| {
+                host.word(span).is_some_and(|word| host.pointer_of(word, &at).0 == pointer)
+            };
+            let place = launch.arguments.iter().position(is_it)?;
             let kernel = self.kernel(&launch.kernel)?;
             match &kernel.parameters.get(place)?.ctype {
                 CType::Pointer { to, .. } => Some(element_of(&self.structures, to, of_host)),

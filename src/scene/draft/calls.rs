@@ -62,7 +62,7 @@ impl<'s> Host<'s> {
             let told = self.told_in(argument, look)?;
             given.insert(*name, as_type(told, &declared.words)?);
         }
-        let place = Place { at: function.value.start, loops: Vec::new(), time: None };
+        let place = Place::of(function.value.start);
         let inner = Look { place: &place, given: Some(&given), depth: look.depth + 1, nested: 0 };
         let told = self.told_of(self.code.get(function.value.clone())?, &inner)?;
         as_type(told, &function.returns)

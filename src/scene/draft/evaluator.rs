@@ -1,17 +1,18 @@
 //! What expressions of host code are: numbers, as C++ computes them, or formulas of the rounds of the loops around.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
     calls::{known, type_of_call},
     formula::{self, Formula},
-    host::{Host, LONGEST, Span},
+    host::{Allocation, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, Sign, Types},
+    trace::Call,
     variables::{Definition, Id, Value},
 };
-use crate::cuda::lexer::{self, Token};
+use crate::cuda::lexer::{self, Kind, Token};
 
 /// Names that are defined by others, at most so many behind one another.
 const DEEPEST: usize = 24;
@@ -26,6 +27,8 @@ pub(super) struct Place<'h, 's> {
     pub(super) loops: Vec<&'h Loop<'s>>,
     /// The region of the one of them that is the loop of time steps.
     pub(super) time: Option<usize>,
+    /// The call of the function around it that led there, where one did.
+    pub(super) call: Option<Rc<Call>>,
 }
 
 /// What is known of an expression.
@@ -58,30 +61,31 @@ impl<'s> Types for Host<'s> {
 impl<'s> Host<'s> {
     /// The number of an expression at its place.
     pub(super) fn number(&self, span: &Span) -> Option<Number> {
-        self.number_at(span, span.start)
+        self.number_at(span, &Place::of(span.start))
     }
 
-    fn number_at(&self, span: &Span, at: usize) -> Option<Number> {
-        self.told(span, &Place { at, loops: Vec::new(), time: None })?.number()
+    fn number_at(&self, span: &Span, place: &Place<'_, 's>) -> Option<Number> {
+        self.told(span, &Place { loops: Vec::new(), ..place.clone() })?.number()
     }
 
-    /// That as a whole number.
-    pub(super) fn integer(&self, span: &Span) -> Option<i64> {
-        i64::try_from(self.number(span)?.to(Type::Long)?.whole()?).ok()
+    /// That as a whole number, in a call.
+    pub(super) fn integer(&self, span: &Span, call: Option<&Rc<Call>>) -> Option<i64> {
+        let place = Place { call: call.cloned(), ..Place::of(span.start) };
+        let number = self.number_at(span, &place)?;
+        i64::try_from(number.to(Type::Long)?.whole()?).ok()
     }
 
-    /// The whole number of an expression that stands in no code, as if it did so at `at`.
-    pub(super) fn integer_of_text(&self, text: &'s str, at: usize) -> Option<i64> {
+    /// The whole number of an expression that stands in no code, as if it did so at `place`.
+    pub(super) fn integer_of_text(&self, text: &'s str, place: &Place<'_, 's>) -> Option<i64> {
         let tokens: Vec<Token<'s>> = lexer::code(text).take(LONGEST + 1).collect();
-        let place = Place { at, loops: Vec::new(), time: None };
-        let look = Look { place: &place, given: None, depth: 0, nested: 0 };
+        let look = Look { place, given: None, depth: 0, nested: 0 };
         i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
     }
 
     /// How many of a structure lie in an allocation of so many bytes.
-    pub(super) fn count_of(&self, bytes: &Span, structure: &str) -> Option<i64> {
+    pub(super) fn count_of(&self, allocation: &Allocation, structure: &str) -> Option<i64> {
         *self.unit.borrow_mut() = Some(structure.to_owned());
-        let count = self.integer(bytes);
+        let count = self.integer(&allocation.bytes, allocation.call.as_ref());
         *self.unit.borrow_mut() = None;
         count
     }
@@ -96,7 +100,7 @@ impl<'s> Host<'s> {
     pub(super) fn guessed(&self, span: &Span, place: &Place<'_, 's>) -> Option<Told> {
         self.told(span, place).or_else(|| {
             self.doubt();
-            self.number_at(span, place.at).map(Told::Number)
+            self.number_at(span, place).map(Told::Number)
         })
     }
 
@@ -126,30 +130,97 @@ impl<'s> Host<'s> {
     }
 
     pub(super) fn told_of(&self, tokens: &[Token<'s>], look: &Look<'_, '_, 's>) -> Option<Told> {
-        let expression = self.parsed(tokens)?;
+        let expression = match self.with_types(tokens, look.place) {
+            Some(tokens) => self.parsed(&tokens)?,
+            None => self.parsed(tokens)?,
+        };
         self.told_in(&expression, look)
     }
 
-    /// The parts of a `dim3` at a place: of its arguments, or of a variable that is one.
-    pub(super) fn dimensions(&self, span: &Span, at: usize) -> Option<Vec<Span>> {
-        match self.code.get(span.clone())? {
-            [name] => match &self.set_to(self.visible(name.text, at)?, at)?.value {
-                Value::List(parts) => Some(parts.clone()),
-                Value::Expression(inner) if inner.start != span.start => {
-                    let is_name = inner.len() == 1;
-                    is_name.then(|| self.dimensions(inner, inner.start)).flatten()
-                }
-                Value::Expression(_)
-                | Value::Compound(..)
-                | Value::Count(_)
-                | Value::Behind(..)
-                | Value::Unknown => None,
-            },
+    /// The parts of a `dim3` at a place, and where they stand: of its arguments, or of a variable that is one.
+    pub(super) fn dimensions<'h>(
+        &'h self,
+        span: &Span,
+        place: &Place<'h, 's>,
+        depth: usize,
+    ) -> Option<(Vec<Span>, Place<'h, 's>)> {
+        match self.code.get(span.clone()).filter(|_| depth < DEEPEST)? {
+            [name] => self.dimensions_of(name.text, place, depth),
             [dim3, open, ..] if dim3.text == "dim3" && matches!(open.text, "(" | "{") => {
-                Some(self.parts(span.start + 2..span.end.saturating_sub(1)))
+                let parts = self.parts(span.start + 2..span.end.saturating_sub(1));
+                Some((parts, Place { at: span.start, ..place.clone() }))
             }
             _ => None,
         }
+    }
+
+    /// The parts of the variable `name`, which is a `dim3`.
+    fn dimensions_of<'h>(
+        &'h self,
+        name: &str,
+        place: &Place<'h, 's>,
+        depth: usize,
+    ) -> Option<(Vec<Span>, Place<'h, 's>)> {
+        let id = self.visible(name, place.at)?;
+        if !self.is_set_again(id, place.at)
+            && let Some((argument, outer)) = self.argument_of(name, place)
+        {
+            return self.dimensions(&argument, &outer, depth + 1);
+        }
+        let found = self.set_to(id, place.at)?;
+        let there = Place { at: found.at, ..place.clone() };
+        match &found.value {
+            Value::List(parts) => Some((parts.clone(), there)),
+            Value::Expression(inner) if inner.len() == 1 || self.text_at(inner.start) == "dim3" => {
+                self.dimensions(inner, &there, depth + 1)
+            }
+            Value::Expression(_)
+            | Value::Compound(..)
+            | Value::Count(_)
+            | Value::Behind(..)
+            | Value::Unknown => None,
+        }
+    }
+
+    /// `tokens` with the types that the parameters of the template around a place stand for; `None` where there are
+    /// none such among them.
+    fn with_types(&self, tokens: &[Token<'s>], place: &Place<'_, 's>) -> Option<Vec<Token<'s>>> {
+        let is_type = |token: &Token<'s>| {
+            token.kind == Kind::Word && self.type_parameters.contains(token.text)
+        };
+        tokens.iter().find(|token| is_type(token))?;
+        self.look(tokens.len())?;
+        let mut found: Vec<Token<'s>> = Vec::new();
+        // The places say which signs are one operator.
+        let (mut end, mut end_there) = (0, usize::MAX);
+        for token in tokens.iter().take(LONGEST) {
+            let meant = is_type(token).then(|| self.type_of_parameter(token, place, 0)).flatten();
+            let meant = meant.as_ref().map_or(std::slice::from_ref(token), |span| self.tokens(span));
+            for own in meant {
+                let is_joined = own.offset == end_there;
+                end_there = own.offset + own.text.len();
+                let offset = end + usize::from(!is_joined);
+                end = offset + own.text.len();
+                found.push(Token { offset, ..*own });
+            }
+            end_there = token.offset + token.text.len();
+        }
+        Some(found)
+    }
+
+    /// Where the type stands that a template's parameter is at a place.
+    pub(super) fn type_of_parameter(
+        &self,
+        token: &Token<'s>,
+        place: &Place<'_, 's>,
+        depth: usize,
+    ) -> Option<Span> {
+        let (span, outer) = self.template_argument_of(token.text, place)?;
+        let inner = match self.tokens(&span) {
+            [inner] if depth < DEEPEST => self.type_of_parameter(inner, &outer, depth + 1),
+            _ => None,
+        };
+        Some(inner.unwrap_or(span))
     }
 
     /// Split at commas outside of brackets.
@@ -325,6 +396,14 @@ impl<'s> Host<'s> {
             return Some(given.clone());
         }
         let at = look.place.at;
+        if look.depth <= DEEPEST
+            && let Some((span, place)) = self.template_argument_of(name, look.place)
+            && let Some(tokens) = self.code.get(span)
+            && let look = (Look { place: &place, given: None, depth: look.depth + 1, nested: 0 })
+            && let Some(told) = self.told_of(tokens, &look)
+        {
+            return Some(told);
+        }
         match self.visible(name, at) {
             // A program without arguments is called with its name alone.
             _ if name == "argc" => Some(Told::Number(Number::int(1))),
@@ -352,10 +431,13 @@ impl<'s> Host<'s> {
         if variable.declared.is_indirect {
             return None;
         }
-        let Some(found) = self.set_to(id, look.place.at) else {
-            return self.told_namesake(variable.name, look);
+        let told = match self.told_argument(id, look) {
+            Some(told) => told,
+            None => match self.set_to(id, look.place.at) {
+                Some(found) => self.told_definition(found, words, id, look)?,
+                None => return self.told_namesake(variable.name, look),
+            },
         };
-        let told = self.told_definition(found, &variable.declared.words, id, look)?;
         match self.named_type(words) {
             Some(of) => self.converted(told, of),
             None => {
@@ -368,11 +450,22 @@ impl<'s> Host<'s> {
         }
     }
 
+    /// What a parameter is given in the call that led to a place, where the function does not set it anew.
+    fn told_argument(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        let name = self.variables.get(id).name;
+        let (span, outer) = self.argument_of(name, look.place)?;
+        if self.is_set_again(id, look.place.at) {
+            return None;
+        }
+        let look = Look { place: &outer, given: None, depth: look.depth + 1, nested: look.nested };
+        self.told_of(self.code.get(span)?, &look)
+    }
+
     /// What another variable of this name is, where the one that is meant has no number.
     fn told_namesake(&self, name: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
         let found = self.namesake(name, look.place.at)?;
         let Value::Expression(span) = &found.value else { return None };
-        let place = Place { at: found.at, loops: Vec::new(), time: None };
+        let place = Place::of(found.at);
         let tokens = self.code.get(span.clone())?;
         let look = Look { place: &place, given: None, depth: look.depth + 1, nested: 0 };
         self.told_of(tokens, &look)
@@ -419,12 +512,10 @@ impl<'s> Host<'s> {
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
             return None;
         }
-        let found = self.set_to(id, look.place.at)?;
-        let Value::List(parts) = &found.value else { return None };
+        let (parts, place) = self.dimensions_of(of, look.place, 0)?;
         let Some(part) = parts.get(axis) else {
             return Some(Told::Number(Number::Whole(Type::Unsigned, 1)));
         };
-        let place = Place { at: found.at, ..look.place.clone() };
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
         let told = self.told_of(self.code.get(part.clone())?, look)?;
         self.converted(told, Type::Unsigned)

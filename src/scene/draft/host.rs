@@ -7,9 +7,11 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     ops::Range,
+    rc::Rc,
 };
 
 use super::{
+    evaluator::Place,
     functions::Functions,
     loops::Loop,
     macros::Macros,
@@ -18,6 +20,7 @@ use super::{
     regions::Regions,
     sections::{Section, sections},
     templates::{HostTemplate, templates},
+    trace::{Act, Call, Done},
     variables::{Value, Variables},
 };
 use crate::{
@@ -53,9 +56,15 @@ pub(super) struct Host<'s> {
     pub(super) jumps: Vec<usize>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
-    /// `cudaMalloc(&name, bytes)`: the bytes of each, by name.
-    pub(super) allocations: BTreeMap<&'s str, Span>,
-    /// What the host copies to the device.
+    /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
+    pub(super) allocating: Vec<Allocating>,
+    pub(super) filling: Vec<Span>,
+    /// All that is done with the device, in its order, and whether that is all.
+    pub(super) done: Vec<Done>,
+    pub(super) is_all_done: bool,
+    /// The bytes of what is allocated, by the name of the pointer.
+    pub(super) allocations: BTreeMap<&'s str, Allocation>,
+    /// The pointers to what the host copies to the device.
     pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
     pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
@@ -99,6 +108,18 @@ pub(super) struct Transfer<'s> {
     pub(super) call: Span,
 }
 
+/// `cudaMalloc(target, bytes)`.
+pub(super) struct Allocating {
+    pub(super) target: Span,
+    pub(super) bytes: Span,
+}
+
+/// How many bytes are allocated, and in which call.
+pub(super) struct Allocation {
+    pub(super) bytes: Span,
+    pub(super) call: Option<Rc<Call>>,
+}
+
 /// What a transfer brings.
 pub(super) enum Transferred<'s> {
     From(Option<&'s str>),
@@ -134,6 +155,10 @@ impl<'s> Host<'s> {
             loops: BTreeMap::new(),
             jumps: Vec::new(),
             pointees: BTreeMap::new(),
+            allocating: Vec::new(),
+            filling: Vec::new(),
+            done: Vec::new(),
+            is_all_done: true,
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
@@ -148,6 +173,8 @@ impl<'s> Host<'s> {
         };
         Reader::new(&mut found, &brackets).read();
         found.loops = found.understood_loops();
+        (found.done, found.is_all_done) = found.trace(&brackets);
+        found.take_allocations();
         found
     }
 
@@ -174,8 +201,36 @@ impl<'s> Host<'s> {
         }
     }
 
+    /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
+    fn take_allocations(&mut self) {
+        let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
+        for Done { act, at, call } in &self.done {
+            let target = match act {
+                Act::Allocation(place) => &self.allocating[*place].target,
+                Act::Fill(place) => &self.filling[*place],
+                Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
+            };
+            let place = Place { call: call.clone(), ..Place::of(*at) };
+            let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
+            let name = match act {
+                // `(void **)&name` ends with the name.
+                Act::Allocation(_) => words.next_back(),
+                _ => words.next(),
+            };
+            let Some(name) = name.map(|name| self.pointer_of(name.text, &place).0) else { continue };
+            match act {
+                Act::Allocation(place) => {
+                    let bytes = self.allocating[*place].bytes.clone();
+                    allocations.insert(name, Allocation { bytes, call: call.clone() });
+                }
+                _ => _ = filled.insert(name),
+            }
+        }
+        (self.allocations, self.filled) = (allocations, filled);
+    }
+
     /// The bytes that the host allocates for `pointer`.
-    pub(super) fn allocation(&self, pointer: &str) -> Option<&Span> {
+    pub(super) fn allocation(&self, pointer: &str) -> Option<&Allocation> {
         self.allocations.get(self.allocated(pointer)?)
     }
 
@@ -231,7 +286,8 @@ impl<'s> Host<'s> {
             let words = ["block", "thread", "tile"];
             token.kind == Kind::Word && words.iter().any(|word| name.contains(word))
         };
-        let number = |token: &Token<'s>| self.integer_of_text(token.text, at);
+        let place = Place::of(at);
+        let number = |token: &Token<'s>| self.integer_of_text(token.text, &place);
         let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
         let most = if is_flat { 1024 } else { 32 };
         match (sizes.find(|size| (1..=most).contains(size)), is_flat) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     declarations::MOST_NAMES,
-    host::{Host, LONGEST, Launch, MOST_LAUNCHES, Span, Transfer, Transferred},
+    host::{Allocating, Host, LONGEST, Launch, MOST_LAUNCHES, Span, Transfer, Transferred},
     number::Operator,
     variables::{Definition, Value},
 };
@@ -12,6 +12,9 @@ use crate::cuda::{
     brackets::Brackets,
     lexer::{self, Kind},
 };
+
+/// So many allocations are told, and so many copies to the device.
+const MOST_FOUND: usize = 10_000;
 
 pub(super) struct Reader<'h, 's> {
     pub(super) found: &'h mut Host<'s>,
@@ -325,11 +328,10 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        // `(void **)&name` ends with the name.
-        let mut ends = target.clone().rev().take(LONGEST);
-        let Some(name) = ends.find(|at| self.is_word(*at)) else { return };
-        let name = self.text(name);
-        self.found.allocations.insert(name, bytes.clone());
+        if self.found.allocating.len() < MOST_FOUND {
+            let (target, bytes) = (target.clone(), bytes.clone());
+            self.found.allocating.push(Allocating { target, bytes });
+        }
     }
 
     fn copy(&mut self, at: usize) {
@@ -338,13 +340,13 @@ impl<'h, 's> Reader<'h, 's> {
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
-                self.found.filled.insert(self.text(target.start));
+                self.fill(target);
             }
             Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),
             Some("cudaMemcpyDefault") => {
                 let is_allocated = |end: &Span| {
                     let pointer = self.pointer_alone(end);
-                    pointer.is_some_and(|name| self.found.allocations.contains_key(name))
+                    pointer.is_some_and(|name| self.is_allocated(name))
                 };
                 if is_allocated(target) && is_allocated(source) {
                     self.copy_on_device(at, target, source, bytes);
@@ -352,6 +354,22 @@ impl<'h, 's> Reader<'h, 's> {
             }
             Some(_) | None => {}
         }
+    }
+
+    /// Notes that the host fills what a pointer points to.
+    fn fill(&mut self, target: &Span) {
+        if self.found.filling.len() < MOST_FOUND {
+            self.found.filling.push(target.clone());
+        }
+    }
+
+    /// Whether something is allocated for `pointer` before.
+    fn is_allocated(&self, pointer: &str) -> bool {
+        let before = self.found.allocating.iter().take(LONGEST);
+        let mut names = before.filter_map(|found| {
+            found.target.clone().rev().take(LONGEST).find(|at| self.is_word(*at))
+        });
+        names.any(|name| self.text(name) == pointer)
     }
 
     fn copy_on_device(&mut self, at: usize, target: &Span, source: &Span, bytes: &Span) {

@@ -71,15 +71,13 @@ fn written_axes<'s>(
     most: [i64; 3],
     altogether: i64,
 ) -> Option<String> {
-    let parts = host.dimensions(span, place.at);
-    let parts = parts.filter(|parts| parts.iter().any(|part| !part.is_empty()));
-    let is_own = parts.is_none();
-    let parts = parts.unwrap_or_else(|| vec![span.clone()]);
+    let parts = host.dimensions(span, place, 0);
+    let parts = parts.filter(|(parts, _)| parts.iter().any(|part| !part.is_empty()));
+    let (parts, place) = parts.unwrap_or_else(|| (vec![span.clone()], place.clone()));
     let mut axes = Vec::new();
     let mut product = 1_i64;
     for (part, most) in parts.iter().zip(most) {
-        let at = if is_own { place.at } else { part.start };
-        let told = host.guessed(part, &Place { at, ..place.clone() })?;
+        let told = host.guessed(part, &place)?;
         let told = host.converted(told, Type::Unsigned)?;
         if let Told::Number(number) = &told {
             let axis = i64::try_from(number.whole()?).ok()?;

@@ -9,19 +9,24 @@ use super::{
     number::Type,
     regions::Kind,
     text::quoted_text,
+    trace::Act,
 };
 
 impl<'a, 's> Draft<'a, 's> {
     /// What the host fills with zeros between a launch and the one before it, wherever the launch is made.
-    pub(super) fn clears(&mut self, launch: &Launch) -> Option<(&'static str, Guess)> {
+    pub(super) fn clears(
+        &mut self,
+        launch: &Launch,
+        place: &Place<'_, 's>,
+    ) -> Option<(&'static str, Guess)> {
         let (mut names, mut parts) = (Vec::new(), Vec::new());
         for transfer in &self.host.transfers {
             if !self.is_cleared_by(transfer, launch) {
                 continue;
             }
             let Some(pointer) = transfer.to else { continue };
-            let Some(name) = self.known_array(pointer) else { continue };
-            if !self.is_whole(transfer, pointer) {
+            let Some(name) = self.known_array(pointer, place) else { continue };
+            if !self.is_whole(transfer, pointer, place) {
                 parts.push(self.host.text(&transfer.call));
             }
             names.push(quoted_text(&name));
@@ -71,26 +76,33 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// Whether a transfer is made to all of what was allocated for a pointer.
-    fn is_whole(&self, transfer: &Transfer<'_>, pointer: &str) -> bool {
+    fn is_whole(&self, transfer: &Transfer<'_>, pointer: &'s str, place: &Place<'_, 's>) -> bool {
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let Some(allocated) = self.host.allocation(pointer) else { return false };
         let (same, is_sure) = self.host.surely(|host| {
-            host.integer(allocated).is_some_and(|all| host.integer(&transfer.bytes) == Some(all))
+            let all = host.integer(&allocated.bytes, allocated.call.as_ref());
+            all.is_some_and(|all| host.integer(&transfer.bytes, place.call.as_ref()) == Some(all))
         });
-        same && is_sure || self.host.text(allocated) == self.host.text(&transfer.bytes)
+        same && is_sure || self.host.text(&allocated.bytes) == self.host.text(&transfer.bytes)
     }
 
     /// Takes over what arrays are set to at the start, and says so of what no launch clears.
     pub(super) fn starts(&mut self) {
         let host: &'a _ = self.host;
-        for transfer in &host.transfers {
+        for done in &host.done {
+            let Act::Transfer(transfer) = done.act else { continue };
+            let (transfer, place) = (&host.transfers[transfer], host.place_of(done));
             let is_taken = |launch| self.is_cleared_by(transfer, launch);
             if matches!(transfer.what, Transferred::From(_)) || host.launches.iter().any(is_taken) {
                 continue;
             }
             let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
             let is_unused =
-                || transfer.to.is_some_and(|to| self.names.array(self.read(to)).is_none());
-            if is_zero || is_unused() || self.set_at_start(transfer).is_some() {
+                || {
+                    let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
+                    to.is_some_and(|to| self.names.array(self.read(to)).is_none())
+                };
+            if is_zero || is_unused() || self.set_at_start(transfer, &place).is_some() {
                 continue;
             }
             let call = host.text(&transfer.call);
@@ -104,11 +116,12 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// `cudaMemset` before all launches as what the array has at the start; `None` where no manifest says it.
-    fn set_at_start(&mut self, transfer: &Transfer<'s>) -> Option<()> {
+    fn set_at_start(&mut self, transfer: &Transfer<'s>, place: &Place<'_, 's>) -> Option<()> {
         let pointer = transfer.to.filter(|_| self.is_at_start(transfer))?;
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let byte = self.byte(transfer)?;
         let is_half = self.halves.iter().any(|(half, read)| [*half, *read].contains(&pointer));
-        let is_alone = !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer);
+        let is_alone = !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer, place);
         let name = self.names.array(pointer).filter(|_| is_alone)?;
         let array = &mut self.arrays[*self.places.get(name)?];
         array.value = Some(of_bytes(&array.element, byte)?);
@@ -128,8 +141,10 @@ impl<'a, 's> Draft<'a, 's> {
         let call = self.host.text(&transfer.call);
         let Some(when) = self.when(&call, place) else { return };
         let ends = transfer.to.zip(from).and_then(|(to, from)| {
-            let is_whole = self.is_whole(transfer, to) && self.is_whole(transfer, from);
-            let (to_name, from_name) = (self.known_array(to)?, self.known_array(from)?);
+            let is_whole =
+                self.is_whole(transfer, to, place) && self.is_whole(transfer, from, place);
+            let (to_name, from_name) =
+                (self.known_array(to, place)?, self.known_array(from, place)?);
             (is_whole && self.are_alike(&to_name, &from_name)).then_some((from_name, to_name))
         });
         let Some((from, to)) = ends else {
