@@ -6,6 +6,7 @@
 mod arguments;
 mod arrays;
 mod calls;
+mod cases;
 mod conditions;
 mod declarations;
 mod entries;
@@ -25,6 +26,7 @@ mod reader;
 mod regions;
 mod sections;
 mod shape;
+mod source;
 mod structures;
 mod syntax;
 mod templates;
@@ -39,6 +41,7 @@ use std::{
     fmt::Write as _,
 };
 
+pub use self::source::Includes;
 use self::{
     arguments::{blank, holds_sizes, is_size},
     arrays::{Array, element_of},
@@ -52,7 +55,7 @@ use self::{
     trace::Act,
 };
 use crate::{
-    cuda::{self, CType, Macros, Signature, Structures},
+    cuda::{self, CType, KernelParameter, Macros, Signature, Structures},
     element::Element,
 };
 
@@ -83,6 +86,13 @@ const BYTES: &str = "unsigned char";
 /// assert!(manifest.contains("[array.d]\ntype  = \"float\"\ncount = 64\n"), "{manifest}");
 /// ```
 pub fn draft(name: &str, source: &str) -> String {
+    draft_beside(name, source, &mut |_, _| None)
+}
+
+/// The same, with the files that `source` includes: what they define counts as if it stood there.
+pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> String {
+    let source = source::whole(name, source, includes);
+    let source = source.as_str();
     let kernels = cuda::scan(name, source);
     let structures = Structures::of(Macros::default(), source);
     let host = Host::read(source, &structures);
@@ -105,6 +115,8 @@ struct Draft<'a, 's> {
     places: BTreeMap<String, usize>,
     /// With their formats.
     textures: BTreeMap<String, &'static str>,
+    /// What variables of the device begin with, each with its type.
+    variables: BTreeMap<String, (Element, String)>,
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
@@ -124,6 +136,7 @@ impl<'a, 's> Draft<'a, 's> {
             arrays: Vec::new(),
             places: BTreeMap::new(),
             textures: BTreeMap::new(),
+            variables: BTreeMap::new(),
             passes: String::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
@@ -157,6 +170,8 @@ impl<'a, 's> Draft<'a, 's> {
             }
             let mut arguments = Vec::new();
             let mut first = None;
+            let sizes = kernel.parameters.iter().filter(|parameter| is_some_size(parameter));
+            let size = side(sizes.count());
             for parameter in &kernel.parameters {
                 let name = parameter.name.as_str();
                 let guess = match &parameter.ctype {
@@ -166,10 +181,8 @@ impl<'a, 's> Draft<'a, 's> {
                         first.get_or_insert_with(|| array.clone());
                         Guess::known(format!("\"{array}\""))
                     }
-                    CType::Value(Element { scalar, lanes: 1 })
-                        if is_size(name) && holds_sizes(*scalar) =>
-                    {
-                        Guess::open(SOME.to_string(), name)
+                    CType::Value(_) if is_some_size(parameter) => {
+                        Guess::open(size.to_string(), name)
                     }
                     CType::Surface | CType::Texture => self.texture(name, name),
                     other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
@@ -315,6 +328,10 @@ impl<'a, 's> Draft<'a, 's> {
                 "\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\nsize   = [512, 512] # {FILL_IN}"
             );
         }
+        for (name, (element, list)) in &self.variables {
+            let _ =
+                writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\nvalue = {list}", key(name));
+        }
         text.push_str(&self.passes);
         // A texture is seen without a word.
         let view = self.textures.is_empty().then(|| views::view(&self.arrays, &self.structures));
@@ -329,6 +346,22 @@ impl<'a, 's> Draft<'a, 's> {
 /// What is said of a template whose arguments are nowhere written.
 fn nameless_instance(kernel: &str) -> String {
     format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
+}
+
+/// Whether a parameter may be given a number of elements, by its name and its type.
+fn is_some_size(parameter: &KernelParameter) -> bool {
+    let CType::Value(Element { scalar, lanes: 1 }) = parameter.ctype else { return false };
+    is_size(&parameter.name) && holds_sizes(scalar)
+}
+
+/// So long are the sides of something that has so many, and [`SOME`] elements, or less.
+const fn side(sides: usize) -> u64 {
+    match sides {
+        0 | 1 => SOME,
+        2 => 256,
+        3 => 32,
+        _ => 16,
+    }
 }
 
 fn header(depth: usize) -> String {

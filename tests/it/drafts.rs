@@ -1,5 +1,7 @@
 //! `warpaint new`: manifests for files that have none.
 
+mod calls;
+mod files;
 mod host_code;
 
 use super::support::Workplace;
@@ -270,7 +272,7 @@ fn guesses_are_marked() {
         do { mark<<<grid, 32>>>(a, k); mark<<<1, 32>>>(a, n); k *= 2; } while (k < n); }";
     let parts = [
         "# fill in: `mark` is repeated while `k<n`",
-        "grid   = 4 # fill in: grid\n",
+        "grid   = 2\n",
         "at = 1 # fill in: k\n",
         "at = 8\n",
     ];

@@ -5,7 +5,7 @@ use super::{
     arrays::element_of,
     evaluator::{Place, Told},
     guess::Guess,
-    host::{Launch, Span},
+    host::{Assumes, Launch, Span},
     number::{Number, Type},
     pointers::{Offset, without_casts},
     structures,
@@ -38,9 +38,7 @@ impl<'s> Draft<'_, 's> {
         let tokens = self.host.tokens(span);
         let text = self.host.text(span);
         match ctype {
-            CType::Pointer { .. } if is_null(&text) => {
-                Wanted::Guess(Guess::known("0"))
-            }
+            CType::Pointer { .. } if is_null(&text) => Wanted::Guess(Guess::known("0")),
             CType::Pointer { to, .. } => {
                 let offset = self.offset(span, place, 0);
                 let known = |name: &&str| {
@@ -49,10 +47,11 @@ impl<'s> Draft<'_, 's> {
                 };
                 let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
                 let words = || self.host.code[span.clone()].iter().filter(is_word).map(|t| t.text);
-                let is_given = |name: &&str| {
-                    self.host.argument_of(name, place).is_some() || known(name)
-                };
-                let pointer = words().find(is_given).or_else(|| words().next_back());
+                let is_given =
+                    |name: &&str| self.host.argument_of(name, place).is_some() || known(name);
+                let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
+                let pointer = words().find(is_given).or_else(|| words().find(is_variable));
+                let pointer = pointer.or_else(|| words().next_back());
                 match pointer.map(|name| self.host.pointer_of(name, place).0) {
                     Some(null) if is_null(null) => Wanted::Guess(Guess::known("0")),
                     Some(pointer) => {
@@ -97,12 +96,16 @@ impl<'s> Draft<'_, 's> {
     /// A number for a parameter of the type `of`.
     fn given(&self, span: &Span, place: &Place<'_, 's>, of: Option<Type>) -> Option<Guess> {
         let (found, is_sure) = self.host.surely(|host| {
-            let told = host.guessed(span, place)?;
+            let told = host.guessed(span, place, Assumes::Sizes)?;
             let given = match of {
                 Some(of) => host.converted(told.clone(), of)?,
                 None => told.clone(),
             };
-            written(&told, &given)
+            // What does not fit is no guess.
+            let whole = |told: &Told| told.number().and_then(Number::whole);
+            let is_cut = whole(&told).zip(whole(&given)).is_some_and(|(a, b)| a != b);
+            let is_guess = host.is_unsure.get() && !given.of().is_float();
+            (!is_cut || !is_guess).then(|| written(&told, &given))?
         });
         Some(Guess::of((found?, is_sure), &self.host.text(span)))
     }
@@ -174,10 +177,15 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// The template arguments of a launch, where those that are names of the host's are numbers or types.
-    pub(super) fn instance(&self, Launch { kernel, .. }: &'s Launch, place: &Place<'_, 's>) -> String {
+    pub(super) fn instance(
+        &self,
+        Launch { kernel, .. }: &'s Launch,
+        place: &Place<'_, 's>,
+    ) -> String {
         let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
         let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
-        let written = arguments.split(',').map(|argument| self.template_argument(argument, place, 0));
+        let written =
+            arguments.split(',').map(|argument| self.template_argument(argument, place, 0));
         format!("<{}>", written.collect::<Vec<_>>().join(","))
     }
 

@@ -6,7 +6,7 @@ use super::{
     BYTES, Draft, FILL_IN, SOME,
     evaluator::Place,
     guess::Guess,
-    host::{MOST_LAUNCHES, Span},
+    host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
     names,
     number::Number,
     text::one_line,
@@ -21,6 +21,9 @@ use crate::{
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
 const LONGEST_SIDE: u64 = 16_384;
 
+/// An array whose size the file does not say has at most so many elements, one for each thread.
+const MOST_ASSUMED: u64 = 1 << 22;
+
 pub(super) struct Array {
     pub(super) name: String,
     pub(super) element: String,
@@ -30,6 +33,8 @@ pub(super) struct Array {
     pub(super) double: bool,
     /// The host fills it.
     pub(super) filled: bool,
+    /// So many threads of one launch take it, at most.
+    pub(super) threads: u64,
     /// Elements in a row, and rows, where a launch that takes it says so.
     pub(super) rows: Option<[u64; 2]>,
     /// What all its components are at the start.
@@ -38,12 +43,15 @@ pub(super) struct Array {
 
 impl Array {
     pub(super) fn written(&self, structures: &Structures) -> String {
-        let Self { name, element, count, doubt, double, filled, rows: _, value } = self;
+        let Self { name, element, count, doubt, double, filled, threads, rows: _, value } = self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
             Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
-            None => _ = writeln!(text, "count = {SOME} # {FILL_IN}: elements"),
+            None => {
+                let count = (*threads).clamp(SOME, MOST_ASSUMED);
+                let _ = writeln!(text, "count = {count} # {FILL_IN}: elements");
+            }
         }
         if *double {
             text.push_str("double = true\n");
@@ -63,6 +71,17 @@ impl Array {
     }
 }
 
+impl Host<'_> {
+    /// How many elements an allocation has.
+    fn count_in(&self, allocation: &Allocation, element: &str) -> Option<u64> {
+        let Some(element) = Element::parse(element) else {
+            return u64::try_from(self.count_of(allocation, element)?).ok();
+        };
+        let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
+        Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
+    }
+}
+
 impl<'s> Draft<'_, 's> {
     /// The array behind a pointer of the host code, and what manifests call it.
     pub(super) fn array_of(&mut self, pointer: &'s str, element: &str) -> String {
@@ -76,13 +95,8 @@ impl<'s> Draft<'_, 's> {
         let bytes = self.host.allocation(pointer);
         let (count, is_sure) = self.host.surely(|host| {
             let allocation = bytes?;
-            match Element::parse(element) {
-                Some(element) => {
-                    let bytes = host.integer(&allocation.bytes, allocation.call.as_ref())?;
-                    Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
-                }
-                None => u64::try_from(host.count_of(allocation, element)?).ok(),
-            }
+            host.count_in(allocation, element)
+                .or_else(|| host.assuming(Assumes::All, |host| host.count_in(allocation, element)))
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
@@ -117,6 +131,7 @@ impl<'s> Draft<'_, 's> {
             doubt: None,
             double: false,
             filled,
+            threads: 0,
             rows: None,
             value: None,
         });
@@ -124,7 +139,11 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// The array that a pointer of the host code stands for, where a launch takes it or it is known what it has.
-    pub(super) fn known_array(&mut self, pointer: &'s str, place: &Place<'_, 's>) -> Option<String> {
+    pub(super) fn known_array(
+        &mut self,
+        pointer: &'s str,
+        place: &Place<'_, 's>,
+    ) -> Option<String> {
         let (pointer, _) = self.host.pointer_of(pointer, place);
         let read = self.halves.get(pointer).copied().unwrap_or(pointer);
         if let Some(name) = self.names.array(read) {

@@ -1,8 +1,10 @@
 //! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
 
 use super::{
+    cases::Case,
     evaluator::{Place, Told},
     host::{Host, LONGEST, Span},
+    loops::Loop,
     number::Type,
     regions::{Kind, Region},
 };
@@ -44,7 +46,7 @@ impl<'s> Host<'s> {
         for level in levels.iter().rev() {
             let own = self.conditions_at(level.at).into_iter();
             conditions.extend(own.map(|condition| (condition, level)));
-            unknown.extend(self.choices(level.at));
+            unknown.extend(self.choices(level));
         }
         let is_single = conditions.len() == 1;
         for (condition, level) in &conditions {
@@ -113,7 +115,13 @@ impl<'s> Host<'s> {
             | Kind::Do { .. }
             | Kind::Switch { .. } => None,
         });
-        branch.or_else(|| self.returned_before(place))
+        let case = || {
+            self.cases(place).into_iter().find_map(|(_, case)| match case {
+                Case::Other(reason) => Some(reason),
+                Case::Chosen | Case::First => None,
+            })
+        };
+        branch.or_else(case).or_else(|| self.returned_before(place))
     }
 
     /// A `return` before `at` whose condition surely holds. What depends on the arguments of the program is no such: it
@@ -142,6 +150,61 @@ impl<'s> Host<'s> {
         })
     }
 
+    /// A `return` before a place of which it is not known whether it is made. One with a number other than 0 says that
+    /// something went wrong, and nothing does.
+    pub(super) fn maybe_returned_before(&self, place: &Place<'_, 's>) -> Option<String> {
+        let at = place.at;
+        let function = self.regions.function(at);
+        let start = function.and_then(|function| self.regions.get(function))?.span.start;
+        let (first, end) = (
+            self.jumps.partition_point(|jump| *jump < start),
+            self.jumps.partition_point(|jump| *jump < at),
+        );
+        self.jumps[first..end].iter().rev().take(LONGEST).find_map(|jump| {
+            let is_return = matches!(self.text_at(*jump), "return" | "exit");
+            if !is_return || self.regions.function(*jump) != function || self.fails(*jump) {
+                return None;
+            }
+            let inside = self.regions.around(*jump).map(|(_, region)| region);
+            let mut conditions = Vec::new();
+            for region in inside.take_while(|region| !region.span.contains(&at)) {
+                match &region.kind {
+                    Kind::If { condition, holds } => {
+                        let names_arguments =
+                            self.tokens(condition).iter().any(|t| t.text == "argc");
+                        if names_arguments || self.decided_in(condition, place).is_some() {
+                            return None;
+                        }
+                        let text = self.text(condition);
+                        conditions.push(if *holds { text } else { format!("!({text})") });
+                    }
+                    Kind::Block => {}
+                    Kind::Function { .. }
+                    | Kind::For { .. }
+                    | Kind::While { .. }
+                    | Kind::Do { .. }
+                    | Kind::Switch { .. }
+                    | Kind::Catch => return None,
+                }
+            }
+            conditions.reverse();
+            let condition = conditions.join(" && ");
+            (!condition.is_empty())
+                .then(|| format!("the function returns before where `{condition}`"))
+        })
+    }
+
+    /// Whether what is returned says that something went wrong.
+    fn fails(&self, jump: usize) -> bool {
+        let value: Vec<&str> =
+            (jump + 1..jump + 4).map(|at| self.text_at(at)).filter(|text| *text != "(").collect();
+        match value.as_slice() {
+            ["-", ..] | ["false" | "NULL" | "nullptr" | "EXIT_FAILURE", ..] => true,
+            [number, ..] => number.parse::<u64>().is_ok_and(|number| number != 0),
+            [] => false,
+        }
+    }
+
     /// `if (...) continue;` before `at`, in the loops around it.
     fn rounds_ended_before(&self, at: usize) -> Vec<Condition> {
         let mut found = Vec::new();
@@ -159,16 +222,11 @@ impl<'s> Host<'s> {
     }
 
     /// `switch`, `?` and `#if` around `at`.
-    fn choices(&self, at: usize) -> Vec<String> {
-        let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
-            Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
-            Kind::Block
-            | Kind::Function { .. }
-            | Kind::For { .. }
-            | Kind::While { .. }
-            | Kind::Do { .. }
-            | Kind::If { .. }
-            | Kind::Catch => None,
+    fn choices(&self, place: &Place<'_, 's>) -> Vec<String> {
+        let at = place.at;
+        let switches = self.cases(place).into_iter().filter_map(|(condition, case)| match case {
+            Case::First => Some(format!("switch ({})", self.text(&condition))),
+            Case::Chosen | Case::Other(_) => None,
         });
         let mut found: Vec<String> = switches.collect();
         let sections = self.sections.iter().filter(|section| section.span.contains(&at));
@@ -190,8 +248,11 @@ impl<'s> Host<'s> {
     ) -> Option<(String, bool)> {
         let mut all: Option<Told> = None;
         for (span, holds) in &condition.parts {
-            let loops = place.loops.iter().copied();
-            let loops = loops.filter(|around| around.body.contains(&span.start)).collect();
+            let outer = place.call.as_ref().map_or(0, |call| call.loops);
+            let loops = place.loops.iter().copied().enumerate();
+            let is_around = |own: &Loop<'_>| own.body.contains(&span.start);
+            let loops = loops.filter(|(depth, own)| *depth < outer || is_around(own));
+            let loops = loops.map(|(_, own)| own).collect();
             let own = Place { at: span.start, loops, ..place.clone() };
             let told = self.converted(self.told(span, &own)?, Type::Bool)?;
             let formula = told.formula()?;

@@ -226,8 +226,11 @@ pub(super) fn declarators<'s>(
         let words = before.iter().filter(|token| token.kind == Kind::Word);
         let words: Vec<&str> =
             words.map(|token| token.text).filter(|word| *word != "std").collect();
-        (name.kind == Kind::Word && !before.is_empty())
-            .then_some((index, name.text, Declared { words, is_indirect }))
+        (name.kind == Kind::Word && !before.is_empty()).then_some((
+            index,
+            name.text,
+            Declared { words, is_indirect },
+        ))
     });
     named.take(LONGEST).collect()
 }

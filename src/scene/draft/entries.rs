@@ -9,13 +9,14 @@ use super::{
     evaluator::{Place, Told},
     guess::Guess,
     header,
-    host::Launch,
+    host::{Assumes, Launch},
     loops::{Loop, MOST_ROUNDS},
     nameless_instance,
     names::counter,
     number::Number,
     pointers::Offset,
     regions::Kind,
+    shape,
     text::quoted,
     trace::Act,
 };
@@ -26,8 +27,11 @@ impl<'a, 's> Draft<'a, 's> {
         self.halves_of_swaps();
         let host = self.host;
         if !host.is_all_done {
-            self.remark(format!("{FILL_IN}: more is launched, by functions that call themselves or many others"));
+            self.remark(format!(
+                "{FILL_IN}: more is launched, by functions that call themselves or many others"
+            ));
         }
+        self.assume_sizes();
         let time = self.time_loop();
         if let Some(time) = time {
             self.remark_on_end(time);
@@ -58,6 +62,33 @@ impl<'a, 's> Draft<'a, 's> {
             }
         }
         self.starts();
+        self.symbols();
+    }
+
+    /// Looks at all that makes out how much there is, so that one size that the file does not say is the same wherever it
+    /// is used.
+    fn assume_sizes(&self) {
+        for (launch, place) in self.host.launched() {
+            for span in &launch.shape {
+                shape::written_axes(self.host, span, &place, [i64::MAX; 3], i64::MAX);
+            }
+        }
+        for allocation in self.host.allocations.values() {
+            let (bytes, call) = (&allocation.bytes, allocation.call.as_ref());
+            if self.host.integer(bytes, call).is_none() {
+                self.host.assuming(Assumes::All, |host| host.integer(bytes, call));
+            }
+        }
+    }
+
+    /// Notes how many threads take the arrays among what a launch is given.
+    fn note_threads(&mut self, threads: Option<u64>, arguments: &[(String, Guess)]) {
+        for (_, guess) in arguments {
+            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            if let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) {
+                array.threads = array.threads.max(threads.unwrap_or(0));
+            }
+        }
     }
 
     /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
@@ -157,7 +188,10 @@ impl<'a, 's> Draft<'a, 's> {
         }
         self.rows(&arguments);
         keys.extend(self.clears(launch, place));
-        keys.extend(self.shape(launch, place, &arguments));
+        let shape = self.shape(launch, place, &arguments);
+        self.note_threads(shape::threads(&shape), &arguments);
+        keys.extend(shape);
+        keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
         let depth = place.loops.len() - skipped;
         let on = if depth == 0 { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
@@ -176,6 +210,11 @@ impl<'a, 's> Draft<'a, 's> {
         }
         for level in place.levels() {
             self.remark_on_loops(what, level.at);
+        }
+        for level in place.levels() {
+            if let Some(way) = self.host.maybe_returned_before(&level) {
+                self.remark(format!("{FILL_IN}: not known whether `{what}` is done: {way}"));
+            }
         }
         let (formula, unknown) = match self.host.when(place) {
             When::Always => return Some(Vec::new()),

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
+    arguments::is_size,
     calls::{known, type_of_call},
     formula::{self, Formula},
-    host::{Allocation, Host, LONGEST, Span},
+    host::{ASSUMED, Allocation, Assumes, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, Sign, Types},
@@ -30,6 +31,9 @@ pub(super) struct Place<'h, 's> {
     /// The call of the function around it that led there, where one did.
     pub(super) call: Option<Rc<Call>>,
 }
+
+/// The axes of a grid or a block, each with where it stands; `None` is 1.
+pub(super) type Axes<'h, 's> = Vec<Option<(Span, Place<'h, 's>)>>;
 
 /// What is known of an expression.
 #[derive(Clone)]
@@ -97,10 +101,34 @@ impl<'s> Host<'s> {
     }
 
     /// That, or where it follows no rule what it is in the first round.
-    pub(super) fn guessed(&self, span: &Span, place: &Place<'_, 's>) -> Option<Told> {
+    pub(super) fn guessed(
+        &self,
+        span: &Span,
+        place: &Place<'_, 's>,
+        assumes: Assumes,
+    ) -> Option<Told> {
         self.told(span, place).or_else(|| {
             self.doubt();
-            self.number_at(span, place).map(Told::Number)
+            let number = || self.number_at(span, place).map(Told::Number);
+            number().or_else(|| self.assuming(assumes, |host| host.told(span, place)))
+        })
+    }
+
+    /// What a variable is taken for that makes out a size, or is called so, and of which the file does not say more.
+    fn assumption(&self, id: Id) -> Option<Told> {
+        let variable = self.variables.get(id);
+        let is_size = match self.assumes.get() {
+            Assumes::Nothing => return None,
+            Assumes::Sizes => self.assumed.borrow().contains(&id) || is_size(variable.name),
+            Assumes::All => true,
+        };
+        let of = self.named_type(&variable.declared.words).filter(|of| !of.is_float());
+        let number = Number::int(ASSUMED.into()).to(of?)?;
+        let is_whole = of != Some(Type::Bool) && !variable.declared.is_indirect;
+        (is_size && is_whole).then(|| {
+            self.doubt();
+            self.assumed.borrow_mut().insert(id);
+            Told::Number(number)
         })
     }
 
@@ -137,18 +165,22 @@ impl<'s> Host<'s> {
         self.told_in(&expression, look)
     }
 
-    /// The parts of a `dim3` at a place, and where they stand: of its arguments, or of a variable that is one.
+    /// The parts of a `dim3` at a place, each with where it stands: of its arguments, or of a variable that is one. What
+    /// is not said is 1.
     pub(super) fn dimensions<'h>(
         &'h self,
         span: &Span,
         place: &Place<'h, 's>,
         depth: usize,
-    ) -> Option<(Vec<Span>, Place<'h, 's>)> {
+    ) -> Option<Axes<'h, 's>> {
+        let of = |parts: Vec<Span>, at: usize| {
+            let axis = |part| Some((part, Place { at, ..place.clone() }));
+            parts.into_iter().map(axis).collect()
+        };
         match self.code.get(span.clone()).filter(|_| depth < DEEPEST)? {
             [name] => self.dimensions_of(name.text, place, depth),
             [dim3, open, ..] if dim3.text == "dim3" && matches!(open.text, "(" | "{") => {
-                let parts = self.parts(span.start + 2..span.end.saturating_sub(1));
-                Some((parts, Place { at: span.start, ..place.clone() }))
+                Some(of(self.parts(span.start + 2..span.end.saturating_sub(1)), span.start))
             }
             _ => None,
         }
@@ -160,17 +192,22 @@ impl<'s> Host<'s> {
         name: &str,
         place: &Place<'h, 's>,
         depth: usize,
-    ) -> Option<(Vec<Span>, Place<'h, 's>)> {
+    ) -> Option<Axes<'h, 's>> {
         let id = self.visible(name, place.at)?;
         if !self.is_set_again(id, place.at)
             && let Some((argument, outer)) = self.argument_of(name, place)
         {
             return self.dimensions(&argument, &outer, depth + 1);
         }
+        if !self.variables.get(id).fields.is_empty() {
+            return self.dimensions_by_fields(name, place);
+        }
         let found = self.set_to(id, place.at)?;
         let there = Place { at: found.at, ..place.clone() };
         match &found.value {
-            Value::List(parts) => Some((parts.clone(), there)),
+            Value::List(parts) => {
+                Some(parts.iter().map(|part| Some((part.clone(), there.clone()))).collect())
+            }
             Value::Expression(inner) if inner.len() == 1 || self.text_at(inner.start) == "dim3" => {
                 self.dimensions(inner, &there, depth + 1)
             }
@@ -180,6 +217,23 @@ impl<'s> Host<'s> {
             | Value::Behind(..)
             | Value::Unknown => None,
         }
+    }
+
+    /// The same of one whose axes are set on their own, `grid.x = n`.
+    fn dimensions_by_fields<'h>(
+        &'h self,
+        name: &str,
+        place: &Place<'h, 's>,
+    ) -> Option<Axes<'h, 's>> {
+        let list = self.list_of(name, place.at).unwrap_or_default();
+        let start = list.first().map_or(0, |part| part.start);
+        let axis = |(index, field): (usize, &str)| {
+            let set = self.field(name, field, place.at).filter(|set| set.start > start);
+            let span = set.or_else(|| list.get(index).cloned())?;
+            Some((span.clone(), Place { at: span.start, ..place.clone() }))
+        };
+        let axes: Axes<'h, 's> = ["x", "y", "z"].into_iter().enumerate().map(axis).collect();
+        axes.iter().any(Option::is_some).then_some(axes)
     }
 
     /// `tokens` with the types that the parameters of the template around a place stand for; `None` where there are
@@ -195,7 +249,8 @@ impl<'s> Host<'s> {
         let (mut end, mut end_there) = (0, usize::MAX);
         for token in tokens.iter().take(LONGEST) {
             let meant = is_type(token).then(|| self.type_of_parameter(token, place, 0)).flatten();
-            let meant = meant.as_ref().map_or(std::slice::from_ref(token), |span| self.tokens(span));
+            let meant =
+                meant.as_ref().map_or(std::slice::from_ref(token), |span| self.tokens(span));
             for own in meant {
                 let is_joined = own.offset == end_there;
                 end_there = own.offset + own.text.len();
@@ -416,6 +471,10 @@ impl<'s> Host<'s> {
     }
 
     fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        self.told_set(id, look).or_else(|| self.assumption(id))
+    }
+
+    fn told_set(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
         if look.depth > DEEPEST {
             return None;
         }
@@ -512,12 +571,12 @@ impl<'s> Host<'s> {
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
             return None;
         }
-        let (parts, place) = self.dimensions_of(of, look.place, 0)?;
-        let Some(part) = parts.get(axis) else {
+        let mut axes = self.dimensions_of(of, look.place, look.depth)?;
+        let Some((part, place)) = axes.get_mut(axis).and_then(Option::take) else {
             return Some(Told::Number(Number::Whole(Type::Unsigned, 1)));
         };
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
-        let told = self.told_of(self.code.get(part.clone())?, look)?;
+        let told = self.told_of(self.code.get(part)?, look)?;
         self.converted(told, Type::Unsigned)
     }
 

@@ -21,7 +21,7 @@ use super::{
     sections::{Section, sections},
     templates::{HostTemplate, templates},
     trace::{Act, Call, Done},
-    variables::{Value, Variables},
+    variables::{Id, Value, Variables},
 };
 use crate::{
     cuda::{
@@ -38,6 +38,19 @@ const MOST_TOKENS: usize = 1 << 20;
 pub(super) const MOST_LAUNCHES: usize = 200;
 /// So many tokens an expression has, and a launch's shape.
 pub(super) const LONGEST: usize = 1000;
+
+/// What a size is taken for that the file does not say: three of them make a volume that is computed in no time.
+pub(super) const ASSUMED: i32 = 128;
+
+/// Which variables without a number are taken for [`ASSUMED`].
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Assumes {
+    Nothing,
+    /// Those that were taken for it before, as sizes, and those that are called as sizes are.
+    Sizes,
+    /// All, since they make out how much there is.
+    All,
+}
 
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
@@ -59,9 +72,15 @@ pub(super) struct Host<'s> {
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
     pub(super) allocating: Vec<Allocating>,
     pub(super) filling: Vec<Span>,
+    /// What is copied to variables of the device: its name, what from, and the call.
+    pub(super) symbols: Vec<(Span, Span, Span)>,
+    /// Calls that do something with the device of which nothing is said.
+    pub(super) untold: Vec<Span>,
     /// All that is done with the device, in its order, and whether that is all.
     pub(super) done: Vec<Done>,
     pub(super) is_all_done: bool,
+    /// Where that is done, or called.
+    pub(super) acting: BTreeSet<usize>,
     /// The bytes of what is allocated, by the name of the pointer.
     pub(super) allocations: BTreeMap<&'s str, Allocation>,
     /// The pointers to what the host copies to the device.
@@ -85,6 +104,9 @@ pub(super) struct Host<'s> {
     pub(super) types: BTreeMap<String, Type>,
     /// What conditions of branches were found to be, by where they stand; `None` while one is looked at.
     pub(super) decided: RefCell<BTreeMap<usize, Option<bool>>>,
+    /// Which variables without a number are taken for [`ASSUMED`], and those that were.
+    pub(super) assumes: Cell<Assumes>,
+    pub(super) assumed: RefCell<BTreeSet<Id>>,
     /// Whether a number was taken that may be another one where it is used; see [`Host::surely`].
     pub(super) is_unsure: Cell<bool>,
 }
@@ -96,6 +118,8 @@ pub(super) struct Launch {
     pub(super) shape: Vec<Span>,
     pub(super) arguments: Vec<Span>,
     pub(super) at: usize,
+    /// All its blocks are there at once.
+    pub(super) is_cooperative: bool,
 }
 
 /// `cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice)`, `cudaMemset(to, value, bytes)`.
@@ -157,8 +181,11 @@ impl<'s> Host<'s> {
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
+            symbols: Vec::new(),
+            untold: Vec::new(),
             done: Vec::new(),
             is_all_done: true,
+            acting: BTreeSet::new(),
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
@@ -169,11 +196,16 @@ impl<'s> Host<'s> {
             budget: Cell::new(MOST_TOKENS),
             unit: RefCell::new(None),
             decided: RefCell::new(BTreeMap::new()),
+            assumes: Cell::new(Assumes::Nothing),
+            assumed: RefCell::new(BTreeSet::new()),
             is_unsure: Cell::new(false),
         };
         Reader::new(&mut found, &brackets).read();
         found.loops = found.understood_loops();
         (found.done, found.is_all_done) = found.trace(&brackets);
+        let places =
+            found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
+        found.acting = places.map(|place| place.at).collect();
         found.take_allocations();
         found
     }
@@ -217,7 +249,9 @@ impl<'s> Host<'s> {
                 Act::Allocation(_) => words.next_back(),
                 _ => words.next(),
             };
-            let Some(name) = name.map(|name| self.pointer_of(name.text, &place).0) else { continue };
+            let Some(name) = name.map(|name| self.pointer_of(name.text, &place).0) else {
+                continue;
+            };
             match act {
                 Act::Allocation(place) => {
                     let bytes = self.allocating[*place].bytes.clone();
@@ -310,6 +344,14 @@ impl<'s> Host<'s> {
         let found = look(self);
         let is_sure = !self.is_unsure.replace(before);
         (found, is_sure)
+    }
+
+    /// What `look` finds where sizes that the file does not say are assumed.
+    pub(super) fn assuming<T>(&self, which: Assumes, look: impl FnOnce(&Self) -> T) -> T {
+        let before = self.assumes.replace(which);
+        let found = look(self);
+        self.assumes.set(before);
+        found
     }
 
     /// Says that a number may be another one.

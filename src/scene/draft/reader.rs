@@ -21,11 +21,13 @@ pub(super) struct Reader<'h, 's> {
     pub(super) brackets: &'h Brackets,
     /// Where the `=` of declarations stand, which are no assignments.
     pub(super) initial: BTreeSet<usize>,
+    /// Pointers to memory that the host may write itself.
+    managed: BTreeSet<&'s str>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
     pub(super) fn new(found: &'h mut Host<'s>, brackets: &'h Brackets) -> Self {
-        Self { found, brackets, initial: BTreeSet::new() }
+        Self { found, brackets, initial: BTreeSet::new(), managed: BTreeSet::new() }
     }
 
     pub(super) fn read(mut self) {
@@ -54,6 +56,16 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
+                "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
+                "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => self.symbol(at),
+                "cudaMemcpyFromArray"
+                | "cudaMemcpy2DFromArray"
+                | "cudaMemcpyFromSymbol"
+                | "cudaMemset2D"
+                | "cudaMemset2DAsync"
+                | "cudaMemset3D" => self.leave(at),
+                "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => self.launch_by_call(at),
+                "[" => self.element(at),
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
                 _ => {}
             }
@@ -185,13 +197,25 @@ impl<'h, 's> Reader<'h, 's> {
             let star = at.checked_sub(2).map_or("", |at| self.text(at));
             self.before(at) == ")" && star == "*"
         };
-        let is_given = matches!(self.before(at), "(" | "," | "=") || is_cast();
+        let is_given = matches!(self.before(at), "(" | "," | "=" | "{") || is_cast();
+        let is_given = is_given && !self.is_of_launch(at);
         if is_given
             && self.is_word(at + 1)
             && let Some(id) = self.visible(self.text(at + 1), at)
         {
             self.define(id, Value::Unknown, at);
         }
+    }
+
+    /// Whether what stands at `at` lies in the list `void *arguments[] = { &a, &b }`, from which launches read.
+    fn is_of_launch(&self, at: usize) -> bool {
+        let near = (at.saturating_sub(LONGEST / 4)..at).rev();
+        let mut near = near.skip_while(|at| !matches!(self.text(*at), "{" | ";" | "}"));
+        near.next().is_some_and(|open| {
+            let declared: Vec<&str> =
+                (open.saturating_sub(6)..open).map(|at| self.text(at)).collect();
+            self.text(open) == "{" && matches!(declared.as_slice(), ["void", "*", _, "[", "]", "="])
+        })
     }
 
     /// `cin >> name >> other`.
@@ -294,8 +318,41 @@ impl<'h, 's> Reader<'h, 's> {
         let open = end + 3;
         if self.text(open) == "(" && self.found.launches.len() < MOST_LAUNCHES {
             let arguments = self.list(open);
-            self.found.launches.push(Launch { kernel, shape, arguments, at });
+            let is_cooperative = false;
+            self.found.launches.push(Launch { kernel, shape, arguments, at, is_cooperative });
         }
+    }
+
+    /// `cudaLaunchKernel(kernel, grid, block, arguments, shared, stream)`.
+    fn launch_by_call(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [kernel, grid, block, list, more @ ..] = parts.as_slice() else { return };
+        let kernel = super::pointers::without_casts(&self.found.code, kernel.clone());
+        let kernel =
+            if self.text(kernel.start) == "&" { kernel.start + 1..kernel.end } else { kernel };
+        let arguments = self.addressed(list, at);
+        let is_named = self.is_word(kernel.start) && kernel.len() < LONGEST;
+        if !is_named || self.found.launches.len() >= MOST_LAUNCHES {
+            return;
+        }
+        let Some(arguments) = arguments else { return self.leave(at) };
+        let kernel = lexer::joined(kernel.map(|at| self.text(at)));
+        let shape = [grid, block].into_iter().chain(more.first()).cloned().collect();
+        let is_cooperative = self.text(at) == "cudaLaunchCooperativeKernel";
+        self.found.launches.push(Launch { kernel, shape, arguments, at, is_cooperative });
+    }
+
+    /// What the addresses in the array are of that a list of arguments is, `void *list[] = { &a, &b }`.
+    fn addressed(&self, list: &Span, at: usize) -> Option<Vec<Span>> {
+        let name =
+            list.clone().take(LONGEST).find(|at| self.is_word(*at) && self.text(*at) != "void")?;
+        let variable = self.found.variables.get(self.visible(self.text(name), at)?);
+        let Value::List(parts) = &variable.definitions.last()?.value else { return None };
+        let address = |part: &Span| {
+            let inner = super::pointers::without_casts(&self.found.code, part.clone());
+            (self.text(inner.start) == "&").then(|| inner.start + 1..inner.end)
+        };
+        parts.iter().filter(|part| !part.is_empty()).map(address).collect()
     }
 
     /// The name before `<<<`, with its template arguments.
@@ -328,6 +385,10 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
+        if self.text(at) == "cudaMallocManaged" {
+            let name = target.clone().rev().take(LONGEST).find(|at| self.is_word(*at));
+            self.managed.extend(name.map(|at| self.text(at)));
+        }
         if self.found.allocating.len() < MOST_FOUND {
             let (target, bytes) = (target.clone(), bytes.clone());
             self.found.allocating.push(Allocating { target, bytes });
@@ -353,6 +414,45 @@ impl<'h, 's> Reader<'h, 's> {
                 }
             }
             Some(_) | None => {}
+        }
+    }
+
+    /// `cudaMemcpy2D(to, pitch, from, pitch, width, height, kind)`.
+    fn copy_of_rows(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, .., kind] = parts.as_slice() else { return };
+        match self.text(kind.start) {
+            "cudaMemcpyHostToDevice" => self.fill(target),
+            "cudaMemcpyDeviceToHost" => {}
+            _ => self.leave(at),
+        }
+    }
+
+    /// `cudaMemcpyToSymbol(name, from, bytes)`.
+    fn symbol(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        if let [symbol, from, ..] = parts.as_slice()
+            && self.found.symbols.len() < MOST_LAUNCHES
+        {
+            let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
+            self.found.symbols.push((symbol.clone(), from.clone(), call));
+        }
+    }
+
+    /// Notes a call of which nothing is said but that it is made.
+    fn leave(&mut self, at: usize) {
+        if self.found.untold.len() < MOST_LAUNCHES {
+            self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
+        }
+    }
+
+    /// `name[i] = value` of what the host may write itself.
+    fn element(&mut self, at: usize) {
+        let Some(name) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
+        let behind = self.brackets.after(at).map(|after| (self.text(after), self.text(after + 1)));
+        let is_set = behind.is_some_and(|(sign, next)| sign == "=" && next != "=");
+        if is_set && self.managed.contains(self.text(name)) {
+            self.fill(&(name..name + 1));
         }
     }
 

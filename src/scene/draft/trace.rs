@@ -13,6 +13,7 @@ use super::{
     pointers::without_casts,
     regions::Kind,
     templates::called_with,
+    variables::Value,
 };
 use crate::cuda::{brackets::Brackets, lexer::Kind as TokenKind};
 
@@ -130,7 +131,8 @@ impl<'s> Host<'s> {
             let Kind::Function { parameters } = &region.kind else { continue };
             let Some(name) = region.span.start.checked_sub(1) else { continue };
             definitions.insert(name);
-            let count = if parameters.is_empty() { 0 } else { self.parts(parameters.clone()).len() };
+            let count =
+                if parameters.is_empty() { 0 } else { self.parts(parameters.clone()).len() };
             by_name.entry(self.text_at(name)).or_default().push((place, count));
         }
         let mut found = Vec::new();
@@ -151,7 +153,8 @@ impl<'s> Host<'s> {
             }
             let fits = |(_, count): &&(usize, usize)| *count == arguments.len();
             let exact: Vec<_> = functions.iter().filter(fits).collect();
-            let longer = || functions.iter().filter(|(_, count)| *count > arguments.len()).collect();
+            let longer =
+                || functions.iter().filter(|(_, count)| *count > arguments.len()).collect();
             let candidates = if exact.is_empty() { longer() } else { exact };
             if let [(function, _)] = candidates.as_slice() {
                 let (function, loops, caller) = (*function, 0, None);
@@ -213,8 +216,15 @@ impl<'s> Host<'s> {
             Kind::Function { parameters: own } => own == parameters,
             _ => false,
         };
-        let argument = call.arguments.get(*index).filter(|_| is_own)?;
-        Some((argument.clone(), place.outer()?))
+        if !is_own {
+            return None;
+        }
+        if let Some(argument) = call.arguments.get(*index) {
+            return Some((argument.clone(), place.outer()?));
+        }
+        let default = variable.definitions.iter().find(|set| parameters.contains(&set.at))?;
+        let Value::Expression(default) = &default.value else { return None };
+        Some((default.clone(), Place::of(default.start)))
     }
 
     /// The same of a parameter of the template around a place; of one that no call led to what the first call gives.
@@ -227,15 +237,16 @@ impl<'s> Host<'s> {
         let mut nearest = self.templates[..before].iter().rev().take(DEEPEST);
         let template = nearest.find(|template| template.body.contains(&place.at))?;
         let index = template.parameters.iter().position(|(parameter, _)| *parameter == name)?;
-        let at_default = |span: &Span| Place::of(span.start);
-        if let Some(call) = &place.call
-            && self.regions.get(call.function)?.span.end == template.body.end
-            && let Some(argument) = call.template.get(index)
-        {
+        let is_own = |call: &Call| {
+            self.regions.get(call.function).is_some_and(|of| of.span.end == template.body.end)
+        };
+        let call = place.call.as_ref().filter(|call| is_own(call) && !call.template.is_empty());
+        if let Some(argument) = call.and_then(|call| call.template.get(index)) {
             return Some((argument.clone(), place.outer()?));
         }
-        let first = template.arguments.get(index).or(template.parameters[index].1.as_ref())?;
-        Some((first.clone(), at_default(first)))
+        let first = template.arguments.get(index).filter(|_| call.is_none());
+        let first = first.or(template.parameters[index].1.as_ref())?;
+        Some((first.clone(), Place::of(first.start)))
     }
 
     /// The pointer that a name stands for where a call gave it, or takes it: a parameter is what the call gives, and

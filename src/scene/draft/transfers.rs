@@ -5,12 +5,50 @@ use super::{
     arrays::of_bytes,
     evaluator::Place,
     guess::Guess,
-    host::{Launch, Transfer, Transferred},
+    host::{Host, LONGEST, Launch, Span, Transfer, Transferred},
     number::Type,
+    pointers::without_casts,
     regions::Kind,
     text::quoted_text,
     trace::Act,
+    variables::Value,
 };
+use crate::element::Element;
+
+impl Host<'_> {
+    /// The numbers of an array of the host that is nothing but a list of them, as a manifest has them.
+    fn list_of_numbers(&self, from: &Span) -> Option<(String, usize)> {
+        let inner = without_casts(&self.code, from.clone());
+        let name = self.word(&inner)?;
+        let Value::List(parts) = &self.set_to(self.visible(name, from.start)?, from.start)?.value
+        else {
+            return None;
+        };
+        let number = |part: &Span| match self.surely(|host| host.number(part)) {
+            (Some(number), true) => Some(number.written()),
+            (Some(_) | None, _) => None,
+        };
+        let numbers: Vec<String> = parts.iter().take(LONGEST).map(number).collect::<Option<_>>()?;
+        let list = format!("[{}]", numbers.join(", "));
+        (!numbers.is_empty()).then_some((list, numbers.len()))
+    }
+
+    /// The type of the numbers of `__constant__ float name[4]`, where it is one axis of so many.
+    fn type_of_symbol(&self, name: &str, count: usize) -> Option<Element> {
+        let is_it = |at: &usize| {
+            let start = at.saturating_sub(4);
+            self.code[*at].text == name
+                && (start..*at).any(|at| matches!(self.text_at(at), "__constant__" | "__device__"))
+        };
+        let at = (0..self.code.len()).find(is_it)?;
+        let end = (at + 2..at + 9).find(|end| self.text_at(*end) == "]")?;
+        let is_one_axis = self.text_at(at + 1) == "[" && self.text_at(end + 1) != "[";
+        let (size, is_sure) = self.surely(|host| host.integer(&(at + 2..end), None));
+        let is_full = is_sure && size.and_then(|size| usize::try_from(size).ok()) == Some(count);
+        let element = Element::parse(self.text_at(at.checked_sub(1)?))?;
+        (element.lanes == 1 && is_one_axis && is_full).then_some(element)
+    }
+}
 
 impl<'a, 's> Draft<'a, 's> {
     /// What the host fills with zeros between a launch and the one before it, wherever the launch is made.
@@ -97,15 +135,41 @@ impl<'a, 's> Draft<'a, 's> {
                 continue;
             }
             let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
-            let is_unused =
-                || {
-                    let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
-                    to.is_some_and(|to| self.names.array(self.read(to)).is_none())
-                };
+            let is_unused = || {
+                let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
+                to.is_some_and(|to| self.names.array(self.read(to)).is_none())
+            };
             if is_zero || is_unused() || self.set_at_start(transfer, &place).is_some() {
                 continue;
             }
             let call = host.text(&transfer.call);
+            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+        }
+    }
+
+    /// Takes over what the host copies to variables of the device, where that is a list of numbers, and says so of what
+    /// it does besides.
+    pub(super) fn symbols(&mut self) {
+        let host: &'a _ = self.host;
+        for (symbol, from, call) in &host.symbols {
+            let text = host.text(symbol);
+            let name = text.trim_start_matches('&');
+            let list = host.list_of_numbers(from);
+            let found =
+                list.and_then(|(list, count)| Some((list, host.type_of_symbol(name, count)?)));
+            let is_taken = found.as_ref().is_some_and(|_| self.variables.contains_key(name));
+            match found.filter(|_| !is_taken) {
+                Some((list, element)) => {
+                    _ = self.variables.insert(name.to_owned(), (element, list))
+                }
+                None => {
+                    let call = host.text(call);
+                    self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+                }
+            }
+        }
+        for call in &host.untold {
+            let call = host.text(call);
             self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
         }
     }
@@ -121,7 +185,8 @@ impl<'a, 's> Draft<'a, 's> {
         let (pointer, _) = self.host.pointer_of(pointer, place);
         let byte = self.byte(transfer)?;
         let is_half = self.halves.iter().any(|(half, read)| [*half, *read].contains(&pointer));
-        let is_alone = !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer, place);
+        let is_alone =
+            !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer, place);
         let name = self.names.array(pointer).filter(|_| is_alone)?;
         let array = &mut self.arrays[*self.places.get(name)?];
         array.value = Some(of_bytes(&array.element, byte)?);
