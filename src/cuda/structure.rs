@@ -65,6 +65,7 @@ pub(crate) struct KnownField {
     pub(crate) path: String,
     /// What it is, or each of it where it is an array.
     pub(crate) element: Element,
+    pub(crate) is_array: bool,
 }
 
 impl Structures {
@@ -152,7 +153,9 @@ impl Structures {
             list.looks -= 1;
             let path = format!("{before}{}", field.name);
             match self.meaning(&field.ctype, &definition.path) {
-                Meaning::Element(element) => list.found.push(KnownField { path, element }),
+                Meaning::Element(element) => {
+                    list.found.push(KnownField { path, element, is_array: field.is_array });
+                }
                 // Of several structures none has a field's name alone.
                 Meaning::Structure(inner) if deep > 0 && !field.is_array => {
                     self.add(inner, &format!("{path}."), deep - 1, list);
@@ -507,6 +510,11 @@ mod tests {
                 &["float4 at", "unsigned char kind"],
             ),
             ("typedef struct P_ { double mass; } P, *PP;", &["double mass"]),
+            // Fields of one of several structures have no name of their own.
+            (
+                "struct V { float a; }; struct P { int n; V all[4]; V one; };",
+                &["int n", "float one.a"],
+            ),
             (
                 "class P { int hidden; public: float3 at; float length() const { return at.x; } P() : hidden{1} {} };",
                 &["float3 at"],

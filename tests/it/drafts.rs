@@ -345,6 +345,9 @@ fn structures_by_value_have_their_fields() {
     let unknown = "Rod rod = made(); rod.k = 0.25f;";
     let expected = "rod = { k = 0.25, at = [0, 0, 0], n = 0 } # fill in: rod\n";
     drafts(kernel, &with(unknown), &[expected]);
+    let many = "struct Rod { int n; float of[1000]; };
+        __global__ void heat(float *a, Rod rod) { a[0] = rod.of[rod.n]; }";
+    drafts(many, &with("Rod rod; rod.n = 3;"), &["rod = { n = 3 } # fill in: rod\n"]);
     let short = "Rod rod = { 0.5f };";
     drafts(kernel, &with(short), &["at = [0, 0, 0], n = 0 } # fill in: rod\n"]);
 }

@@ -6,7 +6,7 @@ use super::{
     BYTES, Draft, FILL_IN, SOME,
     evaluator::Place,
     guess::Guess,
-    host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
+    host::{ASSUMED, Allocation, Assumes, Host, MOST_LAUNCHES, Span},
     names,
     number::Number,
     text::one_line,
@@ -22,7 +22,7 @@ use crate::{
 const LONGEST_SIDE: u64 = 16_384;
 
 /// An array whose size the file does not say has at most so many elements, one for each thread.
-const MOST_ASSUMED: u64 = 1 << 22;
+const MOST_ASSUMED: u64 = 1 << 20;
 
 pub(super) struct Array {
     pub(super) name: String,
@@ -78,7 +78,9 @@ impl Host<'_> {
             return u64::try_from(self.count_of(allocation, element)?).ok();
         };
         let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
-        Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
+        // Bytes that are assumed say nothing.
+        let is_told = self.assumes.get() == Assumes::Nothing || bytes != i64::from(ASSUMED);
+        Some(u64::try_from(bytes).ok().filter(|_| is_told)?.div_ceil(element.bytes() as u64))
     }
 }
 
@@ -95,8 +97,11 @@ impl<'s> Draft<'_, 's> {
         let bytes = self.host.allocation(pointer);
         let (count, is_sure) = self.host.surely(|host| {
             let allocation = bytes?;
-            host.count_in(allocation, element)
-                .or_else(|| host.assuming(Assumes::All, |host| host.count_in(allocation, element)))
+            let assumed = || {
+                host.doubt();
+                host.assuming(Assumes::All, |host| host.count_in(allocation, element))
+            };
+            host.count_in(allocation, element).or_else(assumed)
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));

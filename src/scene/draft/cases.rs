@@ -2,7 +2,7 @@
 
 use super::{
     evaluator::Place,
-    host::{Host, LONGEST, Span},
+    host::{Assumes, Host, LONGEST, Span},
     number::Number,
     regions::Kind,
 };
@@ -65,6 +65,16 @@ impl<'s> Host<'s> {
                 true => Case::Chosen,
                 false => Case::Other(format!("`switch ({})` has another case", text())),
             };
+        }
+        // The sizes that are assumed may choose one.
+        let assumed = self.assuming(Assumes::All, |host| host.told(condition, &there)?.number());
+        let assumed = assumed.and_then(Number::whole).and_then(|value| {
+            groups.iter().position(|group| self.holds(group, value) == Some(true))
+        });
+        match assumed {
+            Some(assumed) if assumed == own => return Case::First,
+            Some(_) => return Case::Other(format!("`switch ({})` may have another case", text())),
+            None => {}
         }
         let acts = |group: usize| self.acting.range(groups[group][0]..end(group)).next().is_some();
         let is_first = (0..own).all(|group| {

@@ -51,6 +51,11 @@ impl<'s> Reader<'_, 's> {
         match self.before(at) {
             "" | ";" | "{" | "}" | ":" => true,
             "(" => is_for(),
+            // Behind a macro that is a statement, as it seems.
+            ")" => {
+                let word = self.text(at);
+                is_number_word(word) || matches!(word, "const" | "constexpr" | "dim3" | "auto")
+            }
             _ => false,
         }
     }
