@@ -5,6 +5,7 @@
 
 mod arguments;
 mod arrays;
+mod axes;
 mod calls;
 mod cases;
 mod conditions;
@@ -15,6 +16,7 @@ mod formula;
 mod functions;
 mod guess;
 mod host;
+mod launches;
 mod loops;
 mod macros;
 mod mathematics;
@@ -47,7 +49,7 @@ use self::{
     arrays::{Array, element_of},
     evaluator::Place,
     guess::Guess,
-    host::{Host, Launch, MOST_LAUNCHES, Span},
+    host::{ASSUMED, Host, Launch, MOST_LAUNCHES, Span},
     names::Names,
     regions::Region,
     shape::some_shared,
@@ -147,7 +149,7 @@ impl<'a, 's> Draft<'a, 's> {
     fn kernel(&self, name: &str) -> Option<Signature> {
         let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
         let last = stem.rsplit("::").next().unwrap_or(stem);
-        let all = || self.kernels.iter().filter(|kernel| kernel.defined).chain(self.kernels);
+        let all = || self.kernels.iter().filter(|kernel| kernel.defined);
         let found = all().find(|kernel| kernel.name == stem);
         let found =
             found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
@@ -319,8 +321,11 @@ impl<'a, 's> Draft<'a, 's> {
         for remark in &self.remarks {
             let _ = writeln!(text, "# {}", one_line(remark));
         }
+        // Where sizes are assumed there may be as much as three of them make out.
+        let is_told = self.host.assumed.borrow().is_empty();
+        let least = if is_told { SOME } else { u64::from(ASSUMED).pow(3) };
         for array in &self.arrays {
-            text.push_str(&array.written(&self.structures));
+            text.push_str(&array.written(&self.structures, least));
         }
         for (name, format) in &self.textures {
             let _ = writeln!(

@@ -227,7 +227,7 @@ int main() {
     for part in [
         "kernel = \"scale<unsigned int,16>\"",
         "[array.d_out]\ntype  = \"unsigned\"",
-        "small_size = 0 # fill in",
+        "small_size = 64 # fill in",
         "[array.d_seen]\ntype  = \"bool\"\ncount = 64\n",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -267,6 +267,9 @@ fn guesses_are_marked() {
     let called = "void launch(int *a, int n) { mark<<<n / 32, 32>>>(a, n); }
         int main() { const int n = 64; int *a; cudaMalloc(&a, 4 * n); launch(a, n); }";
     drafts(mark, called, &["grid   = 2\n", "at = 64\n"]);
+    let cut = "void launch() { { const int c = 1000; } small<<<1, 1>>>(c, c); }";
+    let parts = ["c = 0 # fill in: c\n", "d = 1000 # fill in: c\n"];
+    drafts("__global__ void small(char c, int d) { }", cut, &parts);
     let changed = "const int size = 8; int main() { int *a, k = 1, n = size; cudaMalloc(&a, 256);
         dim3 grid(4); grid.x = 2;
         do { mark<<<grid, 32>>>(a, k); mark<<<1, 32>>>(a, n); k *= 2; } while (k < n); }";

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{
-    BYTES, Draft, FILL_IN, SOME,
+    BYTES, Draft, FILL_IN,
     evaluator::Place,
     guess::Guess,
-    host::{ASSUMED, Allocation, Assumes, Host, MOST_LAUNCHES, Span},
+    host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
     names,
     number::Number,
     text::one_line,
@@ -42,14 +42,14 @@ pub(super) struct Array {
 }
 
 impl Array {
-    pub(super) fn written(&self, structures: &Structures) -> String {
+    pub(super) fn written(&self, structures: &Structures, least: u64) -> String {
         let Self { name, element, count, doubt, double, filled, threads, rows: _, value } = self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
             Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
             None => {
-                let count = (*threads).clamp(SOME, MOST_ASSUMED);
+                let count = (*threads).clamp(least, MOST_ASSUMED);
                 let _ = writeln!(text, "count = {count} # {FILL_IN}: elements");
             }
         }
@@ -78,9 +78,20 @@ impl Host<'_> {
             return u64::try_from(self.count_of(allocation, element)?).ok();
         };
         let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
-        // Bytes that are assumed say nothing.
-        let is_told = self.assumes.get() == Assumes::Nothing || bytes != i64::from(ASSUMED);
-        Some(u64::try_from(bytes).ok().filter(|_| is_told)?.div_ceil(element.bytes() as u64))
+        Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
+    }
+
+    /// Whether the bytes of an allocation themselves are a variable without a number.
+    fn is_nowhere_said(&self, allocation: &Allocation) -> bool {
+        let mut span = allocation.bytes.clone();
+        let mut place = Place { call: allocation.call.clone(), ..Place::of(span.start) };
+        while let Some((given, outer)) =
+            self.word(&span).and_then(|word| self.argument_of(word, &place))
+        {
+            (span, place) = (given, outer);
+        }
+        let variable = self.word(&span).and_then(|word| self.visible(word, place.at));
+        variable.is_some_and(|id| self.assumed.borrow().contains(&id))
     }
 }
 
@@ -99,7 +110,8 @@ impl<'s> Draft<'_, 's> {
             let allocation = bytes?;
             let assumed = || {
                 host.doubt();
-                host.assuming(Assumes::All, |host| host.count_in(allocation, element))
+                let found = host.assuming(Assumes::All, |host| host.count_in(allocation, element));
+                found.filter(|_| !host.is_nowhere_said(allocation))
             };
             host.count_in(allocation, element).or_else(assumed)
         });

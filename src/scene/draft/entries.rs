@@ -65,8 +65,8 @@ impl<'a, 's> Draft<'a, 's> {
         self.symbols();
     }
 
-    /// Looks at all that makes out how much there is, so that one size that the file does not say is the same wherever it
-    /// is used.
+    /// Looks at all that makes out how much there is, so that a size that the file does not say is the same wherever
+    /// it is used.
     fn assume_sizes(&self) {
         for (launch, place) in self.host.launched() {
             for span in &launch.shape {

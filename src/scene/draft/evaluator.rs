@@ -13,7 +13,7 @@ use super::{
     trace::Call,
     variables::{Definition, Id, Value},
 };
-use crate::cuda::lexer::{self, Kind, Token};
+use crate::cuda::lexer::{self, Token};
 
 /// Names that are defined by others, at most so many behind one another.
 const DEEPEST: usize = 24;
@@ -31,9 +31,6 @@ pub(super) struct Place<'h, 's> {
     /// The call of the function around it that led there, where one did.
     pub(super) call: Option<Rc<Call>>,
 }
-
-/// The axes of a grid or a block, each with where it stands; `None` is 1.
-pub(super) type Axes<'h, 's> = Vec<Option<(Span, Place<'h, 's>)>>;
 
 /// What is known of an expression.
 #[derive(Clone)]
@@ -163,119 +160,6 @@ impl<'s> Host<'s> {
             None => self.parsed(tokens)?,
         };
         self.told_in(&expression, look)
-    }
-
-    /// The parts of a `dim3` at a place, each with where it stands: of its arguments, or of a variable that is one. What
-    /// is not said is 1.
-    pub(super) fn dimensions<'h>(
-        &'h self,
-        span: &Span,
-        place: &Place<'h, 's>,
-        depth: usize,
-    ) -> Option<Axes<'h, 's>> {
-        let of = |parts: Vec<Span>, at: usize| {
-            let axis = |part| Some((part, Place { at, ..place.clone() }));
-            parts.into_iter().map(axis).collect()
-        };
-        match self.code.get(span.clone()).filter(|_| depth < DEEPEST)? {
-            [name] => self.dimensions_of(name.text, place, depth),
-            [dim3, open, ..] if dim3.text == "dim3" && matches!(open.text, "(" | "{") => {
-                Some(of(self.parts(span.start + 2..span.end.saturating_sub(1)), span.start))
-            }
-            _ => None,
-        }
-    }
-
-    /// The parts of the variable `name`, which is a `dim3`.
-    fn dimensions_of<'h>(
-        &'h self,
-        name: &str,
-        place: &Place<'h, 's>,
-        depth: usize,
-    ) -> Option<Axes<'h, 's>> {
-        let id = self.visible(name, place.at)?;
-        if !self.is_set_again(id, place.at)
-            && let Some((argument, outer)) = self.argument_of(name, place)
-        {
-            return self.dimensions(&argument, &outer, depth + 1);
-        }
-        if !self.variables.get(id).fields.is_empty() {
-            return self.dimensions_by_fields(name, place);
-        }
-        let found = self.set_to(id, place.at)?;
-        let there = Place { at: found.at, ..place.clone() };
-        match &found.value {
-            Value::List(parts) => {
-                Some(parts.iter().map(|part| Some((part.clone(), there.clone()))).collect())
-            }
-            Value::Expression(inner) if inner.len() == 1 || self.text_at(inner.start) == "dim3" => {
-                self.dimensions(inner, &there, depth + 1)
-            }
-            Value::Expression(_)
-            | Value::Compound(..)
-            | Value::Count(_)
-            | Value::Behind(..)
-            | Value::Unknown => None,
-        }
-    }
-
-    /// The same of one whose axes are set on their own, `grid.x = n`.
-    fn dimensions_by_fields<'h>(
-        &'h self,
-        name: &str,
-        place: &Place<'h, 's>,
-    ) -> Option<Axes<'h, 's>> {
-        let list = self.list_of(name, place.at).unwrap_or_default();
-        let start = list.first().map_or(0, |part| part.start);
-        let axis = |(index, field): (usize, &str)| {
-            let set = self.field(name, field, place.at).filter(|set| set.start > start);
-            let span = set.or_else(|| list.get(index).cloned())?;
-            Some((span.clone(), Place { at: span.start, ..place.clone() }))
-        };
-        let axes: Axes<'h, 's> = ["x", "y", "z"].into_iter().enumerate().map(axis).collect();
-        axes.iter().any(Option::is_some).then_some(axes)
-    }
-
-    /// `tokens` with the types that the parameters of the template around a place stand for; `None` where there are
-    /// none such among them.
-    fn with_types(&self, tokens: &[Token<'s>], place: &Place<'_, 's>) -> Option<Vec<Token<'s>>> {
-        let is_type = |token: &Token<'s>| {
-            token.kind == Kind::Word && self.type_parameters.contains(token.text)
-        };
-        tokens.iter().find(|token| is_type(token))?;
-        self.look(tokens.len())?;
-        let mut found: Vec<Token<'s>> = Vec::new();
-        // The places say which signs are one operator.
-        let (mut end, mut end_there) = (0, usize::MAX);
-        for token in tokens.iter().take(LONGEST) {
-            let meant = is_type(token).then(|| self.type_of_parameter(token, place, 0)).flatten();
-            let meant =
-                meant.as_ref().map_or(std::slice::from_ref(token), |span| self.tokens(span));
-            for own in meant {
-                let is_joined = own.offset == end_there;
-                end_there = own.offset + own.text.len();
-                let offset = end + usize::from(!is_joined);
-                end = offset + own.text.len();
-                found.push(Token { offset, ..*own });
-            }
-            end_there = token.offset + token.text.len();
-        }
-        Some(found)
-    }
-
-    /// Where the type stands that a template's parameter is at a place.
-    pub(super) fn type_of_parameter(
-        &self,
-        token: &Token<'s>,
-        place: &Place<'_, 's>,
-        depth: usize,
-    ) -> Option<Span> {
-        let (span, outer) = self.template_argument_of(token.text, place)?;
-        let inner = match self.tokens(&span) {
-            [inner] if depth < DEEPEST => self.type_of_parameter(inner, &outer, depth + 1),
-            _ => None,
-        };
-        Some(inner.unwrap_or(span))
     }
 
     /// Split at commas outside of brackets.

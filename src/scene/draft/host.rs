@@ -40,7 +40,7 @@ pub(super) const MOST_LAUNCHES: usize = 200;
 pub(super) const LONGEST: usize = 1000;
 
 /// What a size is taken for that the file does not say: three of them make a volume that is computed in no time.
-pub(super) const ASSUMED: i32 = 128;
+pub(super) const ASSUMED: u32 = 64;
 
 /// Which variables without a number are taken for [`ASSUMED`].
 #[derive(Clone, Copy, PartialEq)]

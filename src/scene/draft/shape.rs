@@ -32,6 +32,13 @@ impl<'s> Draft<'_, 's> {
             (Some(grid), Some(block)) => {
                 vec![("grid", grid), ("block", block)]
             }
+            // All blocks of such a launch have to be there at once.
+            (_, block) if launch.is_cooperative => {
+                let text = launch.shape.first().map_or(String::new(), |span| self.host.text(span));
+                let mut shape = vec![("grid", Guess::open("1", text))];
+                shape.extend(block.map(|block| ("block", block)));
+                shape
+            }
             (_, block) => {
                 let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));
                 let over =

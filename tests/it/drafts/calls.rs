@@ -125,6 +125,13 @@ fn halves_change_places_where_the_function_is_called() {
     drafts(step, inside, &["[array.x]\n", "double = true", "from = \"x\"\nto = \"x_next\"\n"]);
 }
 
+/// A kernel that is declared here, and defined elsewhere, is none of this file.
+#[test]
+fn kernels_of_other_files_are_told() {
+    let host = "__global__ void far(int *a); void f(int *a) { far<<<1, 1>>>(a); }";
+    drafts(LOG, host, &["# `far` is launched, and no kernel of this file\n"]);
+}
+
 #[test]
 fn functions_that_call_themselves_are_told() {
     let host = "void down(float *p, float *q, int x) { note<<<1, 1>>>(p, q, x, 0); if (x) down(p, q, x - 1); }
@@ -181,6 +188,12 @@ int main() {
     place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
     let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
     assert!(scene.contains("cooperative = true\n") && !scene.contains("fill in"), "{scene}");
+    let unknown = text.replace("dim3(2)", "dim3(blocks())");
+    drafts(
+        &unknown,
+        "",
+        &["grid   = 1 # fill in: dim3(blocks())\nblock  = 32\ncooperative = true\n"],
+    );
     let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", "a=a.npy"];
     place.run(&run).expect(0, &[]);
     let (_, found) = read_npy_f32(&place.path("a.npy"));

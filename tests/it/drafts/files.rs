@@ -93,21 +93,24 @@ fn sizes_that_no_file_says_are_the_same_everywhere() {
     let host = "void run(int w, int h, int mode) { float *a; cudaMalloc(&a, w * h * 4);
         k<<<dim3(w / 16, (h + 7) / 8), dim3(16, 8)>>>(a, w, h, mode); }";
     let parts = [
-        "count = 16384 # fill in: w*h*4\n",
-        "grid   = [8, 16] # fill in",
-        "w = 128 # fill in: w\nh = 128 # fill in: h\ndepth = 0 # fill in: mode\n",
+        "count = 4096 # fill in: w*h*4\n",
+        "grid   = [4, 8] # fill in",
+        "w = 64 # fill in: w\nh = 64 # fill in: h\ndepth = 0 # fill in: mode\n",
     ];
     drafts(kernel, host, &parts);
     let cases = "void run(int w, float *a, int mode) { switch (w) { case 32: k<<<1, 32>>>(a, 32, 1, 1); break;
-        case 128: k<<<1, w>>>(a, w, 2, 1); break; case 256: k<<<1, 256>>>(a, 256, 2, 1); } }";
+        case 64: k<<<1, w>>>(a, w, 2, 1); break; case 256: k<<<1, 256>>>(a, 256, 2, 1); } }";
     drafts(
         kernel,
         cases,
-        &["only_if = true # fill in: switch (w)\n", "block  = 128 # fill in: w\n"],
+        &["only_if = true # fill in: switch (w)\n", "block  = 64 # fill in: w\n"],
     );
     let large = "void run(float *far) { k<<<1 << 20, 64>>>(far, 1, 1, 1); }";
     drafts(kernel, large, &["count = 1048576 # fill in: elements\n", "[[plot]]"]);
     // Of what has no size every thread has an element; several sizes of kernels alone are of one array.
+    let bytes =
+        "void run(int w, int bytes) { float *a; cudaMalloc(&a, bytes); k<<<w, 64>>>(a, w, 1, 1); }";
+    drafts(kernel, bytes, &["count = 262144 # fill in: elements\n", "grid   = 64 # fill in: w\n"]);
     let far = "void run(float *far) { k<<<2048, 64>>>(far, 1, 1, 1); }";
     drafts(kernel, far, &["count = 131072 # fill in: elements\n"]);
     drafts(
