@@ -34,10 +34,11 @@ impl<'s> Draft<'_, 's> {
             }
             // All blocks of such a launch have to be there at once.
             (_, block) if launch.is_cooperative => {
-                let text = launch.shape.first().map_or(String::new(), |span| self.host.text(span));
-                let mut shape = vec![("grid", Guess::open("1", text))];
-                shape.extend(block.map(|block| ("block", block)));
-                shape
+                let text = |axis: usize| {
+                    launch.shape.get(axis).map_or_else(String::new, |span| self.host.text(span))
+                };
+                let block = block.unwrap_or_else(|| Guess::open("256", text(1)));
+                vec![("grid", Guess::open("1", text(0))), ("block", block)]
             }
             (_, block) => {
                 let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));

@@ -194,6 +194,9 @@ int main() {
         "",
         &["grid   = 1 # fill in: dim3(blocks())\nblock  = 32\ncooperative = true\n"],
     );
+    let neither = unknown.replace("dim3(n / 2)", "threads()");
+    let parts = ["grid   = 1 # fill in: dim3(blocks())\nblock  = 256 # fill in: threads()\n"];
+    drafts(&neither, "", &parts);
     let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", "a=a.npy"];
     place.run(&run).expect(0, &[]);
     let (_, found) = read_npy_f32(&place.path("a.npy"));
