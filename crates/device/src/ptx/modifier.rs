@@ -307,6 +307,15 @@ impl Cvt {
     pub fn is_copy(&self) -> bool {
         self.to == self.from && self.integer.is_none()
     }
+
+    /// Whether a subnormal operand gives what a zero of its sign gives, flushed or not: it is rounded to an integral
+    /// number that is 0.
+    pub fn takes_subnormals_for_zero(&self) -> bool {
+        match self.integer {
+            Some(IntRounding::Nearest | IntRounding::Zero) => self.from.is_float(),
+            Some(IntRounding::Down | IntRounding::Up) | None => false,
+        }
+    }
 }
 
 keywords! {
