@@ -114,6 +114,14 @@ fn modules_name_only_modules_to_their_left() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn what_lies_two_modules_up_is_named_from_the_root() {
+    let places =
+        |source: &Source| source.climbs.iter().map(|line| source.at(*line)).collect::<Vec<_>>();
+    let wrong: Vec<_> = sources().iter().flat_map(places).collect();
+    assert!(wrong.is_empty(), "`super::super` in:\n{}", wrong.join("\n"));
+}
+
 /// What a folder's head says after this word, to the end of the sentence.
 fn said<'t>(head: &'t str, word: &str) -> &'t str {
     let (_, rest) = head.split_once(word).unwrap_or_else(|| panic!("no `{word}` in: {head}"));

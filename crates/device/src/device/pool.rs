@@ -377,6 +377,7 @@ fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Fill;
 
     #[test]
     fn statistics_count_what_is_out_and_what_is_kept() {
@@ -437,11 +438,11 @@ mod tests {
         let bytes = 64 << 20;
         for round in 0..4_u8 {
             let block = pool.alloc(&one, bytes).unwrap();
-            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(round)).unwrap();
+            one.fill(block.slice(..).unwrap(), Fill::U8(round)).unwrap();
             let read = one.download(block.slice(..).unwrap()).unwrap();
             drop(block);
             let block = pool.alloc(&two, bytes).unwrap();
-            two.fill(block.slice(..).unwrap(), super::super::Fill::U8(0xff)).unwrap();
+            two.fill(block.slice(..).unwrap(), Fill::U8(0xff)).unwrap();
             assert!(read.wait().unwrap().iter().all(|&byte| byte == round));
             two.synchronize().unwrap();
         }
@@ -455,7 +456,7 @@ mod tests {
         let [one, two, three] = [(); 3].map(|()| device.stream().unwrap());
         for hands_over in [true, false] {
             let block = pool.alloc(&one, 64).unwrap();
-            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(7)).unwrap();
+            one.fill(block.slice(..).unwrap(), Fill::U8(7)).unwrap();
             block.use_on(&one).unwrap();
             block.use_on(&two).unwrap();
             let (go, wait) = std::sync::mpsc::channel::<()>();
@@ -471,7 +472,7 @@ mod tests {
                 drop(block);
                 pool.alloc(&three, 64).unwrap()
             };
-            three.fill(next.slice(..).unwrap(), super::super::Fill::U8(1)).unwrap();
+            three.fill(next.slice(..).unwrap(), Fill::U8(1)).unwrap();
             assert!(!three.is_idle().unwrap());
             go.send(()).unwrap();
             assert_eq!(read.wait().unwrap(), [7; 64]);

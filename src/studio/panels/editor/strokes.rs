@@ -2,21 +2,16 @@
 
 use egui::{ImeEvent, PointerButton, Pos2, Ui};
 
-use super::{
-    super::{
-        Action,
-        palette::{self, Choice},
-    },
-    Local,
-    bar::Shown,
-    marks::Marks,
-    rows::Rows,
-};
+use super::{Local, bar::Shown, marks::Marks, rows::Rows};
 use crate::{
     scene,
     session::Snapshot,
     studio::{
         document::Document,
+        panels::{
+            Action,
+            palette::{self, Choice},
+        },
         shortcuts::Task,
         text::{Command, Direction, Motion, Selection},
         theme,

@@ -97,7 +97,7 @@ fn try_case(house: &House, number: u64) {
         Err(reason) => say(&format!("refused {reason}")),
         Ok((text, module, dropped)) => {
             say(if dropped == 0 { "loaded at once" } else { "loaded shorter" });
-            let mut rng = super::super::generator("attack modes", number);
+            let mut rng = crate::fuzz::generator("attack modes", number);
             let mut modes = vec![Mode::Jit, Mode::Deterministic, Mode::Interpreter];
             if rng.u32(0..8) == 0 {
                 modes.push(Mode::Cooperative);
@@ -119,7 +119,7 @@ fn try_case(house: &House, number: u64) {
 
 /// The module of a case.
 pub fn generate(number: u64) -> (String, Theme) {
-    let mut rng = super::super::generator("attack", number);
+    let mut rng = crate::fuzz::generator("attack", number);
     let (text, theme) = writer::module(&mut rng);
     let remark = if theme == Theme::Tidy { TIDY } else { "" };
     (text + remark, theme)

@@ -316,7 +316,7 @@ impl House {
         field: &Field,
     ) -> (Arguments, LaunchConfig, Vec<u64>) {
         let mut given = Vec::new();
-        let mut rng = super::super::generator("attack arguments", case);
+        let mut rng = crate::fuzz::generator("attack arguments", case);
         if case == PLAIN {
             return self.prepare_plainly(function, field);
         }

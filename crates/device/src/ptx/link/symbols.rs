@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
-use super::super::operand::Symbol;
-use super::super::types::Space;
 use super::{Input, Strength};
 use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
+use crate::ptx::operand::Symbol;
+use crate::ptx::types::Space;
 
 /// A variable or a function of an input.
 #[derive(Clone, Copy)]

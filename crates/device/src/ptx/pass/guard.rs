@@ -46,13 +46,11 @@ pub use self::{
     proof::{Launch, Proof},
     words::{Word, pointer_at},
 };
-use super::super::ast::{
-    Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable,
-};
-use super::super::cfg::Cfg;
-use super::super::inst::Instruction;
-use super::super::operand::{Operand, Symbol};
-use super::super::types::{Space, Type};
+use crate::ptx::ast::{Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable};
+use crate::ptx::cfg::Cfg;
+use crate::ptx::inst::Instruction;
+use crate::ptx::operand::{Operand, Symbol};
+use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
 use origin::Origins;
@@ -197,7 +195,7 @@ impl NotGuarded {
 const UNKNOWN_MEMORY: [&str; 5] =
     ["malloc", "free", "__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
 
-/// Guards a module that [`verify`](super::super::verify()) found no fault in, but for the kernels that are called as
+/// Guards a module that [`verify`](crate::ptx::verify()) found no fault in, but for the kernels that are called as
 /// one of `plain`: they stay as they are, and what they do is not watched.
 ///
 /// # Errors

@@ -12,9 +12,9 @@
 mod splice;
 mod virtual_calls;
 
-use super::super::ast::{Body, FunctionKind, Module};
-use super::super::inst::{Instruction, Op};
-use super::super::operand::Operand;
+use crate::ptx::ast::{Body, FunctionKind, Module};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::operand::Operand;
 
 /// Most statements that are copied, in all functions of a module.
 const MOST_STATEMENTS: usize = 200_000;

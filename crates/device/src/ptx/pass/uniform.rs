@@ -3,15 +3,15 @@
 //!
 //! Assumes that the block's size in x is a multiple of their number.
 
-use super::super::ast::Body;
-use super::super::cfg::RegSet;
-use super::super::inst::{Instruction, Op};
-use super::super::modifier::{BoolOp, Half};
-use super::super::op::Loads;
-use super::super::operand::{
+use crate::ptx::ast::Body;
+use crate::ptx::cfg::RegSet;
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::Loads;
+use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
 };
-use super::super::types::{Space, Type};
+use crate::ptx::types::{Space, Type};
 
 /// How a value differs between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

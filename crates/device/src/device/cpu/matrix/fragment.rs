@@ -243,9 +243,13 @@ mod tests {
                 }
                 for fragment in fragments {
                     let mut places = HashSet::new();
-                    fragment.for_each(&[[0; super::super::REGISTERS]; WARP], 0, |place, _| {
-                        assert!(places.insert(place), "{mnemonic}: {place} twice");
-                    });
+                    fragment.for_each(
+                        &[[0; crate::device::cpu::matrix::REGISTERS]; WARP],
+                        0,
+                        |place, _| {
+                            assert!(places.insert(place), "{mnemonic}: {place} twice");
+                        },
+                    );
                     let all = fragment.rows * fragment.columns * fragment.count;
                     assert_eq!(places.len(), all, "{mnemonic}");
                     assert!(places.into_iter().all(|place| place < all), "{mnemonic}");

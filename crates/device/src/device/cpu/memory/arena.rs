@@ -20,7 +20,7 @@ use std::{
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
 use super::{heap::Heap, ranges::Ranges, room, unwritten::Unwritten};
-use crate::device::{Allocation, Error, Fill, Result};
+use crate::device::{Allocation, Error, Fill, Result, cpu::NAME};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
 pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;
@@ -438,7 +438,7 @@ fn reserve(bytes: u64) -> Result<MmapMut> {
 }
 
 fn full(requested: u64, free: u64) -> Error {
-    Error::OutOfMemory { device: super::super::NAME.into(), requested, free }
+    Error::OutOfMemory { device: NAME.into(), requested, free }
 }
 
 /// The caller answers for `count` values at `to` being memory of the arena.

@@ -7,12 +7,12 @@
 use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{
-    super::{lower::clif_type, sync},
-    GroupLower,
-};
+use super::GroupLower;
 use crate::{
-    device::cpu::abi::LANES,
+    device::cpu::{
+        abi::LANES,
+        jit::{lower::clif_type, sync},
+    },
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},

@@ -6,17 +6,15 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{
-    super::{
-        lower::{Step, Unsupported, clif_type},
-        place::Place,
-    },
-    GroupLower,
-    join::Joins,
-    skip::Skip,
-};
+use super::{GroupLower, join::Joins, skip::Skip};
 use crate::{
-    device::cpu::abi::{BlockContext, LANES},
+    device::cpu::{
+        abi::{BlockContext, LANES},
+        jit::{
+            lower::{Step, Unsupported, clif_type},
+            place::Place,
+        },
+    },
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},

@@ -5,18 +5,14 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{
-    super::{
-        lower::{Checked, Step},
-        place::Place,
-    },
-    GroupLower,
-    arithmetic::has_form,
-    value::Parts,
-};
+use super::{GroupLower, arithmetic::has_form, value::Parts};
 use crate::{
     device::cpu::{
         abi::{BlockContext, LANES},
+        jit::{
+            lower::{Checked, Step, clif_type},
+            place::Place,
+        },
         memory::CHUNK_BITS,
     },
     ptx::{
@@ -186,7 +182,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     fn gathered(&mut self, place: Place, stride: i64, offset: usize, ty: Type) -> Parts {
-        let clif = super::super::lower::clif_type(ty);
+        let clif = clif_type(ty);
         let values =
             [0, 1, 2, 3].map(|lane| self.lower.load(clif, place, lane * stride + offset as i64));
         self.join_lanes(&values, ty)

@@ -10,10 +10,6 @@ use cranelift_codegen::ir::{
 };
 
 use super::{
-    super::{
-        lower::{Checked, Step, Targets, Unsupported, int_condition},
-        place::Place,
-    },
     GroupLower,
     leave::widens,
     row::{Predicate, ROW, Row},
@@ -21,7 +17,13 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::abi::{BlockContext, LANES},
+        cpu::{
+            abi::{BlockContext, LANES},
+            jit::{
+                lower::{Checked, Step, Targets, Unsupported, int_condition},
+                place::Place,
+            },
+        },
     },
     ptx::{
         ast::Statement,

@@ -2,16 +2,16 @@
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
-use super::{
-    super::{
-        Schedule,
-        lower::{Step, Unsupported, clif_type},
-        sync::{Point, resume_kind},
-    },
-    GroupLower,
-};
+use super::GroupLower;
 use crate::{
-    device::cpu::abi::{BLOCKED, LANES},
+    device::cpu::{
+        abi::{BLOCKED, LANES},
+        jit::{
+            Schedule,
+            lower::{Step, Unsupported, clif_type},
+            sync::{Point, resume_kind},
+        },
+    },
     ptx::{inst::Instruction, operand::Reg, types::Type},
 };
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::origin::{Origin, Origins, Source};
 use super::Launch;
 use super::conditions::{Bound, Conditions, Context, Order};
 use super::form::Form;
@@ -12,6 +11,7 @@ use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::pass::guard::origin::{Origin, Origins, Source};
 
 /// Most values that one question leads to, and how far it leads.
 const MOST_VALUES: u32 = 4_000;
