@@ -3,7 +3,7 @@
 //! Enters: a device and an OpenGL context. Leaves: memory that both can use, one after the other. Must not know:
 //! `element`, `scene`, `kernel`, `array`, `draw`.
 //!
-//! [`SharedBuffer::map`] lends one to the device, [`Mapped::unmap`] gives it back, and the borrow checker sees to
+//! [`SharedBuffer::map`] maps one for the device, [`Mapped::unmap`] unmaps it, and the borrow checker sees to
 //! it that nothing is drawn in between.
 //!
 //! There are two paths behind this face. *Registered*: CUDA writes into OpenGL's own buffer
@@ -379,7 +379,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Lends the buffer to the device: work put on `stream` from now on may use it, after all that OpenGL was
+    /// Maps the buffer for the device: work put on `stream` from now on may use it, after all that OpenGL was
     /// told to do before.
     ///
     /// ```

@@ -54,7 +54,7 @@ impl RegisteredImage {
         &self.texture
     }
 
-    /// Maps it: work put on `stream` from now on comes after what OpenGL was told to do before. The array is lent
+    /// Maps it: work put on `stream` from now on comes after what OpenGL was told to do before. The device may use the array
     /// until [`RegisteredImage::unmap`].
     pub(super) fn map(
         &self,

@@ -12,7 +12,7 @@ use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
-        self, Choice, Device, Function, HostFlags, LinkInput, MappedMemory, Module, Pool, Shelf,
+        self, Choice, Device, FreeList, Function, HostFlags, LinkInput, MappedMemory, Module, Pool,
         Stream, StreamOptions, size_class,
     },
 };
@@ -43,7 +43,7 @@ struct Shared {
     compiler: Compiler,
     pool: Pool,
     /// Memory of the host's that kernels see, for what they write to be read at once.
-    mapped: Shelf<MappedMemory>,
+    mapped: FreeList<MappedMemory>,
     /// Generated sources, compiled and loaded.
     generated: Mutex<GeneratedSources>,
 }
@@ -89,7 +89,7 @@ impl Context {
         let (major, minor) = device.info().compute_capability;
         let (stream, pool) = (device.stream()?, Pool::new(&device));
         let target = Target::of_device(major, minor);
-        let (mapped, generated) = (Shelf::default(), Mutex::default());
+        let (mapped, generated) = (FreeList::default(), Mutex::default());
         let shared = Shared { device, target, compiler, pool, mapped, generated };
         Ok(Self { shared: Arc::new(shared), stream })
     }
@@ -273,14 +273,14 @@ impl Context {
         bytes: usize,
         put_on: impl FnOnce(u64) -> std::result::Result<(), E>,
     ) -> std::result::Result<SmallVec<[u8; 16]>, E> {
-        let (shelf, size) = (&self.shared.mapped, size_class(bytes));
+        let (free_list, size) = (&self.shared.mapped, size_class(bytes));
         let fresh = |size| self.device().alloc_mapped(size, HostFlags::default());
-        let memory = shelf.take(size, |_| true, fresh)?;
+        let memory = free_list.take(size, |_| true, fresh)?;
         put_on(memory.address())?;
         self.stream.synchronize()?;
         let mut written = smallvec![0; bytes];
         memory.read(0, &mut written)?;
-        shelf.put(size, memory);
+        free_list.put(size, memory);
         Ok(written)
     }
 

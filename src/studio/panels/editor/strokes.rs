@@ -25,7 +25,7 @@ const SIZES: [f32; 2] = [8.0, 32.0];
 const USUAL_SIZE: f32 = 13.0;
 
 /// What a key or click is done with.
-pub(super) struct Desk<'a> {
+pub(super) struct EditContext<'a> {
     pub(super) document: &'a mut Document,
     pub(super) local: &'a mut Local,
     pub(super) snapshot: &'a Snapshot,
@@ -34,7 +34,7 @@ pub(super) struct Desk<'a> {
     pub(super) now: f64,
 }
 
-impl Desk<'_> {
+impl EditContext<'_> {
     /// Does it.
     pub(super) fn perform(&mut self, ui: &Ui, stroke: Stroke) -> Option<Action> {
         self.local.touched_at = self.now;

@@ -189,12 +189,16 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        self.alloc_with_room(bytes, bytes)
+        self.alloc_with_capacity(bytes, bytes)
     }
 
-    /// As [`Device::alloc`], with room for `room` bytes, of which kernels may use the first `bytes` at first.
-    pub(in crate::device) fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory> {
-        Memory::new(self.shared.clone(), bytes, room.max(bytes))
+    /// As [`Device::alloc`], of `capacity` bytes, of which kernels may use the first `bytes` at first.
+    pub(in crate::device) fn alloc_with_capacity(
+        &self,
+        bytes: usize,
+        capacity: usize,
+    ) -> Result<Memory> {
+        Memory::new(self.shared.clone(), bytes, capacity.max(bytes))
     }
 
     /// Allocates memory for rows that start at multiples of 512 bytes, as those of NVIDIA GPUs do; the memory, and the

@@ -60,7 +60,7 @@ pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused>
     let mut graph = Graph::new(module, needs);
     graph.spread();
     let order = graph.inner_first();
-    graph.judge(module)?;
+    graph.restrict(module)?;
     virtual_calls::expand(module, &graph.needs);
     let mut inliner = splice::Inliner::new(module);
     for function in order {
@@ -165,8 +165,8 @@ impl Graph {
         false
     }
 
-    /// Leaves out what need not be and is too large or calls itself; refuses what must be and cannot.
-    fn judge(&mut self, module: &Module) -> Result<(), Refused> {
+    /// Drops the need of what need not be inlined and is too large or calls itself; refuses what must be and cannot.
+    fn restrict(&mut self, module: &Module) -> Result<(), Refused> {
         for function in 0..self.calls.len() {
             if module.functions[function].kind == FunctionKind::Entry {
                 self.needs[function] = Need::None;

@@ -57,7 +57,7 @@ impl Shape {
         }
     }
 
-    fn meet(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Affine { stride: a, zeros: x }, Self::Affine { stride: b, zeros: y })
                 if a == b =>
@@ -137,7 +137,7 @@ impl Shapes {
                 let entry = &mut self.of[reg.0 as usize];
                 let counts = is_wide(body.registers.ty(reg));
                 let shape = if counts || shape.is_uniform() { shape } else { Shape::Varying };
-                let new = entry.map_or(shape, |old| old.meet(shape));
+                let new = entry.map_or(shape, |old| old.join(shape));
                 changed |= *entry != Some(new);
                 *entry = Some(new);
             });

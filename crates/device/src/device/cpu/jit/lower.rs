@@ -283,9 +283,9 @@ impl Lower<'_, '_> {
         begins
     }
 
-    /// A turn of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for others,
+    /// An iteration of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for others,
     /// yields once in a while and goes on at `resume`.
-    fn turn_of_loop(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
+    fn begin_iteration(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
         match resume {
             Some(resume) => {
                 self.yield_turn(index, resume).map_err(|what| super::internal(&format!("{what:?}")))

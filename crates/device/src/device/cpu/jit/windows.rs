@@ -50,7 +50,7 @@ enum Origin {
 }
 
 impl Origin {
-    fn meet(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, known) | (known, Self::Unknown) => known,
             (a, b) if a == b => a,
@@ -98,7 +98,7 @@ impl Windows {
                 let origin = origin(&origins, i, &argument);
                 i.for_each_def(|reg| {
                     let entry = &mut origins[reg.0 as usize];
-                    let new = entry.meet(origin);
+                    let new = entry.join(origin);
                     changed |= new != *entry;
                     *entry = new;
                 });
@@ -148,7 +148,7 @@ fn origin(
             Origin::Unknown | Origin::Mixed => of(0),
         },
         (Op::Mad { half: Some(Half::Wide), .. }, _) => of(2),
-        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).meet(of(1)),
+        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).join(of(1)),
         // From nothing that is known: whatever else it is, its accesses are looked up one by one.
         _ => Origin::Mixed,
     }

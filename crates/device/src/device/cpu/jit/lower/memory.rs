@@ -217,10 +217,10 @@ impl Lower<'_, '_> {
         let least = self.b.ins().umin(end, size);
         let last = self.b.ins().isub(end, least);
         let is_within = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
-        let has_room = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, size);
+        let is_long_enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, size);
         let rest = self.b.ins().band_imm_u(at, u64::from(checked.bytes - 1) as i64);
         let is_aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-        let fine = self.b.ins().band(is_within, has_room);
+        let fine = self.b.ins().band(is_within, is_long_enough);
         let fine = self.b.ins().band(fine, is_aligned);
         self.stop_unless(fine, checked.site(), at);
         Ok(Place::new(at, 0, checked.bytes.into()))
