@@ -17,7 +17,7 @@ use crate::ptx::{
     ast::{FunctionKind, Module},
     operand::Symbol,
 };
-use globals::Place;
+use globals::VariablePlace;
 
 /// Where a symbol lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,10 @@ impl<'a> Layout<'a> {
             Symbol::Variable(index) => {
                 let variable = self.module.variables.get(index as usize)?;
                 match self.globals.place(index) {
-                    Some(Place::Fixed { address, bytes }) => SymbolPlace::Fixed { address, bytes },
-                    Some(Place::Shared { offset }) => {
+                    Some(VariablePlace::Fixed { address, bytes }) => {
+                        SymbolPlace::Fixed { address, bytes }
+                    }
+                    Some(VariablePlace::Shared { offset }) => {
                         SymbolPlace::Shared { offset, bytes: variable.bytes() }
                     }
                     None if variable.is_dynamic() => SymbolPlace::DynamicShared,

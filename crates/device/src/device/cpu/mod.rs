@@ -8,7 +8,7 @@
 //! The modules name each other in one direction, which a test computes:
 //!
 //! ```text
-//! memory, printf, place, thread, exact
+//! memory, printf, location, thread, exact
 //!   -> matrix                     what a warp computes with matrices
 //!   -> texture                    what handles stand for
 //!   -> abi                        what compiled code and the host share while a block runs
@@ -35,12 +35,12 @@ mod jit;
 mod launch;
 mod layout;
 mod link;
+mod location;
 mod matrix;
 mod mbarrier;
 mod memory;
 mod module;
 mod options;
-mod place;
 mod printf;
 mod report;
 mod stream;
@@ -54,10 +54,10 @@ pub use array::Array;
 pub use event::Event;
 pub use host::{HostMemory, MappedMemory};
 pub use interp::{Canceller, Debugger, Register, ThreadPosition};
+pub use location::unsupported_instructions;
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
-pub use place::unsupported_instructions;
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{SurfaceObject, TextureObject};

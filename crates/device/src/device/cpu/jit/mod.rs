@@ -24,11 +24,11 @@ mod limits;
 mod lower;
 mod math;
 mod output;
-mod place;
 mod pointers;
 #[cfg(target_arch = "x86_64")]
 mod rounding;
 mod sites;
+mod span;
 mod spin;
 mod sync;
 mod windows;

@@ -15,7 +15,7 @@ use super::{
     Resume,
     kernel::SiteKind,
     lower::{Lower, Step},
-    place::Place,
+    span::MemorySpan,
     sync::Point,
 };
 use crate::{
@@ -143,6 +143,6 @@ impl Lower<'_, '_> {
     /// What is read next is read from memory, whatever was read before.
     pub(super) fn forget_loads(&mut self) {
         let abort = self.context_u64(offset_of!(BlockContext, abort));
-        self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
+        self.load_atomic(types::I32, MemorySpan::new(abort, 0, 4), 0);
     }
 }

@@ -3,7 +3,7 @@
 use super::extent::Size;
 use super::origin::Source;
 use super::plan::{Bounds, Group, Root, is_wide};
-use super::record::Place;
+use super::record::AccessRecord;
 use super::search::RESERVED_SHARED;
 use super::weave::Weaver;
 use super::words::Word;
@@ -227,7 +227,7 @@ impl Weaver<'_> {
     }
 
     /// What a record says of a group: the address of its lowest access, and what that was compared with.
-    pub(super) fn recorded(&mut self, group: &Group, woven: &Woven) -> Place {
+    pub(super) fn recorded(&mut self, group: &Group, woven: &Woven) -> AccessRecord {
         let wide = is_wide(self.body, group.root);
         let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
         // What is searched, and shared memory as a whole, has no beginning that the lowest access was added to.
@@ -253,6 +253,6 @@ impl Weaver<'_> {
             None => operand.clone(),
         };
         let (start, limit) = (wide_operand(&start), wide_operand(&woven.limit));
-        Place { address, start, limit }
+        AccessRecord { address, start, limit }
     }
 }

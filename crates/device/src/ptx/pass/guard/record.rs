@@ -79,13 +79,13 @@ pub(super) struct Recorder {
 
 /// What a record says of an access, in registers or constants of 64 bits.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct AccessRecord {
     pub(super) address: Operand,
     pub(super) start: Operand,
     pub(super) limit: Operand,
 }
 
-impl Place {
+impl AccessRecord {
     /// Of what is no access.
     pub(super) const NONE: Self =
         Self { address: Operand::Int(0), start: Operand::Int(0), limit: Operand::Int(0) };
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Writes the record, where it is the first, and raises the flag.
-    pub(super) fn record(self, code: &mut Code, check: Operand, place: &Place) {
+    pub(super) fn record(self, code: &mut Code, check: Operand, access: &AccessRecord) {
         let block = self.control(code);
         let nobody = [Operand::Int(0), Operand::Int(1)];
         let [zero, one] = nobody;
@@ -123,9 +123,9 @@ impl Recorder {
                 store(code, to, Operand::Reg(index), "st.global.u32");
             }
         }
-        store(code, field::ADDRESS, place.address.clone(), "st.global.u64");
-        store(code, field::START, place.start.clone(), "st.global.u64");
-        store(code, field::LIMIT, place.limit.clone(), "st.global.u64");
+        store(code, field::ADDRESS, access.address.clone(), "st.global.u64");
+        store(code, field::START, access.start.clone(), "st.global.u64");
+        store(code, field::LIMIT, access.limit.clone(), "st.global.u64");
         code.put("membar.sys", [], []);
         store(code, field::WRITTEN, Operand::Int(1), "st.volatile.global.u32");
         code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);

@@ -180,7 +180,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             self.lower.b.ins().jump(start, &[]);
             return;
         }
-        let states = self.lower.state_place(LANES);
+        let states = self.lower.state_memory(LANES);
         let states = self.lower.load_unaligned(types::I32X4, states, 0);
         let first = self.lower.b.ins().extractlane(states, 0);
         let firsts = self.lower.b.ins().splat(types::I32X4, first);
@@ -365,7 +365,7 @@ impl<'l> GroupLower<'l, '_, '_> {
     /// All four have ended.
     fn group_ends(&mut self) {
         if self.lower.plan().schedule != Schedule::Free {
-            let states = self.lower.state_place(LANES);
+            let states = self.lower.state_memory(LANES);
             let done = self.all_lanes(types::I32X4, u64::from(DONE));
             self.lower.store_unaligned(done, states, 0);
         }

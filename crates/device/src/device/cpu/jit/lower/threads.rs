@@ -10,7 +10,7 @@ use super::{Lower, Schedule, clif_type, zero_of};
 use crate::{
     device::cpu::{
         abi::{BlockContext, STOPPED},
-        jit::place::Place,
+        jit::span::MemorySpan,
     },
     ptx::{ast::Body, cfg::RegSet, operand::Reg},
 };
@@ -128,7 +128,7 @@ impl Lower<'_, '_> {
             self.b.ins().jump(start, &[]);
             return;
         }
-        let state = self.state_place(1);
+        let state = self.state_memory(1);
         let state = self.load(types::I32, state, 0);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
@@ -139,10 +139,10 @@ impl Lower<'_, '_> {
     }
 
     /// The states of so many threads, from the one whose turn it is.
-    pub(in crate::device::cpu::jit) fn state_place(&mut self, threads: usize) -> Place {
+    pub(in crate::device::cpu::jit) fn state_memory(&mut self, threads: usize) -> MemorySpan {
         let states = self.context_u64(offset_of!(BlockContext, states));
         let address = self.element(states, 4);
-        Place::new(address, 0, 4 * threads as u64)
+        MemorySpan::new(address, 0, 4 * threads as u64)
     }
 
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The place with this number.
-pub(super) fn location(module: &Module, id: Option<LocationId>) -> Option<Location> {
+pub(super) fn of(module: &Module, id: Option<LocationId>) -> Option<Location> {
     Some(shown(module, module.location(id?)?))
 }
 
