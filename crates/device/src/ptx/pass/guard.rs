@@ -84,8 +84,7 @@ pub struct GuardedKernel {
     pub words: Vec<Word>,
     /// What was found in it, without the functions that it calls.
     pub counts: Counts,
-    /// Versions of it that do without some of the checks, for launches in which they need not be: those that do without
-    /// most come first.
+    /// Variants without the checks that the host proves redundant at a launch; fewest checks first.
     pub proved: Vec<Proved>,
 }
 

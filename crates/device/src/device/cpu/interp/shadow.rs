@@ -76,8 +76,8 @@ impl Kind {
 
 const NOBODY: Seen = Seen { site: 0, time: 0, block: 0, thread: 0, bytes: 0, kind: Kind::Read };
 
-/// The last accesses of some kinds to each word that was accessed so. Two of a kind are kept, of different threads:
-/// whoever conflicts with the kind conflicts with one that is not its own. (An older third may be forgotten.)
+/// The last accesses of some kinds to each word that was accessed so. Two of a kind are kept, of different threads.
+/// Two suffice: at least one is by another thread than the one that accesses now. (An older third may be forgotten.)
 #[derive(Debug, Default)]
 struct Cells<const PLACES: usize>(HashMap<u64, Box<[[Seen; PLACES]]>>);
 

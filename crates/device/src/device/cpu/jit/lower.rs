@@ -87,7 +87,7 @@ pub(super) struct Lower<'a, 'f> {
     stop: Block,
     /// An access was compiled that does not lie in its memory span.
     outside: bool,
-    /// What is made now is done once for all threads of a group.
+    /// Code that is emitted now runs once per group, not once per thread.
     pub(super) for_all: bool,
 }
 

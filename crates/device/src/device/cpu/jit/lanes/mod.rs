@@ -220,7 +220,7 @@ impl Plan {
 pub(super) struct GroupLower<'l, 'a, 'f> {
     lower: &'l mut Lower<'a, 'f>,
     plan: &'l Plan,
-    /// The block that a group is in although some of its threads would have gone round it.
+    /// The block that is executed under a lane mask, because only some threads of the group take it.
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,
