@@ -1,5 +1,8 @@
 //! Who compiles: NVRTC in processes of its own, or, where none can be had, in this one.
 //!
+//! Enters: jobs for NVRTC, limits, the wish to cancel. Leaves: NVRTC's answers, or how a process ended. Must not know:
+//! `cuda`, `compile::cache`, `compile::diagnostics`.
+//!
 //! NVRTC ends the process that it runs in for some sources, takes any amount of time and memory for others, and
 //! cannot be stopped. So it runs in a child of the program ([`child`]), which is limited, ended and started anew. A
 //! child stays for the next compilation: it has loaded NVRTC, and perhaps precompiled headers. One does one

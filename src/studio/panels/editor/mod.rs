@@ -1,5 +1,8 @@
 //! The code editor: a gutter, the rows that are seen, and the compiler's remarks on their lines.
 //!
+//! Enters: a document, keys and clicks, diagnostics. Leaves: the document as it was edited, and actions. Must not know:
+//! `device`, `gl`, `studio::window`, `studio::workspace`.
+//!
 //! Keys and clicks come in order from [`Typing`]; each is done with the text as those before have left it.
 
 mod bar;

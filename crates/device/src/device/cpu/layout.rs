@@ -1,5 +1,8 @@
 //! Where everything lies that a module names: variables in memory, parameters, locals in frames, functions.
 //!
+//! Enters: a module, the arena. Leaves: where each variable, parameter and local lies. Must not know:
+//! `device::cpu::jit`, `device::cpu::interp`.
+//!
 //! It is computed once for the compiler and for the interpreter: that they place things alike is not what is to be
 //! found out by comparing them.
 

@@ -1,4 +1,7 @@
 //! Device memory: the arena, and owned allocations of it.
+//!
+//! Enters: sizes, addresses, bytes. Leaves: allocations, and whether a kernel may access an address. Must not know:
+//! `ptx`, `device::cpu::jit`, `device::cpu::interp`.
 
 mod access;
 mod arena;

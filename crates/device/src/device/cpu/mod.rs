@@ -1,5 +1,8 @@
 //! The embedded CPU device: PTX, compiled to machine code, on all cores.
 //!
+//! Enters: PTX, packed arguments, bytes. Leaves: memory, streams, loaded kernels; faults, and what a check has found.
+//! Must not know: `device::nvidia`, `ptx::pass::guard`.
+//!
 //! Everything that a kernel can reach lies in one arena (`memory`); compiled code (`jit`) checks every
 //! access against it, and polls a flag in every loop. What it finds wrong ends the launch with a
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a

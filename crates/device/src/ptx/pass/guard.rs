@@ -1,5 +1,8 @@
 //! Guarded code: no access of it leaves the memory that it is for, and the host can stop it.
 //!
+//! Enters: a module. Leaves: the module with its checks, and what the host passes to them and reads of them. Must not
+//! know: `device`, `ptx::parser`, `ptx::pass::inline`.
+//!
 //! After an illegal access CUDA is dead for the whole process, and a kernel that does not end cannot be stopped. So
 //! neither may happen. This pass puts a check before each access and a look at a flag into each loop:
 //!

@@ -1,5 +1,8 @@
 //! Calls replaced by the bodies of what they call.
 //!
+//! Enters: a module, and which of its functions must or should be inlined. Leaves: the module with their calls
+//! replaced. Must not know: `device`, `ptx::cfg`, `ptx::pass::guard`.
+//!
 //! Where the threads of a block take turns, one that waits for others must be able to give its turn up, and can do
 //! so only where its whole state is known: in the kernel itself. So functions that wait are made part of their
 //! callers, from the innermost outwards. Parameters and results become local memory, registers and labels get names

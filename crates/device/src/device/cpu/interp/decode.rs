@@ -1,4 +1,7 @@
 //! Typed PTX to a [`Program`]. What the interpreter lacks is said here, before anything runs.
+//!
+//! Enters: a function of the typed PTX. Leaves: a program for the interpreter, or the instruction that it lacks. Must
+//! not know: `device::cpu::memory`, `device::cpu::interp::machine`.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,5 +1,8 @@
 //! A PTX function becomes a CLIF function: its frame, the loop over threads, registers and operands. What
 //! single instructions become stands in the submodules, one a family.
+//!
+//! Enters: a function of the typed PTX. Leaves: one function of Cranelift's. Must not know: `device::cpu::interp`,
+//! `device::cpu::launch`, `device::cpu::jit::code`.
 
 pub(super) mod approximate;
 mod atomic;
@@ -283,8 +286,8 @@ impl Lower<'_, '_> {
         begins
     }
 
-    /// An iteration of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for others,
-    /// yields once in a while and goes on at `resume`.
+    /// An iteration of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for
+    /// others, yields once in a while and goes on at `resume`.
     fn begin_iteration(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
         match resume {
             Some(resume) => {

@@ -1,7 +1,7 @@
-//! Memory that compiled code touches. Every load and every store that the compiler writes is within a [`MemorySpan`]: an
-//! address with the number of bytes there that are known to be valid. Whoever makes the span knows it by a check that
-//! was compiled before it, or because the memory is our own (the context, a frame, the spilled registers of threads
-//! that wait). That an access lies within its span is checked here, when it is compiled.
+//! Memory that compiled code touches. Every load and every store that the compiler writes is within a [`MemorySpan`]:
+//! an address with the number of bytes there that are known to be valid. Whoever makes the span knows it by a check
+//! that was compiled before it, or because the memory is our own (the context, a frame, the spilled registers of
+//! threads that wait). That an access lies within its span is checked here, when it is compiled.
 
 use cranelift_codegen::{
     cursor::{Cursor, FuncCursor},

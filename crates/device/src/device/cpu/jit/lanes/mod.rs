@@ -1,5 +1,8 @@
 //! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
 //!
+//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of four threads, beside
+//! that for single threads. Must not know: `device::cpu::interp`, `device::cpu::layout`, `device::cpu::texture`.
+//!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
 //! once for groups of four ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
 //! what is spilled there. In the code for groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
