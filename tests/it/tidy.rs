@@ -1,5 +1,6 @@
 //! The invariants of ARCHITECTURE.md that can be read off the sources.
 
+mod examples;
 mod heads;
 mod source;
 
@@ -295,45 +296,6 @@ fn lines_are_120_columns_at_most() {
         }
     }
     assert!(wrong.is_empty(), "longer than 120 columns:\n{}", wrong.join("\n"));
-}
-
-/// Whether a line declares a public function or type, as it stands or in a macro.
-fn declares(line: &str) -> bool {
-    let Some(item) = line.trim_start().strip_prefix("pub ") else { return false };
-    let mut words = item.split_whitespace().skip_while(|word| ["const", "unsafe"].contains(word));
-    words.next().is_some_and(|word| ["fn", "struct", "enum", "trait", "type"].contains(&word))
-}
-
-/// Of each part of the library, its public functions and types without an example, and how many there are.
-#[test]
-fn most_public_items_have_an_example() {
-    for folder in ["compile/", "device/", "kernel/", "array/", "interop/"] {
-        let (mut without, mut items) = (Vec::new(), 0);
-        for source in sources() {
-            let Source { path, text, .. } = &source;
-            if !path.starts_with(folder) {
-                continue;
-            }
-            // What a device does behind the seam.
-            if ["device/cpu/", "device/nvidia/"].iter().any(|inner| path.starts_with(inner)) {
-                continue;
-            }
-            let lines: Vec<_> = text.lines().collect();
-            for (at, line) in lines.iter().enumerate().filter(|(_, line)| declares(line)) {
-                let above = lines[..at].iter().rev().take_while(|line| !line.trim().is_empty());
-                let is_shown = |line: &str| {
-                    ["```", "= example!(", "= example_of_"].iter().any(|mark| line.contains(mark))
-                };
-                let shown = above.filter(|line| is_shown(line));
-                items += 1;
-                if shown.count() == 0 {
-                    without.push(format!("{}: {}", source.at(at + 1), line.trim()));
-                }
-            }
-        }
-        let most = without.len() * 2 < items || items == 0;
-        assert!(most, "{folder}: {items} items, without an example:\n{}", without.join("\n"));
-    }
 }
 
 #[test]
