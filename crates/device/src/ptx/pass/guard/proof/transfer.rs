@@ -73,7 +73,10 @@ impl Ranges<'_> {
         match Form::of(&i.op)? {
             Form::Move(_) | Form::Address(_) => match i.src.first()? {
                 Operand::Symbol(_, offset) => Some(Range::of((*offset).into())),
-                from => self.operand(at, from, context),
+                from @ (Operand::Reg(_) | Operand::Not(_) | Operand::Int(_) | Operand::F32(_))
+                | from @ (Operand::F64(_) | Operand::Special(_) | Operand::Address(_))
+                | from @ (Operand::Vector(_) | Operand::Bracket(_) | Operand::Label(_))
+                | from @ (Operand::Table(_) | Operand::Sink) => self.operand(at, from, context),
             },
             Form::Integer(form, _) => match form {
                 Integer::Sum => self.number(at, i, context),
