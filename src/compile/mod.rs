@@ -382,7 +382,7 @@ impl Compiler {
     ///
     /// request.options.push("--fastest".into());
     /// let Outcome::Rejected { diagnostics, .. } = compiler.compile(&request)? else { panic!("no such option") };
-    /// assert!(diagnostics[0].is_usage && diagnostics[0].line.is_none()); // an option is wrong, not the file
+    /// assert_eq!(diagnostics[0].line, None); // an option is wrong, and no line of the file
     /// # Ok::<(), warpaint::compile::Error>(())
     /// ```
     ///
