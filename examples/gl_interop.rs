@@ -2,7 +2,7 @@
 //!
 //! One learns what stands in for PyCUDA's `gl.RegisteredBuffer`: [`Interop`] registers OpenGL's buffers with CUDA where
 //! that is possible, and copies behind the same face where it is not (the CPU device, another GPU's OpenGL). While a
-//! buffer is lent to the device, the borrow checker sees to it that OpenGL is not told to use it.
+//! buffer is mapped for the device, the borrow checker sees to it that OpenGL is not told to use it.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 

@@ -1,4 +1,7 @@
 //! The element types of buffers, and of kernel parameters passed by value: CUDA's scalars and vectors, and structures.
+//!
+//! Enters: names of types in CUDA C++. Leaves: element types, their sizes and alignments. Must not know: `cuda`,
+//! `device`, `array`.
 
 mod structure;
 

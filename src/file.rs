@@ -1,5 +1,8 @@
 //! Files that are written whole or not at all, so that neither a full disk nor a crash loses what was there; and
 //! files that are read only where they are files: a pipe would be waited for, and a device has no end.
+//!
+//! Enters: paths, bytes. Leaves: files that are whole, and what regular files hold. Must not know: `diagnostic`,
+//! `scene`, `device`.
 
 #[cfg(feature = "gl")]
 mod below;

@@ -1,4 +1,6 @@
 //! The wish to end early, such as Ctrl-C: raised once, and seen by all who work for long.
+//!
+//! Enters: a signal. Leaves: a flag, which long work checks. Must not know: `cli`, `session`, `device`.
 
 use std::{
     collections::BTreeMap,

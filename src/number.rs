@@ -1,4 +1,6 @@
 //! Numbers as people read them.
+//!
+//! Enters: numbers. Leaves: their texts. Must not know: `draw`, `studio`.
 
 /// `value` with about four digits: `0`, `12.35`, `-0.0312`, `1.23e7`.
 pub fn value(value: f64) -> String {

@@ -1,5 +1,6 @@
 //! What needs more than each element by itself: reductions, scans, sorts, choosing and gathering elements, statistics.
-//! Arrays and expressions enter, arrays leave. Nothing here knows how a user wrote an expression.
+//!
+//! Enters: arrays and expressions. Leaves: arrays, and single values. Must not know: `cuda`, `array::random`.
 
 #[cfg(feature = "gl")]
 pub(in crate::array) mod bins;

@@ -1,5 +1,8 @@
 //! Expressions over arrays: written like arithmetic, evaluated as one kernel.
 //!
+//! Enters: arrays, numbers, and the operators between them. Leaves: an array, computed by one kernel. Must not know:
+//! `compile`, `array::random`, `array::exchange`, `array::user_kernel`.
+//!
 //! `&a * 2.0 + &b` computes nothing; it says what to compute. [`Expr::eval`] turns all of it into one kernel that
 //! reads each array once, and gives a new array; [`GpuArray::assign`] writes into one that is there.
 

@@ -1,5 +1,8 @@
 //! Kernels that users write as expressions in C, in PyCUDA's manner: a list of parameters, and what is done for each
-//! element. Texts and arrays enter, launched kernels leave; what an array is, they know from its layout alone.
+//! element.
+//!
+//! Enters: lists of parameters and expressions in CUDA C++. Leaves: kernels that take arrays and values. Must not know:
+//! `compile`, `array::random`.
 
 pub(in crate::array) mod custom;
 pub(in crate::array) mod elementwise_kernel;

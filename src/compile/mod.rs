@@ -162,8 +162,8 @@ pub struct NvrtcInfo {
 /// let request = Request::new("k.cu", "__global__ void k() {\n    int x = y;\n}", Target::CPU);
 /// match compiler.compile(&request)? {
 ///     Outcome::Rejected { diagnostics, .. } => {
-///         let expected = "k.cu:2:13: error: identifier \"y\" is undefined";
-///         assert_eq!(diagnostics[0].to_string(), expected);
+///         let [error] = &diagnostics[..] else { panic!("`y` alone is wrong") };
+///         assert_eq!((error.file.as_str(), error.line, error.column), ("k.cu", Some(2), Some(13)));
 ///     }
 ///     Outcome::Compiled(compiled) => panic!("{}", compiled.ptx),
 /// }
@@ -382,7 +382,7 @@ impl Compiler {
     ///
     /// request.options.push("--fastest".into());
     /// let Outcome::Rejected { diagnostics, .. } = compiler.compile(&request)? else { panic!("no such option") };
-    /// assert!(diagnostics[0].text.contains("--fastest"), "{diagnostics:?}");
+    /// assert_eq!(diagnostics[0].line, None); // an option is wrong, and no line of the file
     /// # Ok::<(), warpaint::compile::Error>(())
     /// ```
     ///

@@ -1,5 +1,8 @@
 //! Which branches of a text's conditional sections are compiled, as far as the text itself tells.
 //!
+//! Enters: the tokens of a text, and the macros that are defined. Leaves: which tokens are compiled. Must not know:
+//! `cuda::signature`, `cuda::host`.
+//!
 //! This is no preprocessor: macros are looked up in conditions alone, and what included files define is not known. So a
 //! branch is compiled, is not, is probably not (its macro is defined nowhere in sight), or may be.
 

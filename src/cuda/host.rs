@@ -1,5 +1,8 @@
 //! What of a source is for the host alone.
 //!
+//! Enters: a text of CUDA C++. Leaves: the places in it that are for the host alone. Must not know: `scene`, `compile`,
+//! `cuda::header`.
+//!
 //! nvcc compiles a `.cu` file twice, and gives the functions without `__device__` or `__global__` to the host's
 //! compiler. NVRTC compiles for the device only, and has neither the host's library nor its headers. So these functions
 //! are found here, with the variables that no kernel can name; a compilation leaves them out.

@@ -1,5 +1,8 @@
 //! The kernels of a source, found by scanning it: names, and the names and types of their parameters.
 //!
+//! Enters: a text of CUDA C++. Leaves: its kernels with their parameters. Must not know: `scene`, `compile`,
+//! `cuda::host`.
+//!
 //! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments, literals and
 //! preprocessor lines. Macros are not expanded; of conditional sections it reads what is compiled, as far as the text
 //! and the compiler's options tell.

@@ -166,6 +166,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+    use crate::file::replace;
 
     #[test]
     fn what_killed_processes_left_goes_and_what_living_ones_write_stays() {
@@ -183,7 +184,7 @@ mod tests {
         drop(file);
         let (living, lock) = make("living.gif", 60);
         lock.lock().unwrap();
-        super::super::replace(&folder.path().join("a.png"), "content").unwrap();
+        replace(&folder.path().join("a.png"), "content").unwrap();
         let there = [&killed, &future, &young, &living].map(|path| path.exists());
         assert_eq!(there, [false, false, true, true]);
     }

@@ -18,7 +18,7 @@ use crate::device::{self, Slice, Stream};
 /// let mapped = buffer.map(&stream)?;
 /// stream.fill(mapped.slice(), Fill::U8(7))?; // or a kernel that is given `mapped.slice().address()`
 /// assert_eq!(stream.download(mapped.slice().slice(2..)?)?.wait()?, [7, 7]);
-/// mapped.unmap()?; // what it lent out cannot be used any more
+/// mapped.unmap()?; // from here on its memory cannot be used
 /// assert!(buffer.present()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,7 +109,7 @@ pub struct MappedAll<'a, 'b> {
     buffers: &'a mut [&'b mut SharedBuffer],
 }
 
-/// Lends several buffers to the device, as [`SharedBuffer::map`] does, with one call of the driver for all that
+/// Maps several buffers for the device, as [`SharedBuffer::map`] does, with one call of the driver for all that
 /// share an OpenGL context.
 ///
 /// ```

@@ -54,8 +54,8 @@ impl RegisteredImage {
         &self.texture
     }
 
-    /// Maps it: work put on `stream` from now on comes after what OpenGL was told to do before. The array is lent
-    /// until [`RegisteredImage::unmap`].
+    /// Maps it: work put on `stream` from now on comes after what OpenGL was told to do before. The device may use the
+    /// array until [`RegisteredImage::unmap`].
     pub(super) fn map(
         &self,
         stream: &nvidia::Stream,

@@ -208,7 +208,7 @@ pub struct MappedObjects<'a, 'b> {
     mapped: bool,
 }
 
-/// Lends objects of one OpenGL context to the device with one call: work put on `stream` from now on comes after what
+/// Maps objects of one OpenGL context for the device with one call: work put on `stream` from now on comes after what
 /// OpenGL was told to do before.
 ///
 /// # Errors

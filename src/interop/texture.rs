@@ -179,7 +179,7 @@ impl SharedTexture {
         }
     }
 
-    /// Lends the texture to the device: work put on `stream` from now on may use it, after all that OpenGL was told
+    /// Maps the texture for the device: work put on `stream` from now on may use it, after all that OpenGL was told
     /// to do before.
     ///
     /// ```

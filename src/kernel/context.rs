@@ -12,7 +12,7 @@ use super::{Error, Key, Result, Source, SourceModule};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
-        self, Choice, Device, Function, HostFlags, LinkInput, MappedMemory, Module, Pool, Shelf,
+        self, Choice, Device, FreeList, Function, HostFlags, LinkInput, MappedMemory, Module, Pool,
         Stream, StreamOptions, size_class,
     },
 };
@@ -43,7 +43,7 @@ struct Shared {
     compiler: Compiler,
     pool: Pool,
     /// Memory of the host's that kernels see, for what they write to be read at once.
-    mapped: Shelf<MappedMemory>,
+    mapped: FreeList<MappedMemory>,
     /// Generated sources, compiled and loaded.
     generated: Mutex<GeneratedSources>,
 }
@@ -89,7 +89,7 @@ impl Context {
         let (major, minor) = device.info().compute_capability;
         let (stream, pool) = (device.stream()?, Pool::new(&device));
         let target = Target::of_device(major, minor);
-        let (mapped, generated) = (Shelf::default(), Mutex::default());
+        let (mapped, generated) = (FreeList::default(), Mutex::default());
         let shared = Shared { device, target, compiler, pool, mapped, generated };
         Ok(Self { shared: Arc::new(shared), stream })
     }
@@ -245,15 +245,15 @@ impl Context {
     /// Waits until the work on its stream has ended.
     ///
     /// ```
-    /// # use warpaint::{device::{Device, LaunchConfig}, kernel::{Context, Source}};
+    /// # use warpaint::{device::{self, Device, LaunchConfig}, kernel::{Context, Error, Source}};
     /// # let context = Context::new(Device::cpu()?)?;
     /// # let source = Source::new("__global__ void wild(int *x) {\n    x[1 << 20] = 1;\n}").named("wild.cu");
     /// # let wild = context.module(&source)?.kernel("wild")?;
     /// let x = context.pool().alloc(context.stream(), 4)?;
     /// // SAFETY: the CPU device stops a kernel that leaves its memory.
     /// unsafe { wild.launch(context.stream(), &LaunchConfig::new(1, 1), &[x.slice(..)?.into()])? };
-    /// let error = context.synchronize().unwrap_err().to_string();
-    /// assert!(error.starts_with("wild.cu:2:5: fault: kernel `wild`: write outside every allocation"), "{error}");
+    /// let Err(Error::Device(device::Error::Fault(fault))) = context.synchronize() else { panic!("it is wild") };
+    /// assert_eq!((fault.kernel.as_str(), fault.location.map(|place| place.line)), ("_Z4wildPi", Some(2)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -273,14 +273,14 @@ impl Context {
         bytes: usize,
         put_on: impl FnOnce(u64) -> std::result::Result<(), E>,
     ) -> std::result::Result<SmallVec<[u8; 16]>, E> {
-        let (shelf, size) = (&self.shared.mapped, size_class(bytes));
+        let (free_list, size) = (&self.shared.mapped, size_class(bytes));
         let fresh = |size| self.device().alloc_mapped(size, HostFlags::default());
-        let memory = shelf.take(size, |_| true, fresh)?;
+        let memory = free_list.take(size, |_| true, fresh)?;
         put_on(memory.address())?;
         self.stream.synchronize()?;
         let mut written = smallvec![0; bytes];
         memory.read(0, &mut written)?;
-        shelf.put(size, memory);
+        free_list.put(size, memory);
         Ok(written)
     }
 

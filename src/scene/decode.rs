@@ -1,4 +1,7 @@
 //! Reads a manifest from its TOML. Every fault becomes a diagnostic on its own line; none stops the reading.
+//!
+//! Enters: the TOML of a manifest. Leaves: resources, parameters and passes as data; diagnostics. Must not know:
+//! `compile`, `device`, `scene::draft`.
 
 mod arguments;
 mod checks;

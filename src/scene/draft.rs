@@ -1,5 +1,8 @@
 //! A manifest for a file that has none: what its signatures and its host code say, and the rest marked to be filled in.
 //!
+//! Enters: a source without a manifest. Leaves: the text of a manifest. Must not know: `compile`, `device`,
+//! `scene::binding`.
+//!
 //! Host code is read (`reader`) into its regions, variables and launches (`host`). What its expressions are is told by
 //! `evaluator`: numbers, with C++'s own meaning, or formulas of the rounds of loops that mean the same in a manifest.
 

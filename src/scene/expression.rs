@@ -1,5 +1,8 @@
 //! Arithmetic of the manifest, with C's operators and their precedence: over constants, whose value is known at once,
 //! and over what is known when a pass is launched.
+//!
+//! Enters: a formula of the manifest. Leaves: its value, or what a launch computes it with. Must not know: `cuda`,
+//! `scene::draft`, `scene::plan`.
 
 mod operation;
 mod parser;

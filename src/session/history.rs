@@ -1,5 +1,8 @@
 //! The past of a scene: copies of its state, and what entered the steps between them.
 //!
+//! Enters: states, and what entered the steps behind them. Leaves: the copy from which a past step is computed again.
+//! Must not know: `compile`, `gl`, `interop`.
+//!
 //! A step is a function of the state before it and of what enters it. So a past step is had again from the nearest
 //! copy before it, by doing the steps between once more. Such steps go over no edit: each program has a [`Segment`] of
 //! its own, which begins with a copy.

@@ -64,8 +64,8 @@ pub(super) struct Launcher<'a, 'b> {
     checker: Option<&'a Checker>,
     /// The pass that was launched last.
     last: usize,
-    /// What a condition no longer waits for. To let go of it would be to wait for the device, which still works for it:
-    /// it is kept until the work under way has ended.
+    /// An abandoned read-back of a condition. Dropping it would block until the device is done, so it is kept until the
+    /// work under way has ended.
     pub(super) left: Option<Box<dyn Any>>,
 }
 

@@ -1,6 +1,9 @@
 //! Types of kernels' parameters that only the compiler knows: what names that a `typedef`, a macro or a template's
 //! argument gave stand for, and how structures lie in memory.
 //!
+//! Enters: the names of types that kernels have as parameters. Leaves: a text to compile behind the scene's, and the
+//! types that its PTX tells. Must not know: `device`, `gl`, `state`.
+//!
 //! For each such parameter a constant is compiled behind the scene's own text, whose numbers are the type, or the size
 //! of the structure and where its fields lie; they are read from the PTX.
 

@@ -48,7 +48,7 @@ pub(super) struct Text {
 /// What a text did to the state when it took over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entrance {
-    /// It began it: the reset was its.
+    /// Its reset produced the line's first state.
     Reset,
     /// Nothing.
     Same,

@@ -143,7 +143,7 @@ pub struct Session {
 
     /// The past, where it is kept.
     history: Option<History>,
-    /// What the state is one of.
+    /// The moment that the state belongs to: the present, or a past step.
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Moment>,

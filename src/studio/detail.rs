@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(85);
 /// What the view's picture gets of that, at least and at most.
 const SHARE: [Duration; 2] = [Duration::from_millis(12), Duration::from_millis(70)];
-/// Of its time, what a picture is made for, and below what there is room for more.
+/// Target share of the time that a picture gets; below `QUICK` of it the detail is raised.
 const AIM: f32 = 0.65;
 const QUICK: f32 = 0.3;
 /// Less is not worth looking at.

@@ -21,6 +21,7 @@ mod corpus;
 mod cuda;
 mod guard;
 mod hostile;
+mod instructions;
 mod launch;
 mod mutate;
 mod random;
@@ -29,7 +30,6 @@ mod source;
 mod spec;
 mod sweep;
 mod values;
-mod zoo;
 
 use std::time::{Duration, Instant};
 
@@ -118,10 +118,10 @@ fn mutated_ptx_never_ends_the_process() {
 #[test]
 fn any_instruction_loads_or_is_refused() {
     let device = Device::cpu().unwrap();
-    let mut guard = Guard::new("zoo");
+    let mut guard = Guard::new("instructions");
     for case in Budget::new(1.5) {
-        let mut rng = generator("zoo", case);
-        let text = zoo::module(&mut rng);
+        let mut rng = generator("instructions", case);
+        let text = instructions::module(&mut rng);
         let launches = rng.u64(..);
         guard.try_text(case, &text, |text| launch::exercise(&device, text, launches));
     }

@@ -1,5 +1,7 @@
 //! What errors say, word by word. Examples in the documentation show no more of an error than its variant.
 
+mod faults;
+
 use std::fmt::Display;
 
 use half::f16;

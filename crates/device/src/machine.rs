@@ -1,4 +1,6 @@
 //! What this machine, or the container that the process runs in, has.
+//!
+//! Enters: what the operating system tells. Leaves: how much memory there is. Must not know: `ptx`, `device`.
 
 /// Memory in bytes; 8 GiB where the system does not tell.
 pub fn memory_bytes() -> u64 {

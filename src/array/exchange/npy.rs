@@ -1,6 +1,9 @@
 //! Arrays as `.npy` files, numpy's own format
 //! (<https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>).
 //!
+//! Enters: an array, or a file. Leaves: the file, or the array. Must not know: `device`, `array::algorithm`,
+//! `array::expression`.
+//!
 //! All types of scalars that numpy has are read and written, vectors with their components along a last axis, and
 //! `bf16`, which numpy lacks, as `float32`. Read are versions 1 to 3, both orders of axes and both orders of bytes.
 

@@ -1,5 +1,8 @@
 //! Random numbers: generators whose sequences do not depend on the device.
 //!
+//! Enters: a seed, a distribution, a shape. Leaves: arrays of random numbers. Must not know: `compile`,
+//! `array::algorithm`, `array::exchange`.
+//!
 //! A [`Generator`] stands for one long sequence, and each number that it gives follows from its seed and the number's
 //! place in that sequence alone. So a seed gives the same numbers on every device, for any layout of the array they are
 //! written to, in one call or in several, and [`Generator::skip_ahead`] takes no longer for a longer way. (Uniform

@@ -1,11 +1,15 @@
 //! Who compiles: NVRTC in processes of its own, or, where none can be had, in this one.
 //!
+//! Enters: jobs for NVRTC, limits, the wish to cancel. Leaves: NVRTC's answers, or how a process ended. Must not know:
+//! `cuda`, `compile::cache`, `compile::diagnostics`.
+//!
 //! NVRTC ends the process that it runs in for some sources, takes any amount of time and memory for others, and
 //! cannot be stopped. So it runs in a child of the program ([`child`]), which is limited, ended and started anew. A
 //! child stays for the next compilation: it has loaded NVRTC, and perhaps precompiled headers. One does one
 //! compilation at a time; several at once are several children.
 //!
-//! [`take`] lends one, the [`Lease`] gives it back. All compilers of a program share them.
+//! [`take`] removes one from the pool of idle servers, or starts one; dropping its [`Lease`] returns it. All compilers
+//! of a program share the pool.
 
 #[cfg(target_os = "linux")]
 mod child;
@@ -113,7 +117,7 @@ fn idle() -> MutexGuard<'static, Vec<Server>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A server in use.
+/// A server that is not in the pool, since it is used; it is returned when this is dropped.
 #[derive(Debug)]
 pub(super) struct Lease {
     /// `None` when its process has ended.
@@ -122,7 +126,7 @@ pub(super) struct Lease {
     facts: Facts,
 }
 
-/// Lends a server with the library of `toolchain`: `wanted` if it is free, else any, else a new one.
+/// Takes a server with the library of `toolchain` from the pool: `wanted` if it is idle, else any, else a new one.
 ///
 /// # Errors
 /// [`Problem`].

@@ -1,4 +1,7 @@
 //! OpenGL contexts: one type, with a window or without.
+//!
+//! Enters: a window, or the wish for none. Leaves: a context that is current on the thread. Must not know: `device`,
+//! `gl::program`, `gl::framebuffer`.
 
 mod egl;
 mod platform;

@@ -10,7 +10,7 @@ const LOOK: Duration = Duration::from_micros(200);
 
 impl Session {
     /// Lets a variant of what runs, B, do the same steps on a copy of the state, and compares both: see
-    /// [`Snapshot::comparison`](super::super::Snapshot::comparison). A comparison before ends. Says whether there is
+    /// [`Snapshot::comparison`](crate::session::Snapshot::comparison). A comparison before ends. Says whether there is
     /// such a text.
     pub fn start_comparison(&mut self, variant: Variant) -> bool {
         let text = self.text_of(&variant.text);
@@ -51,7 +51,7 @@ impl Session {
         Ok(())
     }
 
-    /// How it goes; see [`Snapshot`](super::super::Snapshot).
+    /// How it goes; see [`Snapshot`](crate::session::Snapshot).
     pub(in crate::session) fn comparison(&self) -> Option<Comparison> {
         let companion = self.companion.as_ref().filter(|companion| !companion.is_ending)?;
         Some(companion.snapshot())

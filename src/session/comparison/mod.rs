@@ -1,5 +1,8 @@
 //! Two programs on copies of one state, step by step: how their results differ, and how long they take.
 //!
+//! Enters: a session, and the text of a second program. Leaves: how results and times of the two programs differ. Must
+//! not know: `compile`, `studio`, `headless`.
+//!
 //! The mathematics ([`compared`], [`difference`], [`pass_times`]) is that of `warpaint compare`, too.
 
 mod commands;

@@ -1,10 +1,10 @@
 //! How much memory the past takes, and what is forgotten for want of it.
 
-use super::{super::Error, History};
+use super::History;
 use crate::{
     device::{Device, DeviceKind, Stream},
     machine::memory_bytes,
-    session::snapshot::Moment,
+    session::{Error, snapshot::Moment},
 };
 
 /// Memory for copies, in bytes.

@@ -1,8 +1,9 @@
 //! The panels around the view, one a file.
 //!
-//! A panel reads a [`Snapshot`](crate::session::Snapshot), and the studio's own text and settings; it
-//! returns [`Action`]s. It must know neither device nor OpenGL nor session, so that every panel can be
-//! shown with made-up values.
+//! Enters: a [`Snapshot`](crate::session::Snapshot), the studio's own text and settings. Leaves: [`Action`]s. Must not
+//! know: `device`, `gl`, `interop`, `draw`, `compile`.
+//!
+//! Panels call neither the device nor the session, so that every panel can be shown with made-up values.
 
 pub mod banner;
 pub mod comparison;

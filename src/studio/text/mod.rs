@@ -1,5 +1,8 @@
 //! The editor's text: a rope, several carets with what they select, commands, undo, search.
 //!
+//! Enters: commands, and texts to insert. Leaves: the text, its carets, and what has changed. Must not know: `session`,
+//! `studio::panels`, `studio::window`.
+//!
 //! Nothing here knows of windows. Places are counted in characters from the start of the text, lines and columns from
 //! 0. Lines end with `\n` alone; any other line end is a character like others.
 

@@ -140,6 +140,7 @@ fn reason(error: &regex::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::text::Buffer;
 
     fn query(text: &str) -> Query {
         Query { text: text.into(), ..Query::default() }
@@ -153,7 +154,7 @@ mod tests {
     }
 
     fn replaced(query: &Query, text: &str, template: &str) -> String {
-        let mut buffer = super::super::Buffer::new(text);
+        let mut buffer = Buffer::new(text);
         let all = 0..buffer.rope().len_chars();
         let finder = Finder::new(query).unwrap().unwrap();
         let replacements = finder.replacements(buffer.rope(), &all, template).unwrap();

@@ -5,17 +5,15 @@ use std::{
     time::Instant,
 };
 
-use super::{
-    super::{
-        document::Document, export, panels::Action, typing::Typing, viewpoints::Viewpoints,
-        workspace::Recovered,
-    },
-    Studio, opening,
-};
+use super::{Studio, opening};
 use crate::{
     diagnostic::Severity,
     scene,
     session::{self, Command, Exportable, Variant, VariantText},
+    studio::{
+        document::Document, export, panels::Action, typing::Typing, viewpoints::Viewpoints,
+        workspace::Recovered,
+    },
 };
 
 impl Studio {

@@ -5,7 +5,7 @@ use crate::{
     gl::{self, Framebuffer, Gl, Target},
 };
 
-use super::super::{Result, sides::Arrangement};
+use crate::studio::{Result, sides::Arrangement};
 
 /// B's pictures.
 pub(super) struct Beside {

@@ -14,11 +14,11 @@ use winit::{
     window::WindowId,
 };
 
-use super::{
-    super::{Error, Options, Result, redraw::Next, signals::Signals},
-    Studio,
+use super::Studio;
+use crate::{
+    gl,
+    studio::{Error, Options, Result, redraw::Next, signals::Signals},
 };
-use crate::gl;
 
 /// How the studio ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

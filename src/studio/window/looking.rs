@@ -2,17 +2,18 @@
 
 use std::time::Instant;
 
-use super::{
-    super::{
+use super::{Drawn, Studio, beside::Beside};
+use crate::{
+    draw, gl,
+    scene::ViewId,
+    session::Session,
+    studio::{
         Result,
         panels::{Pointer, Probe},
         sides::Arrangement,
         viewpoints::Viewpoint,
     },
-    Drawn, Studio,
-    beside::Beside,
 };
-use crate::{draw, gl, scene::ViewId, session::Session};
 
 impl Studio {
     /// Puts the view's picture into a rectangle of the screen; that of B, too, where there is one.

@@ -1,4 +1,7 @@
 //! The window: carries events to the panels, their actions to the session, and the picture to the screen.
+//!
+//! Enters: events of the operating system. Leaves: pictures on the screen, commands to the session. Must not know:
+//! `array`, `kernel`, `compile`.
 
 mod actions;
 mod beside;

@@ -12,17 +12,15 @@ use winit::{
     window::Window,
 };
 
-use super::{
-    super::{
-        Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
-    },
-    host::Event,
-};
+use super::host::Event;
 use crate::{
     device::{Choice, Device},
     gl,
     interop::{self, Interop},
     session::{self, Past, Session},
+    studio::{
+        Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
+    },
 };
 
 /// The scene that opens where nothing else was asked for or is remembered.

@@ -16,7 +16,7 @@
 mod case;
 mod child;
 mod fixed;
-mod house;
+mod fixture;
 mod instruction;
 mod marks;
 mod operand;

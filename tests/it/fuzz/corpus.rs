@@ -59,7 +59,7 @@ pub struct Corpus {
 
 impl Corpus {
     pub fn ptx() -> Self {
-        let root = super::super::support::root();
+        let root = crate::support::root();
         let mut files = read(&root.join("tests/ptx"), "ptx");
         files.extend(read(&root.join("benches"), "ptx"));
         if let Some(more) = std::env::var_os("WARPAINT_FUZZ_CORPUS") {
@@ -77,7 +77,7 @@ impl Corpus {
     }
 
     pub fn scenes() -> Self {
-        let root = super::super::support::root();
+        let root = crate::support::root();
         let mut texts = read(&root.join("kernels"), "cu");
         texts.extend(read(&root.join("tests/scenes"), "cu"));
         Self::new(texts)
@@ -85,7 +85,7 @@ impl Corpus {
 
     /// Scenes, the CUDA C++ of our own kernels, and a program with host code.
     pub fn sources() -> Self {
-        let root = super::super::support::root();
+        let root = crate::support::root();
         let mut texts = read(&root.join("kernels"), "cu");
         texts.extend(read(&root.join("tests/scenes"), "cu"));
         texts.push(PROGRAM.to_owned());

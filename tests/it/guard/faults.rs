@@ -93,7 +93,7 @@ fn a_store_outside_is_left_out_and_told() {
     assert_eq!(run.x[1..], (0..31).collect::<Vec<_>>());
     assert_eq!(run.y, (2000..2032).collect::<Vec<_>>());
     let Told { record, fault, .. } = run.told.unwrap();
-    assert_eq!((record.address - record.start, record.room), (128, 125));
+    assert_eq!((record.address - record.start, record.limit), (128, 125));
     let text = fault.to_string();
     let expected = "bad.cu:7:2: fault: kernel `bad`: write outside every allocation (4 bytes at global address ";
     assert!(text.starts_with(expected), "{text}");

@@ -2,7 +2,7 @@
 
 use warpaint::scene::Scene;
 
-use super::super::support::Workplace;
+use crate::support::Workplace;
 
 /// `warpaint test` on a built-in scene of which `from` is replaced by `to`, with other arguments behind.
 fn is_noticed(scene: &str, arguments: &[&str], from: &str, to: &str) {

@@ -72,7 +72,7 @@ fn expressions_without_a_value_stop_the_scene_on_their_line() {
 /// A fault of a kernel is one where a condition waits for it, too.
 #[test]
 fn a_fault_behind_a_condition_is_told_as_any() {
-    for device in super::super::support::devices() {
+    for device in crate::support::devices() {
         if device.info().kind != warpaint::device::DeviceKind::Cpu {
             // A GPU would have to be started anew.
             continue;

@@ -29,6 +29,8 @@ pub struct Source {
     pub names: Vec<Name>,
     /// The lines of code outside of its unit tests that are unsafe, or that declare what is.
     pub is_unsafe: Vec<usize>,
+    /// The lines outside of its unit tests with a name that begins with `super::super`.
+    pub climbs: Vec<usize>,
     /// The modules that it has.
     children: Vec<String>,
     /// What it calls by a name of its own, or by the last segment of its path.
@@ -65,8 +67,8 @@ impl Source {
         let mut reader = Reader::new(module.clone());
         reader.visit_file(&file);
         let children = children(&file);
-        let Reader { names, is_unsafe, imports, .. } = reader;
-        Self { root, path, text, module, names, is_unsafe, children, imports }
+        let Reader { names, is_unsafe, climbs, imports, .. } = reader;
+        Self { root, path, text, module, names, is_unsafe, climbs, children, imports }
     }
 
     /// A line of it, as in `src/lib.rs:1`.
@@ -127,12 +129,19 @@ struct Reader {
     module: Vec<String>,
     names: Vec<Name>,
     is_unsafe: Vec<usize>,
+    climbs: Vec<usize>,
     imports: HashMap<String, Vec<String>>,
 }
 
 impl Reader {
     fn new(module: Vec<String>) -> Self {
-        Self { module, names: Vec::new(), is_unsafe: Vec::new(), imports: HashMap::new() }
+        Self {
+            module,
+            names: Vec::new(),
+            is_unsafe: Vec::new(),
+            climbs: Vec::new(),
+            imports: HashMap::new(),
+        }
     }
 
     /// The path from the crate's root, where it says how it lies to it.
@@ -155,6 +164,9 @@ impl Reader {
     }
 
     fn name(&mut self, line: usize, path: &[String]) -> Vec<String> {
+        if path.iter().take_while(|segment| *segment == "super").count() > 1 {
+            self.climbs.push(line);
+        }
         let path = self.resolved(path);
         self.names.push(Name { line, path: path.clone() });
         path
@@ -332,4 +344,5 @@ unsafe fn g() { call!(unsafe { 1 }) }
     ];
     assert_eq!(found, expected);
     assert_eq!(source.is_unsafe, [9, 9]);
+    assert_eq!(source.climbs, [3]);
 }

@@ -37,7 +37,7 @@ use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, LaunchConfig, Locat
 /// assert_eq!(store.counts.checked, 1);
 /// // One allocation of 100 bytes at address 4096, into which every pointer points.
 /// let words = guarded.words(store, &4096u64.to_ne_bytes(), |_| Some((4096, 100)));
-/// // The access is at 8 bytes from the pointer, and has room for 97 places.
+/// // The access is at 8 bytes from the pointer, and may lie at 97 places.
 /// assert_eq!(words, [4088u64.to_ne_bytes(), 97u64.to_ne_bytes()].concat());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -244,9 +244,9 @@ impl GuardedModule {
         let of = |access: &CheckedAccess| record.address.wrapping_add_signed(access.offset);
         let ends = accesses.iter().map(|access| access.offset + i64::from(access.bytes));
         let span = ends.max().unwrap_or(0).unsigned_abs();
-        // Where the room is known, so is the length; else the allocation is looked for.
-        let range = match (record.start, record.room) {
-            (start, room @ 1..) => Some((start, room + span.max(1) - 1)),
+        // Where the limit is known, so is the length; else the allocation is looked for.
+        let range = match (record.start, record.limit) {
+            (start, limit @ 1..) => Some((start, limit + span.max(1) - 1)),
             (0, 0) if is_global => find(record.address),
             (start, 0) if is_global => find(start),
             (_, 0) => None,
@@ -307,7 +307,7 @@ pub struct GuardRecord {
     /// Where the memory begins that it was compared with; 0 where that was searched and not found.
     pub start: u64,
     /// How many addresses from there on would have been right.
-    pub room: u64,
+    pub limit: u64,
 }
 
 impl GuardRecord {
@@ -330,7 +330,7 @@ impl GuardRecord {
             thread: three(field::THREAD),
             address: long(field::ADDRESS),
             start: long(field::START),
-            room: long(field::ROOM),
+            limit: long(field::LIMIT),
         })
     }
 }

@@ -9,8 +9,9 @@ use std::{
 };
 
 use super::{
-    Device, Error, Pitch, PoolStatistics, Region, Result, Stream, cpu, each, nvidia,
-    shelf::{Shelf, size_class},
+    Device, Error, Pitch, PoolStatistics, Region, Result, Stream, cpu, each,
+    free_list::{FreeList, size_class},
+    nvidia,
 };
 
 /// How page-locked memory is allocated.
@@ -61,7 +62,7 @@ pub struct HostMemory {
     raw: Option<RawHost>,
     bytes: usize,
     /// The pool that it goes back to.
-    home: Option<Arc<Shelf<RawHost>>>,
+    home: Option<Arc<FreeList<RawHost>>>,
 }
 
 /// Host memory that knows no pool.
@@ -294,7 +295,7 @@ pub struct Transfer {
     /// Always there until it is dropped.
     raw: Option<RawTransfer>,
     bytes: usize,
-    home: Option<Arc<Shelf<RawHost>>>,
+    home: Option<Arc<FreeList<RawHost>>>,
 }
 
 #[derive(Debug)]
@@ -467,7 +468,7 @@ impl Stream {
 pub struct HostPool {
     device: Device,
     flags: HostFlags,
-    shelf: Arc<Shelf<RawHost>>,
+    free_list: Arc<FreeList<RawHost>>,
 }
 
 impl HostPool {
@@ -483,7 +484,7 @@ impl HostPool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn new(device: &Device, flags: HostFlags) -> Self {
-        Self { device: device.clone(), flags, shelf: Arc::default() }
+        Self { device: device.clone(), flags, free_list: Arc::default() }
     }
 
     /// `bytes` of page-locked memory, which go back to the pool when they are dropped. Their content is what the
@@ -501,13 +502,13 @@ impl HostPool {
     /// [`Error::OutOfMemory`], also once what is kept was given back; [`Error::Call`].
     pub fn alloc(&self, bytes: usize) -> Result<HostMemory> {
         let fresh = |size| RawHost::new(&self.device, size, self.flags);
-        let raw = self.shelf.take(size_class(bytes), |_| true, fresh)?;
-        Ok(HostMemory { raw: Some(raw), bytes, home: Some(self.shelf.clone()) })
+        let raw = self.free_list.take(size_class(bytes), |_| true, fresh)?;
+        Ok(HostMemory { raw: Some(raw), bytes, home: Some(self.free_list.clone()) })
     }
 
     /// Gives the memory that is kept back to the host.
     pub fn trim(&self) {
-        self.shelf.trim();
+        self.free_list.trim();
     }
 
     /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
@@ -525,7 +526,7 @@ impl HostPool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn stop_holding(&self) {
-        self.shelf.stop_holding();
+        self.free_list.stop_holding();
     }
 
     /// What it holds and has given out, now.
@@ -538,6 +539,6 @@ impl HostPool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn statistics(&self) -> PoolStatistics {
-        self.shelf.statistics()
+        self.free_list.statistics()
     }
 }

@@ -28,6 +28,7 @@ pub mod cpu;
 mod cpu;
 mod error;
 mod event;
+mod free_list;
 mod guard;
 mod host;
 mod info;
@@ -41,7 +42,6 @@ pub mod occupancy;
 mod pool;
 mod prepared;
 mod region;
-mod shelf;
 mod spelling;
 mod stream;
 mod texture;
@@ -53,6 +53,9 @@ pub use attribute::Attribute;
 pub use error::argument_counts;
 pub use error::{Allocation, Call, Error, Fault, FaultKind, InlinedCall, Location, Result};
 pub use event::{Event, EventOptions};
+pub use free_list::PoolStatistics;
+#[doc(hidden)]
+pub use free_list::{FreeList, size_class};
 pub use guard::{GuardRecord, GuardedModule};
 pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
@@ -64,9 +67,6 @@ pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter}
 pub use pool::{Pool, PoolBlock};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
-pub use shelf::PoolStatistics;
-#[doc(hidden)]
-pub use shelf::{Shelf, size_class};
 pub use stream::{Stream, StreamOptions};
 pub use texture::{
     AddressMode, Filter, ReadMode, SurfaceObject, TextureDescriptor, TextureObject, TextureSource,
@@ -232,16 +232,16 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        self.alloc_with_room(bytes, bytes)
+        self.alloc_with_capacity(bytes, bytes)
     }
 
-    /// An allocation of `room` bytes, of which the CPU device's kernels may use the first `bytes` until
+    /// An allocation of `capacity` bytes, of which the CPU device's kernels may use the first `bytes` until
     /// [`Stream::set_extent`] says otherwise.
     #[doc(hidden)]
-    pub fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory> {
+    pub fn alloc_with_capacity(&self, bytes: usize, capacity: usize) -> Result<Memory> {
         Ok(match self {
-            Self::Nvidia(d) => Memory::Nvidia(d.alloc(room)?),
-            Self::Cpu(d) => Memory::Cpu(d.alloc_with_room(bytes, room)?),
+            Self::Nvidia(d) => Memory::Nvidia(d.alloc(capacity)?),
+            Self::Cpu(d) => Memory::Cpu(d.alloc_with_capacity(bytes, capacity)?),
         })
     }
 

@@ -37,7 +37,7 @@ absent! {
         fn alloc_managed(&self, bytes: usize) -> Result<MappedMemory>;
         fn alloc_mapped(&self, bytes: usize) -> Result<MappedMemory>;
         fn alloc_pitch(&self, row_bytes: usize, rows: usize) -> Result<(Memory, usize)>;
-        fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory>;
+        fn alloc_with_capacity(&self, bytes: usize, capacity: usize) -> Result<Memory>;
         fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array>;
         fn attribute(&self, attribute: Attribute) -> Result<Option<i32>>;
         fn event(&self, options: EventOptions) -> Result<Event>;

@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{
     Device, DeviceId, Error, EventOptions, Memory, PoolStatistics, Result, Slice, Stream,
-    shelf::{Shelf, size_class},
+    free_list::{FreeList, size_class},
 };
 
 /// Keeps freed memory of one device for later allocations. Clones are the same pool.
@@ -40,7 +40,7 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     device: Device,
     /// The stream that used it last beside each.
-    shelf: Shelf<(Memory, Users)>,
+    free_list: FreeList<(Memory, Users)>,
 }
 
 impl Pool {
@@ -54,7 +54,7 @@ impl Pool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn new(device: &Device) -> Self {
-        Self(Arc::new(Inner { device: device.clone(), shelf: Shelf::default() }))
+        Self(Arc::new(Inner { device: device.clone(), free_list: FreeList::default() }))
     }
 
     /// The device whose memory it is.
@@ -88,8 +88,9 @@ impl Pool {
         }
         let (device, size) = (&self.0.device, size_class(bytes));
         let same_stream = |(_, users): &(Memory, Users)| is_only(users, stream);
-        let fresh = |size| Ok((device.alloc_with_room(bytes, size)?, smallvec![stream.clone()]));
-        let (memory, users) = self.0.shelf.take(size, same_stream, fresh)?;
+        let fresh =
+            |size| Ok((device.alloc_with_capacity(bytes, size)?, smallvec![stream.clone()]));
+        let (memory, users) = self.0.free_list.take(size, same_stream, fresh)?;
         let (address, users) = (memory.address(), Mutex::new(users));
         let owner = Owner::Pool { memory: Some(memory), size, pool: self.clone() };
         let block = PoolBlock { address, bytes, owner, users };
@@ -114,7 +115,7 @@ impl Pool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn trim(&self) {
-        self.0.shelf.trim();
+        self.0.free_list.trim();
     }
 
     /// Gives it back, and from now on keeps nothing: what is dropped is freed at once.
@@ -129,7 +130,7 @@ impl Pool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn stop_holding(&self) {
-        self.0.shelf.stop_holding();
+        self.0.free_list.stop_holding();
     }
 
     /// What it holds and has given out, now.
@@ -146,7 +147,7 @@ impl Pool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn statistics(&self) -> PoolStatistics {
-        self.0.shelf.statistics()
+        self.0.free_list.statistics()
     }
 }
 
@@ -335,7 +336,7 @@ impl Drop for PoolBlock {
                 let (size, address) = (*size, self.address);
                 tracing::trace!(target: "warpaint::pool", size, address, "given back");
                 if let Some(memory) = memory.take() {
-                    pool.0.shelf.put(size, (memory, users));
+                    pool.0.free_list.put(size, (memory, users));
                 }
             }
             Owner::Foreign { .. } => users.iter().for_each(wait_for_work),
@@ -377,6 +378,7 @@ fn follow(stream: &Stream, earlier: &Stream) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Fill;
 
     #[test]
     fn statistics_count_what_is_out_and_what_is_kept() {
@@ -437,11 +439,11 @@ mod tests {
         let bytes = 64 << 20;
         for round in 0..4_u8 {
             let block = pool.alloc(&one, bytes).unwrap();
-            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(round)).unwrap();
+            one.fill(block.slice(..).unwrap(), Fill::U8(round)).unwrap();
             let read = one.download(block.slice(..).unwrap()).unwrap();
             drop(block);
             let block = pool.alloc(&two, bytes).unwrap();
-            two.fill(block.slice(..).unwrap(), super::super::Fill::U8(0xff)).unwrap();
+            two.fill(block.slice(..).unwrap(), Fill::U8(0xff)).unwrap();
             assert!(read.wait().unwrap().iter().all(|&byte| byte == round));
             two.synchronize().unwrap();
         }
@@ -455,7 +457,7 @@ mod tests {
         let [one, two, three] = [(); 3].map(|()| device.stream().unwrap());
         for hands_over in [true, false] {
             let block = pool.alloc(&one, 64).unwrap();
-            one.fill(block.slice(..).unwrap(), super::super::Fill::U8(7)).unwrap();
+            one.fill(block.slice(..).unwrap(), Fill::U8(7)).unwrap();
             block.use_on(&one).unwrap();
             block.use_on(&two).unwrap();
             let (go, wait) = std::sync::mpsc::channel::<()>();
@@ -471,7 +473,7 @@ mod tests {
                 drop(block);
                 pool.alloc(&three, 64).unwrap()
             };
-            three.fill(next.slice(..).unwrap(), super::super::Fill::U8(1)).unwrap();
+            three.fill(next.slice(..).unwrap(), Fill::U8(1)).unwrap();
             assert!(!three.is_idle().unwrap());
             go.send(()).unwrap();
             assert_eq!(read.wait().unwrap(), [7; 64]);

@@ -411,7 +411,7 @@ impl Stream {
     }
 
     /// Lets the kernels of the CPU device, and guarded ones of a GPU, that are put on the stream from now on use the
-    /// first `bytes` of an allocation with room for more.
+    /// first `bytes` of a larger allocation.
     pub(super) fn set_extent(&self, memory: &Memory, bytes: usize) {
         match (self, memory) {
             (Self::Cpu(stream), Memory::Cpu(memory)) => stream.set_extent(memory, bytes),

@@ -1,5 +1,7 @@
 //! What is wrong with something that the user wrote: a position and a sentence.
 //!
+//! Enters: what is wrong, and where. Leaves: a remark, fit to be printed. Must not know: `ptx`, `device`.
+//!
 //! A kernel's or a manifest's mistakes are data, never an `Err` of the session: they are shown beside the
 //! line they belong to, and whatever ran before goes on running. The compiler, the manifest parser, the
 //! binding of kernel parameters and the PTX verifier all report through this one type.

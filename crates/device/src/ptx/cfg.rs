@@ -160,7 +160,7 @@ impl Cfg {
         self.order.iter().enumerate().for_each(|(at, id)| rank[id.index()] = at);
         let mut above: Vec<Option<BlockId>> = vec![None; self.blocks.len()];
         above[0] = Some(BlockId(0));
-        let meet = |above: &[Option<BlockId>], mut a: BlockId, mut b: BlockId| {
+        let intersect = |above: &[Option<BlockId>], mut a: BlockId, mut b: BlockId| {
             while a != b {
                 let deeper = if rank[a.index()] > rank[b.index()] { &mut a } else { &mut b };
                 let Some(up) = above[deeper.index()] else { return *deeper };
@@ -174,7 +174,7 @@ impl Cfg {
             for id in self.order.iter().skip(1) {
                 let known = self.block(*id).predecessors.iter().copied();
                 let known = known.filter(|from| above[from.index()].is_some());
-                let new = known.reduce(|a, b| meet(&above, a, b));
+                let new = known.reduce(|a, b| intersect(&above, a, b));
                 changed |= new != above[id.index()];
                 above[id.index()] = new;
             }

@@ -1,5 +1,8 @@
 //! Several modules become one, as a linker makes it of code that was compiled relocatable.
 //!
+//! Enters: modules, each with its input's name. Leaves: one module, or diagnostics. Must not know: `ptx::lexer`,
+//! `ptx::parser`, `ptx::pass`.
+//!
 //! Names that are known outside of their modules mean one thing in all of them: its definition, which some module must
 //! have. The others are a module's own, and get new names where two modules have the same. Which definition counts is
 //! said by the PTX ISA ("Linking Directives"), and between `.common` and `.weak` by the System V gABI ("Symbol Table").

@@ -189,7 +189,7 @@ fn placed(words: &[&str]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::ast::FunctionKind;
+    use crate::ptx::{ast::FunctionKind, parse};
 
     #[test]
     fn builds_for_debuggers_say_so() {
@@ -294,7 +294,7 @@ mod tests {
             include_str!("../../../../tests/ptx/cuda.ptx"),
             include_str!("../../../../tests/ptx/memory.ptx"),
         ] {
-            let module = super::super::parse(text).unwrap();
+            let module = parse(text).unwrap();
             let kernels = module.functions.iter().filter(|f| f.kind == FunctionKind::Entry);
             let expected: Vec<_> = kernels
                 .map(|function| {

@@ -1,4 +1,7 @@
 //! Text to [`Module`].
+//!
+//! Enters: text. Leaves: a module that is not verified yet, or a diagnostic. Must not know: `ptx::verify`, `ptx::pass`,
+//! `ptx::cfg`.
 
 mod body;
 mod call;

@@ -1,4 +1,6 @@
 //! [`Module`] to text, which a driver accepts and [`parse`](super::parse) reads back to an equal module.
+//!
+//! Enters: a module. Leaves: its text. Must not know: `ptx::lexer`, `ptx::parser`, `ptx::pass`.
 
 /// Writes to a string, which cannot fail.
 macro_rules! put {

@@ -1,5 +1,8 @@
 //! Whether a module obeys the PTX ISA as far as whoever runs it relies on it: that what is named exists, and that
 //! every instruction has the operands, of the widths, that it needs.
+//!
+//! Enters: a module. Leaves: nothing, or a diagnostic of what the PTX ISA forbids. Must not know: `device`,
+//! `ptx::pass`, `ptx::cfg`.
 
 mod limits;
 

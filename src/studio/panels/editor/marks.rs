@@ -6,11 +6,11 @@ use egui::{
     Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Response, Shape, Stroke, Ui, vec2,
 };
 
-use super::{super::diagnostics, rows::Rows};
+use super::rows::Rows;
 use crate::{
     diagnostic::{Diagnostic, Severity},
     session::Snapshot,
-    studio::{icons, text::Buffer, theme},
+    studio::{icons, panels::diagnostics, text::Buffer, theme},
 };
 
 /// The remarks on each line, counted from 0; the worst one of a line first.

@@ -1,5 +1,8 @@
 //! The code editor: a gutter, the rows that are seen, and the compiler's remarks on their lines.
 //!
+//! Enters: a document, keys and clicks, diagnostics. Leaves: the document as it was edited, and actions. Must not know:
+//! `device`, `gl`, `studio::window`, `studio::workspace`.
+//!
 //! Keys and clicks come in order from [`Typing`]; each is done with the text as those before have left it.
 
 mod bar;
@@ -20,7 +23,7 @@ use egui::{
 
 use self::{
     bar::Bar, hover::Hovered, marks::Marks, paint::Canvas, pointer::Pointer, rows::Rows,
-    strokes::Desk, suggest::Suggest,
+    strokes::EditContext, suggest::Suggest,
 };
 use super::{
     Action,
@@ -189,18 +192,18 @@ pub fn show(
     let marks = Marks::new(snapshot, &document.name);
     let mut actions = Vec::new();
     let chosen = local.palette.show(ui.ctx(), snapshot);
-    let mut desk = Desk { document, local, snapshot, marks: &marks, font_size, now };
-    actions.extend(chosen.and_then(|choice| desk.carry_out(ui, choice)));
+    let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
+    actions.extend(chosen.and_then(|choice| context.carry_out(ui, choice)));
     for stroke in turn.strokes {
-        actions.extend(desk.perform(ui, stroke));
+        actions.extend(context.perform(ui, stroke));
     }
-    let caret = desk.local.shown.caret;
+    let caret = context.local.shown.caret;
     if !ui.memory(|memory| memory.has_focus(id)) {
-        desk.local.suggest.close();
+        context.local.suggest.close();
     }
-    if desk.local.suggest.show(ui.ctx(), caret, *desk.font_size) {
-        desk.take_suggestion();
-        desk.local.enter(ui);
+    if context.local.suggest.show(ui.ctx(), caret, *context.font_size) {
+        context.take_suggestion();
+        context.local.enter(ui);
     }
     if turn.again {
         ui.request_repaint();

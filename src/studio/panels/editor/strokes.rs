@@ -2,21 +2,16 @@
 
 use egui::{ImeEvent, PointerButton, Pos2, Ui};
 
-use super::{
-    super::{
-        Action,
-        palette::{self, Choice},
-    },
-    Local,
-    bar::Shown,
-    marks::Marks,
-    rows::Rows,
-};
+use super::{Local, bar::Shown, marks::Marks, rows::Rows};
 use crate::{
     scene,
     session::Snapshot,
     studio::{
         document::Document,
+        panels::{
+            Action,
+            palette::{self, Choice},
+        },
         shortcuts::Task,
         text::{Command, Direction, Motion, Selection},
         theme,
@@ -30,7 +25,7 @@ const SIZES: [f32; 2] = [8.0, 32.0];
 const USUAL_SIZE: f32 = 13.0;
 
 /// What a key or click is done with.
-pub(super) struct Desk<'a> {
+pub(super) struct EditContext<'a> {
     pub(super) document: &'a mut Document,
     pub(super) local: &'a mut Local,
     pub(super) snapshot: &'a Snapshot,
@@ -39,7 +34,7 @@ pub(super) struct Desk<'a> {
     pub(super) now: f64,
 }
 
-impl Desk<'_> {
+impl EditContext<'_> {
     /// Does it.
     pub(super) fn perform(&mut self, ui: &Ui, stroke: Stroke) -> Option<Action> {
         self.local.touched_at = self.now;

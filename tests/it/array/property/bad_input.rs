@@ -150,7 +150,7 @@ fn wrong_arguments_are_named() {
 /// Integers wrap around, whatever is done with the result: compilers may not take for granted that they do not.
 #[test]
 fn overflow_wraps_around_in_any_expression() {
-    for context in super::super::contexts() {
+    for context in crate::array::contexts() {
         let a = GpuArray::from_slice(&context, &[i32::MAX, i32::MIN, 7]).unwrap();
         let one = GpuArray::from_slice(&context, &[1, 1, 1]).unwrap();
         let truths: Vec<(Expr<bool>, [bool; 3])> = vec![

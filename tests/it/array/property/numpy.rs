@@ -4,7 +4,7 @@ use half::f16;
 use num_complex::{Complex32, Complex64};
 use warpaint::array::{Data, Error, GpuArray, Promote};
 
-use super::super::contexts;
+use crate::array::contexts;
 
 /// The types of results are found by the compiler; all pairs of types of which numpy has a common one.
 #[test]

@@ -9,7 +9,7 @@ use warpaint::{
 
 use super::{
     case::{Case, PLAIN, Setting},
-    house::{Ended, House, MODES, Mode, Outcome},
+    fixture::{Ended, Fixture, MODES, Mode, Outcome},
     marks,
     writer::{self, Theme},
 };
@@ -52,19 +52,19 @@ pub fn serve() {
         say(&format!("panicked {place} {message}"));
     }));
     marks::use_cores(setting.cores, std::process::id() as usize);
-    let house = House::new(setting.lanes).unwrap();
+    let fixture = Fixture::new(setting.lanes).unwrap();
     match words[..] {
         ["run", _, first, count] => {
             let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
             for number in first..first + count {
-                try_case(&house, number);
+                try_case(&fixture, number);
             }
         }
         ["replay", _, mode, ref paths @ ..] => {
             let modes = Mode::parse(mode).map_or_else(|| MODES.to_vec(), |mode| vec![mode]);
             for path in paths {
                 try_again(
-                    &house,
+                    &fixture,
                     &modes,
                     &Case::parse(&fs::read_to_string(path).unwrap()).unwrap(),
                 );
@@ -75,21 +75,21 @@ pub fn serve() {
     say("end");
 }
 
-fn try_again(house: &House, modes: &[Mode], case: &Case) {
+fn try_again(fixture: &Fixture, modes: &[Mode], case: &Case) {
     say(&format!("case {}", case.number));
     // Of a case written by hand all counts.
     let most_dropped = if case.number == PLAIN { 0 } else { MOST_DROPPED };
-    match load(&house.device, &case.text, most_dropped) {
-        Ok((_, module, _)) => run(house, &module, case, modes, case.text.contains(TIDY)),
+    match load(&fixture.device, &case.text, most_dropped) {
+        Ok((_, module, _)) => run(fixture, &module, case, modes, case.text.contains(TIDY)),
         Err(reason) => say(&format!("refused {reason}")),
     }
 }
 
-fn try_case(house: &House, number: u64) {
+fn try_case(fixture: &Fixture, number: u64) {
     say(&format!("case {number}"));
     let (text, theme) = generate(number);
     let started = std::time::Instant::now();
-    let loaded = load(&house.device, &text, MOST_DROPPED);
+    let loaded = load(&fixture.device, &text, MOST_DROPPED);
     if started.elapsed() > LOAD {
         give_up("hang: loading took too long");
     }
@@ -97,7 +97,7 @@ fn try_case(house: &House, number: u64) {
         Err(reason) => say(&format!("refused {reason}")),
         Ok((text, module, dropped)) => {
             say(if dropped == 0 { "loaded at once" } else { "loaded shorter" });
-            let mut rng = super::super::generator("attack modes", number);
+            let mut rng = crate::fuzz::generator("attack modes", number);
             let mut modes = vec![Mode::Jit, Mode::Deterministic, Mode::Interpreter];
             if rng.u32(0..8) == 0 {
                 modes.push(Mode::Cooperative);
@@ -109,7 +109,7 @@ fn try_case(house: &House, number: u64) {
                 modes.push(Mode::Checked);
             }
             let case = Case { number, text };
-            run(house, &module, &case, &modes, theme == Theme::Tidy);
+            run(fixture, &module, &case, &modes, theme == Theme::Tidy);
         }
     }
     if number.is_multiple_of(16) && marks::resident_bytes() > MOST_BYTES {
@@ -119,7 +119,7 @@ fn try_case(house: &House, number: u64) {
 
 /// The module of a case.
 pub fn generate(number: u64) -> (String, Theme) {
-    let mut rng = super::super::generator("attack", number);
+    let mut rng = crate::fuzz::generator("attack", number);
     let (text, theme) = writer::module(&mut rng);
     let remark = if theme == Theme::Tidy { TIDY } else { "" };
     (text + remark, theme)
@@ -193,12 +193,12 @@ fn first_words(text: &str) -> String {
 }
 
 /// Launches in each mode; where all must give the same, they are compared.
-fn run(house: &House, module: &Module, case: &Case, modes: &[Mode], alike: bool) {
+fn run(fixture: &Fixture, module: &Module, case: &Case, modes: &[Mode], alike: bool) {
     let Ok(function) = module.function("k") else { return };
     let mut outcomes: Vec<(Mode, Outcome)> = Vec::new();
     for mode in modes {
         say(&format!("mode {}", mode.name()));
-        match house.run(&function, case.number, *mode) {
+        match fixture.run(&function, case.number, *mode) {
             Ok(outcome) => {
                 say(&match &outcome.ended {
                     Ended::Ran => "ended ran".to_owned(),

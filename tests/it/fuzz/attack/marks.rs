@@ -143,9 +143,9 @@ pub fn bytes_at(address: u64, bytes: usize) -> &'static mut [u8] {
 /// Leaves the secret on the stack below the caller, where later calls find it in what they did not write.
 #[inline(never)]
 pub fn paint(secret: u32) {
-    let mut room = [0u32; STACK_WORDS];
-    black_box(&mut room).fill(secret);
-    black_box(&room);
+    let mut stack = [0u32; STACK_WORDS];
+    black_box(&mut stack).fill(secret);
+    black_box(&stack);
 }
 
 /// All that is mapped, with names.

@@ -336,7 +336,7 @@ pub fn replay(path: &str) -> Vec<String> {
     let case = Case::parse(&fs::read_to_string(path).unwrap()).unwrap();
     let mut harms = Vec::new();
     for setting in SETTINGS {
-        for mode in super::house::MODES {
+        for mode in super::fixture::MODES {
             let harm = again(setting, mode.name(), &case);
             eprintln!("{setting} {}: {}", mode.name(), harm.as_deref().unwrap_or("no harm"));
             harms.extend(harm.map(|what| format!("{setting} {}: {what}", mode.name())));

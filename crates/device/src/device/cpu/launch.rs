@@ -1,5 +1,8 @@
 //! Launches: blocks taken from a counter in increasing order by every core that is free, until all have run or
 //! one was stopped.
+//!
+//! Enters: a loaded kernel, a grid, packed arguments. Leaves: memory as the blocks left it, or a fault. Must not know:
+//! `device::cpu::stream`, `device::cpu::transfer`, `ptx::parser`.
 
 mod block;
 mod flushing;

@@ -1,5 +1,8 @@
 //! Where everything lies that a module names: variables in memory, parameters, locals in frames, functions.
 //!
+//! Enters: a module, the arena. Leaves: where each variable, parameter and local lies. Must not know:
+//! `device::cpu::jit`, `device::cpu::interp`.
+//!
 //! It is computed once for the compiler and for the interpreter: that they place things alike is not what is to be
 //! found out by comparing them.
 
@@ -17,7 +20,7 @@ use crate::ptx::{
     ast::{FunctionKind, Module},
     operand::Symbol,
 };
-use globals::Place;
+use globals::VariablePlace;
 
 /// Where a symbol lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +121,10 @@ impl<'a> Layout<'a> {
             Symbol::Variable(index) => {
                 let variable = self.module.variables.get(index as usize)?;
                 match self.globals.place(index) {
-                    Some(Place::Fixed { address, bytes }) => SymbolPlace::Fixed { address, bytes },
-                    Some(Place::Shared { offset }) => {
+                    Some(VariablePlace::Fixed { address, bytes }) => {
+                        SymbolPlace::Fixed { address, bytes }
+                    }
+                    Some(VariablePlace::Shared { offset }) => {
                         SymbolPlace::Shared { offset, bytes: variable.bytes() }
                     }
                     None if variable.is_dynamic() => SymbolPlace::DynamicShared,

@@ -1,10 +1,13 @@
 //! Device memory: the arena, and owned allocations of it.
+//!
+//! Enters: sizes, addresses, bytes. Leaves: allocations, and whether a kernel may access an address. Must not know:
+//! `ptx`, `device::cpu::jit`, `device::cpu::interp`.
 
 mod access;
 mod arena;
 mod heap;
+mod limits;
 mod ranges;
-mod room;
 mod unwritten;
 
 use std::sync::{
@@ -13,7 +16,7 @@ use std::sync::{
 };
 
 pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
-pub(super) use room::{addresses_left, device_bytes};
+pub(super) use limits::{addresses_left, device_bytes};
 pub(super) use unwritten::Unwritten;
 
 use super::{Owned, Shared};
@@ -30,12 +33,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An allocation of `room` bytes of which kernels may use the first `bytes`.
-    pub(super) fn new(shared: Arc<Shared>, bytes: usize, room: usize) -> Result<Self> {
-        let range = shared.alloc(room as u64)?;
+    /// An allocation of `capacity` bytes of which kernels may use the first `bytes`.
+    pub(super) fn new(shared: Arc<Shared>, bytes: usize, capacity: usize) -> Result<Self> {
+        let range = shared.alloc(capacity as u64)?;
         shared.arena.unwritten().insert(range.address, range.bytes);
         let extent = AtomicU64::new(range.bytes);
-        if bytes < room {
+        if bytes < capacity {
             extent.store(bytes as u64, Ordering::Relaxed);
             shared.arena.set_extent(range, bytes as u64, Access::ReadWrite);
         }

@@ -1,5 +1,8 @@
 //! The embedded CPU device: PTX, compiled to machine code, on all cores.
 //!
+//! Enters: PTX, packed arguments, bytes. Leaves: memory, streams, loaded kernels; faults, and what a check has found.
+//! Must not know: `device::nvidia`, `ptx::pass::guard`.
+//!
 //! Everything that a kernel can reach lies in one arena (`memory`); compiled code (`jit`) checks every
 //! access against it, and polls a flag in every loop. What it finds wrong ends the launch with a
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
@@ -8,7 +11,7 @@
 //! The modules name each other in one direction, which a test computes:
 //!
 //! ```text
-//! memory, printf, place, thread, exact
+//! memory, printf, location, thread, exact
 //!   -> matrix                     what a warp computes with matrices
 //!   -> texture                    what handles stand for
 //!   -> abi                        what compiled code and the host share while a block runs
@@ -35,12 +38,12 @@ mod jit;
 mod launch;
 mod layout;
 mod link;
+mod location;
 mod matrix;
 mod mbarrier;
 mod memory;
 mod module;
 mod options;
-mod place;
 mod printf;
 mod report;
 mod stream;
@@ -54,10 +57,10 @@ pub use array::Array;
 pub use event::Event;
 pub use host::{HostMemory, MappedMemory};
 pub use interp::{Canceller, Debugger, Register, ThreadPosition};
+pub use location::unsupported_instructions;
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
-pub use place::unsupported_instructions;
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{SurfaceObject, TextureObject};
@@ -189,12 +192,16 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        self.alloc_with_room(bytes, bytes)
+        self.alloc_with_capacity(bytes, bytes)
     }
 
-    /// As [`Device::alloc`], with room for `room` bytes, of which kernels may use the first `bytes` at first.
-    pub(in crate::device) fn alloc_with_room(&self, bytes: usize, room: usize) -> Result<Memory> {
-        Memory::new(self.shared.clone(), bytes, room.max(bytes))
+    /// As [`Device::alloc`], of `capacity` bytes, of which kernels may use the first `bytes` at first.
+    pub(in crate::device) fn alloc_with_capacity(
+        &self,
+        bytes: usize,
+        capacity: usize,
+    ) -> Result<Memory> {
+        Memory::new(self.shared.clone(), bytes, capacity.max(bytes))
     }
 
     /// Allocates memory for rows that start at multiples of 512 bytes, as those of NVIDIA GPUs do; the memory, and the

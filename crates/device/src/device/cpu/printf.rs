@@ -1,4 +1,7 @@
 //! What kernels print: text by `printf`'s formats, and where it goes.
+//!
+//! Enters: a format, and the arguments that a kernel wrote. Leaves: text. Must not know: `ptx`, `device::cpu::jit`,
+//! `device::cpu::interp`.
 
 mod format;
 mod prints;

@@ -60,9 +60,7 @@ pub struct Report {
 /// let race = &check.report().findings[0];
 /// assert_eq!((race.kind, race.site.action), (FindingKind::Race, Action::Read));
 /// assert_eq!(race.other.as_ref().map(|other| other.action), Some(Action::Write));
-/// let text = race.to_string();
-/// assert!(text.starts_with("kernel `total`: race (4 bytes at global address "), "{text}");
-/// assert!(text.ends_with(": write by block (0, 0, 0), thread (0, 0, 0)"), "{text}");
+/// assert_eq!(race.access, Some(("global", sum.address(), 4)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! In-order queues of work, each with a thread of its own.
 //!
-//! A thread that waits for a queue lends a hand: it does the queue's next piece of work itself if nobody is at
+//! A thread that waits for a queue helps: it does the queue's next piece of work itself if nobody is at
 //! it, so that a short launch followed by a wait costs no change of threads.
 
 use std::{

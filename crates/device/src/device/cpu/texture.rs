@@ -1,5 +1,8 @@
 //! Texture and surface objects: what their handles stand for while a kernel runs.
 //!
+//! Enters: handles, coordinates. Leaves: texels, or the bytes of a surface. Must not know: `device::cpu::jit`,
+//! `device::cpu::interp`, `device::cpu::launch`.
+//!
 //! Compiled code and the interpreter ask the [`Snapshot`] that a launch took when it began: by handle, for texels
 //! (`sampler`) or bytes of a surface (`surface`). A handle is a place in a table with a generation, so that one of
 //! an object that is gone is found out.

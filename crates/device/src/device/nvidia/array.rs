@@ -30,7 +30,7 @@ struct Inner {
     device: Device,
     raw: Handle<sys::CUarray_st>,
     descriptor: ArrayDescriptor,
-    /// Created here, not lent by a mapped OpenGL texture.
+    /// Created here, not a part of a mapped OpenGL texture.
     owned: bool,
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Guard {
 struct State {
     /// By number.
     modules: Vec<Weak<GuardedModule>>,
-    /// The table of ranges: its address, how many it has room for, and what the ranges' number was then.
+    /// The table of ranges: its address, how many ranges it can hold, and what the ranges' number was then.
     table: Option<(u64, usize, u64)>,
     /// The guarded kernel that was launched last.
     launched: Option<Arc<str>>,
@@ -151,17 +151,17 @@ impl Guard {
         // Kernels that run may read the table.
         context.wait_for_work()?;
         let (ranges, changes) = context.ranges().all();
-        let room = state.table.map_or(0, |(_, room, _)| room);
-        if ranges.len() > room || room == 0 {
+        let capacity = state.table.map_or(0, |(_, capacity, _)| capacity);
+        if ranges.len() > capacity || capacity == 0 {
             if let Some((address, ..)) = state.table.take() {
                 // SAFETY: allocated by `cuMemAlloc`, and no kernel runs that reads it.
                 context.check(unsafe { context.driver().cuMemFree_v2(address) })?;
             }
-            let (mut address, room) = (0, ranges.len().next_power_of_two().max(256));
-            let bytes = 16 * room;
+            let (mut address, capacity) = (0, ranges.len().next_power_of_two().max(256));
+            let bytes = 16 * capacity;
             // SAFETY: `address` is written before the call returns.
             context.check(unsafe { context.driver().cuMemAlloc_v2(&raw mut address, bytes) })?;
-            state.table = Some((address, room, changes));
+            state.table = Some((address, capacity, changes));
         }
         let Some((address, _, seen)) = &mut state.table else { return Ok(()) };
         *seen = changes;

@@ -1,5 +1,8 @@
 //! NVIDIA GPUs, through the CUDA driver API.
 //!
+//! Enters: PTX or machine code, packed arguments, bytes. Leaves: memory, streams, loaded kernels, faults. Must not
+//! know: `device::cpu`, `ptx::parser`, `ptx::verify`.
+//!
 //! Every object keeps the device's primary context alive and makes it current itself, so it may be used and
 //! dropped on any thread. A drop never panics: what goes wrong in it is returned by the next call on the device.
 //! Freeing memory and unloading modules wait for the device's work.

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::super::ast::{
-    File, Function, FunctionKind, Init, Item, LocationId, Module, Section, Value, Variable,
-};
-use super::super::operand::Symbol;
 use super::Input;
 use super::renumber::Renumber;
 use super::symbols::{Meaning, Symbols, fresh};
 use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{
+    File, Function, FunctionKind, Init, Item, LocationId, Module, Section, Value, Variable,
+};
+use crate::ptx::operand::Symbol;
 
 /// The linked module as far as it is made.
 pub(super) struct Merge<'a> {

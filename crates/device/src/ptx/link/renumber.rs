@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::ast::{Body, Init, Location, LocationId, Statement, Value, Variable};
-use super::super::operand::Symbol;
 use super::symbols::Symbols;
+use crate::ptx::ast::{Body, Init, Location, LocationId, Statement, Value, Variable};
+use crate::ptx::operand::Symbol;
 
 /// What becomes of one input's numbers.
 pub(super) struct Renumber<'a> {

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
-use super::super::operand::Symbol;
 use super::{Input, Strength};
 use crate::diagnostic::Diagnostic;
+use crate::ptx::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
+use crate::ptx::operand::Symbol;
 
 /// A variable or a function of an input.
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ fn is_shared(variable: &Variable) -> bool {
 
 /// An object and the number of its input.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Candidate<'a> {
     input: usize,
     symbol: Symbol,
     object: Object<'a>,
@@ -131,11 +131,11 @@ pub(super) struct Symbols {
 impl Symbols {
     pub(super) fn resolve(inputs: &[Input]) -> Result<Self, Vec<Diagnostic>> {
         let mut resolver = Resolver { inputs, chosen: HashMap::new(), diagnostics: Vec::new() };
-        for place in places(inputs).filter(|place| !place.object.is_internal()) {
-            resolver.choose(place);
+        for candidate in candidates(inputs).filter(|candidate| !candidate.object.is_internal()) {
+            resolver.choose(candidate);
         }
-        for place in places(inputs).filter(|place| !place.object.is_internal()) {
-            resolver.compare(place);
+        for candidate in candidates(inputs).filter(|candidate| !candidate.object.is_internal()) {
+            resolver.compare(candidate);
         }
         if resolver.diagnostics.is_empty() {
             Ok(Self::number(inputs, &resolver.chosen))
@@ -145,38 +145,38 @@ impl Symbols {
     }
 
     /// Gives every object its place in the linked module.
-    fn number<'a>(inputs: &'a [Input], chosen: &HashMap<&'a str, Place<'a>>) -> Self {
+    fn number<'a>(inputs: &'a [Input], chosen: &HashMap<&'a str, Candidate<'a>>) -> Self {
         let mut symbols = Self { linked: vec![HashMap::new(); inputs.len()], ..Self::default() };
         let mut shared: HashMap<&str, Symbol> = HashMap::new();
         let mut taken: HashSet<String> = chosen.keys().map(|name| (*name).to_owned()).collect();
-        for place in places(inputs) {
-            let name = place.object.name();
-            let linked = match chosen.get(name).filter(|_| !place.object.is_internal()) {
+        for candidate in candidates(inputs) {
+            let name = candidate.object.name();
+            let linked = match chosen.get(name).filter(|_| !candidate.object.is_internal()) {
                 Some(chosen) => {
                     let add = || symbols.add(*chosen, name.to_owned());
                     *shared.entry(name).or_insert_with(add)
                 }
-                None => symbols.add(place, fresh(&mut taken, name)),
+                None => symbols.add(candidate, fresh(&mut taken, name)),
             };
-            symbols.linked[place.input].insert(place.symbol, linked);
+            symbols.linked[candidate.input].insert(candidate.symbol, linked);
             if let Some(meaning) = symbols.meaning_mut(linked) {
-                meaning.alignment = meaning.alignment.max(place.object.alignment());
+                meaning.alignment = meaning.alignment.max(candidate.object.alignment());
             }
         }
         symbols
     }
 
-    fn add(&mut self, place: Place<'_>, name: String) -> Symbol {
-        let (list, symbol): (_, fn(u32) -> Symbol) = match place.object {
+    fn add(&mut self, candidate: Candidate<'_>, name: String) -> Symbol {
+        let (list, symbol): (_, fn(u32) -> Symbol) = match candidate.object {
             Object::Variable(_) => (&mut self.variables, Symbol::Variable),
             Object::Function(_) => (&mut self.functions, Symbol::Function),
         };
         list.push(Meaning {
-            input: place.input,
-            symbol: place.symbol,
+            input: candidate.input,
+            symbol: candidate.symbol,
             name,
-            alignment: place.object.alignment(),
-            declared: place.object.strength() == Strength::Declared,
+            alignment: candidate.object.alignment(),
+            declared: candidate.object.strength() == Strength::Declared,
         });
         symbol(list.len() as u32 - 1)
     }
@@ -196,9 +196,9 @@ impl Symbols {
     }
 }
 
-fn places(inputs: &[Input]) -> impl Iterator<Item = Place<'_>> {
+fn candidates(inputs: &[Input]) -> impl Iterator<Item = Candidate<'_>> {
     inputs.iter().enumerate().flat_map(|(input, Input { module, .. })| {
-        Object::all(module).map(move |(symbol, object)| Place { input, symbol, object })
+        Object::all(module).map(move |(symbol, object)| Candidate { input, symbol, object })
     })
 }
 
@@ -216,13 +216,13 @@ pub(super) fn fresh(taken: &mut HashSet<String>, name: &str) -> String {
 /// Looks for the definition of each name that modules share.
 struct Resolver<'a> {
     inputs: &'a [Input],
-    chosen: HashMap<&'a str, Place<'a>>,
+    chosen: HashMap<&'a str, Candidate<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Resolver<'a> {
-    /// Takes the place for the definition of its name, unless a better one is known.
-    fn choose(&mut self, new: Place<'a>) {
+    /// Takes the candidate for the definition of its name, unless a better one is known.
+    fn choose(&mut self, new: Candidate<'a>) {
         let name = new.object.name();
         let Some(old) = self.chosen.get(name).copied() else {
             self.chosen.insert(name, new);
@@ -243,8 +243,8 @@ impl<'a> Resolver<'a> {
     }
 
     /// The largest of several counts, and only that may have an initialiser.
-    fn is_better_common(&mut self, new: Place<'a>, old: Place<'a>) -> bool {
-        let size = |place: Place<'_>| match place.object {
+    fn is_better_common(&mut self, new: Candidate<'a>, old: Candidate<'a>) -> bool {
+        let size = |candidate: Candidate<'_>| match candidate.object {
             Object::Variable(v) => (v.bytes(), v.init.is_some()),
             Object::Function(_) => (0, false),
         };
@@ -256,25 +256,25 @@ impl<'a> Resolver<'a> {
         better
     }
 
-    fn clash(&mut self, new: Place<'_>, old: Place<'_>, what: &str) {
+    fn clash(&mut self, new: Candidate<'_>, old: Candidate<'_>, what: &str) {
         let (name, other) = (new.object.name(), self.input(old));
         let text = format!("`{name}` {what}, here and in `{other}`");
         self.diagnostics.push(Diagnostic::error(self.input(new), text));
     }
 
-    /// Whether what the place says of its name is true of the definition.
-    fn compare(&mut self, place: Place<'_>) {
-        let Some(chosen) = self.chosen.get(place.object.name()).copied() else { return };
-        if place.object.agrees(chosen.object) {
+    /// Whether what the candidate says of its name is true of the definition.
+    fn compare(&mut self, candidate: Candidate<'_>) {
+        let Some(chosen) = self.chosen.get(candidate.object.name()).copied() else { return };
+        if candidate.object.agrees(chosen.object) {
             return;
         }
-        let (name, other) = (place.object.name(), self.input(chosen));
-        let [here, there] = [place, chosen].map(|place| place.object.described());
+        let (name, other) = (candidate.object.name(), self.input(chosen));
+        let [here, there] = [candidate, chosen].map(|candidate| candidate.object.described());
         let text = format!("`{name}` is {here} here, but {there} in `{other}`");
-        self.diagnostics.push(Diagnostic::error(self.input(place), text));
+        self.diagnostics.push(Diagnostic::error(self.input(candidate), text));
     }
 
-    fn input(&self, place: Place<'_>) -> &'a str {
-        self.inputs.get(place.input).map_or("?", |input| &input.name)
+    fn input(&self, candidate: Candidate<'_>) -> &'a str {
+        self.inputs.get(candidate.input).map_or("?", |input| &input.name)
     }
 }

@@ -1,9 +1,9 @@
 //! Linking, as text: what the directives mean, and that nothing else changes.
 
-use super::super::ast::{Init, Module, Value};
-use super::super::operand::Symbol;
-use super::super::{parse, print, verify};
 use super::{Input, link};
+use crate::ptx::ast::{Init, Module, Value};
+use crate::ptx::operand::Symbol;
+use crate::ptx::{parse, print, verify};
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 

@@ -16,7 +16,7 @@ pub struct Facts {
     pub is_function: bool,
     /// Whether the PTX ISA defines each bit of the result, but those of a NaN.
     pub is_exact: bool,
-    /// Whether doing it once is the same as doing it once more with the same operands, where it gives no result.
+    /// Of an operation without a result: whether executing it twice with the same operands equals executing it once.
     pub is_idempotent: bool,
     /// Whether it may show, or make visible, what another thread has done since the last time.
     pub observes: bool,

@@ -99,8 +99,8 @@ pub struct Form {
     /// The first architecture that has it, as in `sm_90`; 0 where all have.
     pub since: u32,
     pieces: Vec<Piece>,
-    destinations: Vec<Place>,
-    sources: Vec<Place>,
+    destinations: Vec<FormOperand>,
+    sources: Vec<FormOperand>,
 }
 
 /// A part of a mnemonic: one of several texts, where only one is always there.
@@ -112,7 +112,7 @@ struct Piece {
 
 /// An operand of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct FormOperand {
     /// The choice without which it is not there.
     condition: Option<char>,
     may_be_missing: bool,
@@ -230,8 +230,8 @@ impl Form {
         let architecture = head.next_if(|word| word.starts_with("sm_"));
         let since = architecture.and_then(|word| word[3..].parse().ok()).unwrap_or(0);
         let pieces = pieces(head.next().unwrap_or_default());
-        let destinations = head.map(Place::parse).collect();
-        let sources = sources.split_whitespace().map(Place::parse).collect();
+        let destinations = head.map(FormOperand::parse).collect();
+        let sources = sources.split_whitespace().map(FormOperand::parse).collect();
         Self { notation, since, pieces, destinations, sources }
     }
 
@@ -289,13 +289,13 @@ impl Form {
     }
 
     fn with(&self, choices: &Chosen<'_>) -> Signature {
-        let there = |places: &[Place]| -> (Vec<Slot>, usize) {
-            let is_there = |place: &&Place| {
-                place.condition.is_none_or(|name| !chosen(choices, name).is_empty())
+        let there = |operands: &[FormOperand]| -> (Vec<Slot>, usize) {
+            let is_there = |operand: &&FormOperand| {
+                operand.condition.is_none_or(|name| !chosen(choices, name).is_empty())
             };
-            let places = places.iter().filter(is_there);
-            let optional = places.clone().filter(|place| place.may_be_missing).count();
-            (places.map(|place| place.slot(choices)).collect(), optional)
+            let operands = operands.iter().filter(is_there);
+            let optional = operands.clone().filter(|operand| operand.may_be_missing).count();
+            (operands.map(|operand| operand.slot(choices)).collect(), optional)
         };
         let (destinations, optional_destinations) = there(&self.destinations);
         let (sources, optional_sources) = there(&self.sources);
@@ -347,7 +347,7 @@ fn matches<'a>(pieces: &'a [Piece], text: &str, choices: &mut Chosen<'a>) -> boo
     })
 }
 
-impl Place {
+impl FormOperand {
     fn parse(word: &str) -> Self {
         let condition = word.split_once(':').filter(|(name, _)| name.len() == 1);
         let (condition, rest) =
@@ -461,11 +461,11 @@ mod tests {
                 let empty = piece.choices.len() == 1 && piece.choices[0].is_empty();
                 assert!(!empty, "`{text}` has an unknown list");
             }
-            for place in form.destinations.iter().chain(&form.sources) {
+            for operand in form.destinations.iter().chain(&form.sources) {
                 let names = form.pieces.iter().filter_map(|piece| piece.name);
                 let of = |name: char| names.clone().any(|known| known == name);
-                assert!(place.condition.is_none_or(of), "`{text}`: {place:?}");
-                let base = place.notation.trim_start_matches(['~', '+', '%', '[']);
+                assert!(operand.condition.is_none_or(of), "`{text}`: {operand:?}");
+                let base = operand.notation.trim_start_matches(['~', '+', '%', '[']);
                 let base = if base == "2T" { "T" } else { base };
                 let base = base.strip_prefix("n0").unwrap_or(base);
                 let whole = base.trim_end_matches(['=', ']']);
@@ -479,7 +479,7 @@ mod tests {
                         || Type::parse(part).is_some()
                         || Space::parse(part).is_some()
                         || part.len() == 1 && part.chars().all(of);
-                    assert!(known, "`{text}` has an operand `{}`", place.notation);
+                    assert!(known, "`{text}` has an operand `{}`", operand.notation);
                 }
             }
         }

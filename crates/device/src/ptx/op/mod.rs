@@ -1,5 +1,8 @@
 //! The operations of PTX, and what is known of each: [`Op`].
 //!
+//! Enters: the words of a mnemonic. Leaves: an operation with its modifiers, and what is known of it. Must not know:
+//! `ptx::ast`, `ptx::parser`, `ptx::pass`.
+//!
 //! All of it comes from one table (`table.rs`), of which the enumeration, the reader and the printer of mnemonics, the
 //! verifier, the analyses, the list in `docs/ptx-operations.md` and the generators of tests are made. A new operation
 //! is a row there, and what executes it.

@@ -1,4 +1,7 @@
 //! The words of a mnemonic: an operation's fields take theirs when it is read, and put them back when it is printed.
+//!
+//! Enters: words. Leaves: the fields of an operation, and the same words again. Must not know: `ptx::ast`,
+//! `ptx::parser`, `ptx::op::table`.
 
 mod matrix;
 

@@ -1,16 +1,16 @@
 //! The statements of a function.
 
-use super::super::ast::{Registers, Statement};
-use super::super::inst::{Guard, Instruction, Op};
-use super::super::lexer::{self, Kind};
-use super::super::operand::{Address, Base, Operand};
-use super::super::types::Type;
-use super::super::video::{Part, Video};
 use super::call::Parts;
 use super::locations::Locations;
 use super::operand::Marked;
 use super::scope::FunctionScope;
 use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
+use crate::ptx::ast::{Registers, Statement};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::lexer::{self, Kind};
+use crate::ptx::operand::{Address, Base, Operand};
+use crate::ptx::types::Type;
+use crate::ptx::video::{Part, Video};
 
 impl<'a> Parser<'a> {
     /// All statements up to the brace that ends the function.

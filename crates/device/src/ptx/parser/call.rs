@@ -1,11 +1,11 @@
 //! `call` and the lists that indirect calls and branches name.
 
-use super::super::ast::{Prototype, Table};
-use super::super::inst::Op;
-use super::super::lexer::Kind;
-use super::super::operand::{Operand, Symbol};
 use super::scope::{FunctionScope, Name};
 use super::{Fault, Parsed, Parser};
+use crate::ptx::ast::{Param, Prototype, Table};
+use crate::ptx::inst::Op;
+use crate::ptx::lexer::Kind;
+use crate::ptx::operand::{Label, Operand, Symbol};
 
 /// An operation with its destinations and sources.
 pub(super) type Parts = (Op, Vec<Operand>, Vec<Operand>);
@@ -81,10 +81,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    fn branch_targets(
-        &mut self,
-        frame: &mut FunctionScope<'a>,
-    ) -> Parsed<Vec<super::super::operand::Label>> {
+    fn branch_targets(&mut self, frame: &mut FunctionScope<'a>) -> Parsed<Vec<Label>> {
         let mut labels = Vec::new();
         loop {
             let line = self.peek().line;
@@ -120,9 +117,7 @@ impl<'a> Parser<'a> {
 
     /// `(returns) _ (params) [.noreturn]`.
     fn prototype(&mut self, name: String) -> Parsed<Prototype> {
-        let bare = |list: Vec<(&str, super::super::ast::Param)>| {
-            list.into_iter().map(|(_, param)| param).collect()
-        };
+        let bare = |list: Vec<(&str, Param)>| list.into_iter().map(|(_, param)| param).collect();
         let returns = if self.is(b'(') { bare(self.params()?) } else { Vec::new() };
         if self.peek().kind == Kind::Word {
             self.next();

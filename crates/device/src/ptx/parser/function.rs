@@ -1,11 +1,11 @@
 //! Functions: their heads.
 
-use super::super::ast::{Directive, Function, FunctionKind, Item, Linkage, Param};
-use super::super::lexer::{self, Kind};
-use super::super::operand::Symbol;
-use super::super::types::Type;
 use super::scope::FunctionScope;
 use super::{Fault, MOST_ERRORS, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser};
+use crate::ptx::ast::{Directive, Function, FunctionKind, Item, Linkage, Param};
+use crate::ptx::lexer::{self, Kind};
+use crate::ptx::operand::Symbol;
+use crate::ptx::types::Type;
 
 /// A parameter and its name in the text.
 type Named<'a> = (&'a str, Param);

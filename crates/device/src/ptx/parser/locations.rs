@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::ast::{Inlined, Location, LocationId};
 use super::{Parsed, Parser};
+use crate::ptx::ast::{Inlined, Location, LocationId};
 
 /// One `.loc`.
 struct Raw {

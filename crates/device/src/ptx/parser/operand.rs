@@ -1,10 +1,10 @@
 //! Operands.
 
-use super::super::lexer::{self, Kind, Number};
-use super::super::operand::{Address, Base, Operand, Special};
-use super::super::video::Part;
 use super::scope::{FunctionScope, Name};
 use super::{DEEPEST, Fault, Parsed, Parser};
+use crate::ptx::lexer::{self, Kind, Number};
+use crate::ptx::operand::{Address, Base, Operand, Special};
+use crate::ptx::video::Part;
 
 /// What a video instruction's operand may have beside its register.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::ast::{Body, Registers, Statement, Variable};
-use super::super::operand::{Label, Reg, Symbol};
-use super::super::types::Type;
+use crate::ptx::ast::{Body, Registers, Statement, Variable};
+use crate::ptx::operand::{Label, Reg, Symbol};
+use crate::ptx::types::Type;
 
 /// What a name means.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Variables and their initialisers.
 
-use super::super::ast::{Init, Linkage, SymbolAddress, Value, Variable};
-use super::super::lexer::{self, Kind, Number};
-use super::super::operand::Symbol;
-use super::super::types::{Space, Type};
 use super::scope::FunctionScope;
 use super::{DEEPEST, Fault, Parsed, Parser};
+use crate::ptx::ast::{Init, Linkage, SymbolAddress, Value, Variable};
+use crate::ptx::lexer::{self, Kind, Number};
+use crate::ptx::operand::Symbol;
+use crate::ptx::types::{Space, Type};
 
 impl<'a> Parser<'a> {
     /// `.global .align 8 .u64 a[2] = {…}, b` without what follows; the state space is next.

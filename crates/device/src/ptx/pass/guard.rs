@@ -1,5 +1,8 @@
 //! Guarded code: no access of it leaves the memory that it is for, and the host can stop it.
 //!
+//! Enters: a module. Leaves: the module with its checks, and what the host passes to them and reads of them. Must not
+//! know: `device`, `ptx::parser`, `ptx::pass::inline`.
+//!
 //! After an illegal access CUDA is dead for the whole process, and a kernel that does not end cannot be stopped. So
 //! neither may happen. This pass puts a check before each access and a look at a flag into each loop:
 //!
@@ -46,13 +49,11 @@ pub use self::{
     proof::{Launch, Proof},
     words::{Word, pointer_at},
 };
-use super::super::ast::{
-    Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable,
-};
-use super::super::cfg::Cfg;
-use super::super::inst::Instruction;
-use super::super::operand::{Operand, Symbol};
-use super::super::types::{Space, Type};
+use crate::ptx::ast::{Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable};
+use crate::ptx::cfg::Cfg;
+use crate::ptx::inst::Instruction;
+use crate::ptx::operand::{Operand, Symbol};
+use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
 use origin::Origins;
@@ -86,8 +87,7 @@ pub struct GuardedKernel {
     pub words: Vec<Word>,
     /// What was found in it, without the functions that it calls.
     pub counts: Counts,
-    /// Versions of it that do without some of the checks, for launches in which they need not be: those that do without
-    /// most come first.
+    /// Variants without the checks that the host proves redundant at a launch; fewest checks first.
     pub proved: Vec<Proved>,
 }
 
@@ -197,7 +197,7 @@ impl NotGuarded {
 const UNKNOWN_MEMORY: [&str; 5] =
     ["malloc", "free", "__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
 
-/// Guards a module that [`verify`](super::super::verify()) found no fault in, but for the kernels that are called as
+/// Guards a module that [`verify`](crate::ptx::verify()) found no fault in, but for the kernels that are called as
 /// one of `plain`: they stay as they are, and what they do is not watched.
 ///
 /// # Errors

@@ -1,5 +1,8 @@
 //! Calls replaced by the bodies of what they call.
 //!
+//! Enters: a module, and which of its functions must or should be inlined. Leaves: the module with their calls
+//! replaced. Must not know: `device`, `ptx::cfg`, `ptx::pass::guard`.
+//!
 //! Where the threads of a block take turns, one that waits for others must be able to give its turn up, and can do
 //! so only where its whole state is known: in the kernel itself. So functions that wait are made part of their
 //! callers, from the innermost outwards. Parameters and results become local memory, registers and labels get names
@@ -12,9 +15,9 @@
 mod splice;
 mod virtual_calls;
 
-use super::super::ast::{Body, FunctionKind, Module};
-use super::super::inst::{Instruction, Op};
-use super::super::operand::Operand;
+use crate::ptx::ast::{Body, FunctionKind, Module};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::operand::Operand;
 
 /// Most statements that are copied, in all functions of a module.
 const MOST_STATEMENTS: usize = 200_000;
@@ -60,7 +63,7 @@ pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused>
     let mut graph = Graph::new(module, needs);
     graph.spread();
     let order = graph.inner_first();
-    graph.judge(module)?;
+    graph.restrict(module)?;
     virtual_calls::expand(module, &graph.needs);
     let mut inliner = splice::Inliner::new(module);
     for function in order {
@@ -165,8 +168,8 @@ impl Graph {
         false
     }
 
-    /// Leaves out what need not be and is too large or calls itself; refuses what must be and cannot.
-    fn judge(&mut self, module: &Module) -> Result<(), Refused> {
+    /// Drops the need of what need not be inlined and is too large or calls itself; refuses what must be and cannot.
+    fn restrict(&mut self, module: &Module) -> Result<(), Refused> {
         for function in 0..self.calls.len() {
             if module.functions[function].kind == FunctionKind::Entry {
                 self.needs[function] = Need::None;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::ast::{Body, FunctionKind, Item, Module, Statement, Variable};
-use super::super::operand::Symbol;
+use crate::ptx::ast::{Body, FunctionKind, Item, Module, Statement, Variable};
+use crate::ptx::operand::Symbol;
 
 /// Makes shared variables of device functions the module's: each is there once in a block, however often the
 /// function is called.

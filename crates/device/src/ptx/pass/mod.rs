@@ -1,6 +1,9 @@
 //! Passes over PTX: each changes a module, or finds something out of one of its functions. They know no device; a
 //! device says which it wants.
 //!
+//! Enters: a module. Leaves: the module changed, or facts about one of its functions. Must not know: `device`,
+//! `ptx::lexer`, `ptx::parser`.
+//!
 //! What is done in which order:
 //!
 //! | | | CPU device: interpreter | CPU device: compiler | NVIDIA devices |

@@ -3,15 +3,15 @@
 //!
 //! Assumes that the block's size in x is a multiple of their number.
 
-use super::super::ast::Body;
-use super::super::cfg::RegSet;
-use super::super::inst::{Instruction, Op};
-use super::super::modifier::{BoolOp, Half};
-use super::super::op::Loads;
-use super::super::operand::{
+use crate::ptx::ast::Body;
+use crate::ptx::cfg::RegSet;
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::Loads;
+use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
 };
-use super::super::types::{Space, Type};
+use crate::ptx::types::{Space, Type};
 
 /// How a value differs between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Shape {
         }
     }
 
-    fn meet(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Affine { stride: a, zeros: x }, Self::Affine { stride: b, zeros: y })
                 if a == b =>
@@ -137,7 +137,7 @@ impl Shapes {
                 let entry = &mut self.of[reg.0 as usize];
                 let counts = is_wide(body.registers.ty(reg));
                 let shape = if counts || shape.is_uniform() { shape } else { Shape::Varying };
-                let new = entry.map_or(shape, |old| old.meet(shape));
+                let new = entry.map_or(shape, |old| old.join(shape));
                 changed |= *entry != Some(new);
                 *entry = Some(new);
             });

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::super::ast::{Body, Function, Inlined, Location, LocationId, Module, Statement};
-use super::super::inst::{Guard, Instruction, Op};
-use super::super::operand::{Address, Base, Label, Operand, Reg};
-use super::super::video::Part;
 use super::{declared, directives, escaped, line, offset, params};
+use crate::ptx::ast::{Body, Function, Inlined, Location, LocationId, Module, Statement};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::operand::{Address, Base, Label, Operand, Reg};
+use crate::ptx::video::Part;
 
 /// What names are needed to print an instruction.
 pub(super) struct Names<'a> {

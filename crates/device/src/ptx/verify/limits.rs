@@ -1,10 +1,10 @@
 //! Sizes that whoever runs a module can rely on: within them no sum of sizes overflows, and what a few lines of text
 //! ask for cannot take all memory.
 
-use super::super::ast::{Body, Function, Module, Param, Variable};
-use super::super::inst::{Instruction, Op};
-use super::super::operand::Operand;
-use super::super::types::Space;
+use crate::ptx::ast::{Body, Function, Module, Param, Variable};
+use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::operand::Operand;
+use crate::ptx::types::Space;
 
 /// Most bytes of a function's parameters (the PTX ISA allows 32,764 of a kernel), of its results, and of a call's.
 const PARAMETER_BYTES: u64 = 64 << 10;

@@ -17,8 +17,8 @@ use crate::{
         cpu::{
             Shared,
             abi::RESERVED_SHARED_BYTES,
+            location,
             memory::{Access, Range},
-            place,
         },
     },
     ptx::{modifier::BarKind, op::WarpOp, types::Space},
@@ -403,7 +403,7 @@ impl Block {
             let site = insts.get(thread.pc as usize).map_or(0, |inst| inst.site);
             let origin = machine.program.sites.get(site as usize);
             let location = origin.and_then(|origin| origin.location);
-            if let Some(location) = place::location(&machine.program.ptx, location)
+            if let Some(location) = location::of(&machine.program.ptx, location)
                 && Some(&location) != own
                 && !places.contains(&location)
             {

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     device::{
         Dim3, Error, InlinedCall, Location, Result,
-        cpu::{Shared, memory::Range, place},
+        cpu::{Shared, location, memory::Range},
     },
     ptx::{operand::Reg, print, types::Type},
 };
@@ -295,8 +295,8 @@ impl Debugger {
         let text = instruction.map(|i| print::instruction(ptx, function, i));
         let text = text.as_deref().unwrap_or("ret").trim().trim_end_matches(';');
         Some(ThreadPosition {
-            location: place::location(ptx, origin.location),
-            inlined: place::inlined(ptx, origin.location),
+            location: location::of(ptx, origin.location),
+            inlined: location::inlined(ptx, origin.location),
             function: function.name.clone(),
             instruction: text.to_owned(),
             ptx_line: origin.line,

@@ -1,4 +1,7 @@
 //! Typed PTX to a [`Program`]. What the interpreter lacks is said here, before anything runs.
+//!
+//! Enters: a function of the typed PTX. Leaves: a program for the interpreter, or the instruction that it lacks. Must
+//! not know: `device::cpu::memory`, `device::cpu::interp::machine`.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,7 +14,7 @@ use crate::{
         Result,
         cpu::{
             layout::{Globals, Layout, StackFrame, SymbolPlace, function_handle},
-            place::{self, Unsupported},
+            location::{self, Unsupported},
         },
     },
     ptx::{
@@ -119,7 +122,9 @@ impl<'a> Decoder<'a> {
             location = instruction.location.or(location);
             let site = self.site(insts.len(), instruction.line, location, sites);
             let inst = self.instruction(instruction, site);
-            insts.push(inst.map_err(|what| place::unsupported(self.ptx, text, instruction, what))?);
+            insts.push(
+                inst.map_err(|what| location::unsupported(self.ptx, text, instruction, what))?,
+            );
         }
         // A body that does not end in `ret` returns all the same.
         let site = self.site(insts.len(), 0, location, sites);
@@ -308,11 +313,15 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    fn place(&mut self, operand: Option<&Operand>, access: &Access) -> Step<(Slot, Place)> {
+    fn memory_operand(
+        &mut self,
+        operand: Option<&Operand>,
+        access: &Access,
+    ) -> Step<(Slot, MemoryOperand)> {
         let (base, offset, narrow) = self.address(operand)?;
         Ok((
             base,
-            Place {
+            MemoryOperand {
                 space: checked_space(access.space)?,
                 offset,
                 narrow,

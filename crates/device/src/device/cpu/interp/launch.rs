@@ -175,7 +175,10 @@ impl Grid {
 #[expect(clippy::print_stderr, reason = "a measurement is for those who read it")]
 mod tests {
     use super::*;
-    use crate::device::{Arguments, cpu::Check};
+    use crate::device::{
+        Arguments,
+        cpu::{Check, interp::nanoseconds},
+    };
 
     /// Loads, stores, integer and float arithmetic, a loop, a barrier: what kernels are made of.
     const KERNEL: &str = ".version 7.0\n.target sm_80\n.address_size 64
@@ -212,7 +215,7 @@ AGAIN:
     fn seconds() -> f64 {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let first = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
-        first.unwrap_or_else(|| super::super::nanoseconds() as f64) * 1e-9
+        first.unwrap_or_else(|| nanoseconds() as f64) * 1e-9
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
     device::{
         Fault, FaultKind, LaunchConfig,
         cpu::{
-            Shared, abi::RESERVED_SHARED_BYTES, layout::function_of, memory::Range, place,
+            Shared, abi::RESERVED_SHARED_BYTES, layout::function_of, location, memory::Range,
             printf::Prints, texture::Snapshot,
         },
     },
@@ -223,14 +223,16 @@ impl Machine {
                 let inside = self.lies_in(env, s[0], *space);
                 Self::write(thread, inst.dst[0], inside.into());
             }
-            Action::Load(place) => self.load(env, thread, inst, place, s[0])?,
-            Action::Store(place) => self.store(env, thread, inst, place, s[0])?,
-            Action::Atomic(place, atomic) => self.atomic(env, thread, inst, place, atomic, &s)?,
+            Action::Load(operand) => self.load(env, thread, inst, operand, s[0])?,
+            Action::Store(operand) => self.store(env, thread, inst, operand, s[0])?,
+            Action::Atomic(operand, atomic) => {
+                self.atomic(env, thread, inst, operand, atomic, &s)?
+            }
             Action::CopyToShared { offsets, narrow, ignore } => {
                 self.copy_to_shared(env, thread, inst, &s, (*offsets, *narrow, *ignore))?;
             }
-            Action::Mbarrier(place, mbarrier) => {
-                self.mbarrier(env, thread, inst, (place, mbarrier), &s)?;
+            Action::Mbarrier(operand, mbarrier) => {
+                self.mbarrier(env, thread, inst, (operand, mbarrier), &s)?;
             }
             Action::Image(image) => self.image(thread, image, s[0])?,
             Action::Alloca => {
@@ -515,8 +517,8 @@ impl Machine {
         Box::new(Fault {
             kind: trouble.kind,
             kernel: program.ptx.functions[self.kernel as usize].name.clone(),
-            location: place::location(&program.ptx, location),
-            inlined: place::inlined(&program.ptx, location),
+            location: location::of(&program.ptx, location),
+            inlined: location::inlined(&program.ptx, location),
             block: self.config.grid.position(env.index),
             thread: self.config.block.position(thread.index.into()),
             access: trouble.access.map(|(address, bytes, _)| (address, bytes)),

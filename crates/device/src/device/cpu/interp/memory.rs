@@ -3,7 +3,7 @@
 use super::{
     block::Env,
     machine::{Machine, Step, Trouble},
-    program::{Inst, Ordering, Place},
+    program::{Inst, MemoryOperand, Ordering},
     shadow::Full,
     thread::Thread,
     value,
@@ -107,18 +107,25 @@ impl Machine {
         env: &Env,
         thread: &mut Thread,
         inst: &Inst,
-        place: &Place,
+        operand: &MemoryOperand,
         base: u64,
     ) -> Step {
-        let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
-        let access = Access { space: place.space, bytes: place.bytes(), write: false };
+        let (address, bytes) = (address(base, operand.offset, operand.narrow), operand.ty.bytes());
+        let access = Access { space: operand.space, bytes: operand.bytes(), write: false };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::read(place.strong))?;
-        thread.strong |= place.strong;
-        for (lane, dst) in (0..).zip(&place.into) {
+        self.touch(
+            env,
+            thread,
+            inst,
+            operand.how(),
+            (at, access.bytes),
+            Touch::read(operand.strong),
+        )?;
+        thread.strong |= operand.strong;
+        for (lane, dst) in (0..).zip(&operand.into) {
             let value = self.shared.arena.load(at + lane * u64::from(bytes), bytes);
             let value = value.ok_or_else(|| access.refused(address))?;
-            Self::write(thread, *dst, extended(value, place.ty));
+            Self::write(thread, *dst, extended(value, operand.ty));
         }
         Ok(())
     }
@@ -128,14 +135,21 @@ impl Machine {
         env: &Env,
         thread: &mut Thread,
         inst: &Inst,
-        place: &Place,
+        operand: &MemoryOperand,
         base: u64,
     ) -> Step {
-        let (address, bytes) = (address(base, place.offset, place.narrow), place.ty.bytes());
-        let access = Access { space: place.space, bytes: place.bytes(), write: true };
+        let (address, bytes) = (address(base, operand.offset, operand.narrow), operand.ty.bytes());
+        let access = Access { space: operand.space, bytes: operand.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::write(place.strong))?;
-        for (lane, slot) in (0..).zip(&place.from) {
+        self.touch(
+            env,
+            thread,
+            inst,
+            operand.how(),
+            (at, access.bytes),
+            Touch::write(operand.strong),
+        )?;
+        for (lane, slot) in (0..).zip(&operand.from) {
             let value = thread.slot(*slot);
             if !self.shared.arena.store(at + lane * u64::from(bytes), bytes, value) {
                 return Err(access.refused(address));
@@ -149,29 +163,29 @@ impl Machine {
         env: &Env,
         thread: &mut Thread,
         inst: &Inst,
-        place: &Place,
+        operand: &MemoryOperand,
         atomic: &Atomic,
         s: &[u64; 5],
     ) -> Step {
-        let (address, bytes) = (address(s[0], place.offset, place.narrow), place.ty.bytes());
-        let access = Access { space: place.space, bytes: place.bytes(), write: true };
+        let (address, bytes) = (address(s[0], operand.offset, operand.narrow), operand.ty.bytes());
+        let access = Access { space: operand.space, bytes: operand.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
-        self.touch(env, thread, inst, place.how(), (at, access.bytes), Touch::Atomic)?;
+        self.touch(env, thread, inst, operand.how(), (at, access.bytes), Touch::Atomic)?;
         thread.strong = true;
         if atomic.ty == Type::B128 {
             let new = [0, 1].map(|half| thread.slot(inst.src[1] + half));
             let compares = atomic.op == AtomOp::Cas;
-            let done = self.atomic128(thread, (at, place), compares, new);
+            let done = self.atomic128(thread, (at, operand), compares, new);
             return done.ok_or_else(|| access.refused(address));
         }
         let in_shared = env.is_shared(at);
-        let given: Vec<u64> = place.from.iter().map(|slot| thread.slot(*slot)).collect();
+        let given: Vec<u64> = operand.from.iter().map(|slot| thread.slot(*slot)).collect();
         for (lane, b) in (0u64..).zip(given) {
             let change = |old| changed(atomic, in_shared, old, b, s[1]);
             let old = self.shared.arena.update(at + lane * u64::from(bytes), bytes, change);
             let old = old.ok_or_else(|| access.refused(address))?;
-            if let Some(dst) = place.into.get(lane as usize) {
-                Self::write(thread, *dst, extended(old, place.ty));
+            if let Some(dst) = operand.into.get(lane as usize) {
+                Self::write(thread, *dst, extended(old, operand.ty));
             }
         }
         Ok(())
@@ -181,19 +195,19 @@ impl Machine {
     fn atomic128(
         &mut self,
         thread: &mut Thread,
-        (at, place): (u64, &Place),
+        (at, operand): (u64, &MemoryOperand),
         compares: bool,
         new: [u64; 2],
     ) -> Option<()> {
         let arena = &self.shared.arena;
         let old = [arena.load(at, 8)?, arena.load(at + 8, 8)?];
-        let given = [0, 1].map(|lane| place.from.get(lane).map_or(0, |slot| thread.slot(*slot)));
+        let given = [0, 1].map(|lane| operand.from.get(lane).map_or(0, |slot| thread.slot(*slot)));
         let new = if compares { new } else { given };
         if !compares || old == given {
             let stored = arena.store(at, 8, new[0]) && arena.store(at + 8, 8, new[1]);
             stored.then_some(())?;
         }
-        place.into.iter().zip(old).for_each(|(dst, value)| Self::write(thread, *dst, value));
+        operand.into.iter().zip(old).for_each(|(dst, value)| Self::write(thread, *dst, value));
         Some(())
     }
 
@@ -203,7 +217,7 @@ impl Machine {
         env: &Env,
         thread: &mut Thread,
         inst: &Inst,
-        (place, m): (&Place, &Mbarrier),
+        (operand, m): (&MemoryOperand, &Mbarrier),
         s: &[u64; 5],
     ) -> Step {
         if m.op == MbarrierOp::PendingCount {
@@ -211,8 +225,8 @@ impl Machine {
             return Ok(());
         }
         let waits = matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait);
-        let shown = address(s[0], place.offset, place.narrow);
-        let access = Access { space: place.space, bytes: 8, write: !waits };
+        let shown = address(s[0], operand.offset, operand.narrow);
+        let access = Access { space: operand.space, bytes: 8, write: !waits };
         let at = self.locate(env, thread, shown, access)?;
         thread.strong = true;
         let word = self.shared.arena.load(at, 8).ok_or_else(|| access.refused(shown))?;

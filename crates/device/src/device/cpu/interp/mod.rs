@@ -1,6 +1,10 @@
 //! The interpreter: executes the typed PTX one instruction after the other, in one fixed order, without
 //! `unsafe`. It is what the compiler is compared with, and what watches a kernel for mistakes.
 //!
+//! Enters: a verified module, where its variables lie, a launch. Leaves: memory as the kernel left it; faults, findings
+//! of a check, and the steps of a debugger. Must not know: `device::cpu::jit`, `device::cpu::launch`,
+//! `device::cpu::stream`.
+//!
 //! [`decode`] makes a module ready once; [`machine`] does single instructions, their arithmetic ([`value`], with exact
 //! numbers in `exact`) being its own; [`block`] gives threads their turns and lets them meet; [`watch`] is told of
 //! every access where a launch is checked.

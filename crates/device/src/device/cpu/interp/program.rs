@@ -148,9 +148,9 @@ pub(super) enum Action {
         space: Space,
     },
     Isspacep(Space),
-    Load(Box<Place>),
-    Store(Box<Place>),
-    Atomic(Box<Place>, Box<Atomic>),
+    Load(Box<MemoryOperand>),
+    Store(Box<MemoryOperand>),
+    Atomic(Box<MemoryOperand>, Box<Atomic>),
     /// The two addresses are the first two sources, plus these offsets; then bytes and source bytes.
     CopyToShared {
         offsets: [i64; 2],
@@ -158,7 +158,7 @@ pub(super) enum Action {
         ignore: bool,
     },
     Image(Box<Image>),
-    Mbarrier(Box<Place>, Box<Mbarrier>),
+    Mbarrier(Box<MemoryOperand>, Box<Mbarrier>),
     Alloca,
     Stacksave,
     Stackrestore,
@@ -179,7 +179,7 @@ pub(super) enum Action {
 
 /// A memory operand: the first source plus an offset.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct MemoryOperand {
     pub(super) space: Option<Space>,
     pub(super) offset: i64,
     /// The base is a register of 32 bits: the sum wraps there.
@@ -194,8 +194,8 @@ pub(super) struct Place {
     pub(super) ordering: Ordering,
 }
 
-impl Place {
-    /// A place of one value without offset.
+impl MemoryOperand {
+    /// One value without offset.
     pub(super) fn of(space: Option<Space>, ty: Type) -> Self {
         Self {
             space,

@@ -89,8 +89,8 @@ impl Kind {
 
 const NOBODY: Seen = Seen { site: 0, time: 0, block: 0, thread: 0, bytes: 0, kind: Kind::Read };
 
-/// The last accesses of some kinds to each word that was accessed so. Two of a kind are kept, of different threads:
-/// whoever conflicts with the kind conflicts with one that is not its own. (An older third may be forgotten.)
+/// The last accesses of some kinds to each word that was accessed so. Two of a kind are kept, of different threads.
+/// Two suffice: at least one is by another thread than the one that accesses now. (An older third may be forgotten.)
 #[derive(Debug, Default)]
 struct Cells<const PLACES: usize>(HashMap<u64, Box<[[Seen; PLACES]]>>);
 
@@ -99,8 +99,8 @@ struct Cells<const PLACES: usize>(HashMap<u64, Box<[[Seen; PLACES]]>>);
 pub(super) struct Accesses {
     plain: Cells<3>,
     strong: Cells<4>,
-    /// So many bytes may still be taken for cells.
-    room: usize,
+    /// The bytes that further cells may take.
+    free: usize,
 }
 
 /// There is no memory for more cells.
@@ -109,8 +109,8 @@ pub(super) struct Full;
 
 impl Accesses {
     /// None yet, and at most so many bytes for them: for each byte that a kernel accesses they take more than ten.
-    pub(super) fn within(room: usize) -> Self {
-        Self { plain: Cells::default(), strong: Cells::default(), room }
+    pub(super) fn within(free: usize) -> Self {
+        Self { plain: Cells::default(), strong: Cells::default(), free }
     }
 
     /// Records an access of `bytes` at `address`; gives `found` each earlier one that conflicts with it and is not
@@ -143,9 +143,9 @@ impl Accesses {
                 }
             }
             let cell: &mut [Seen] = if seen.kind.is_strong() {
-                self.strong.cell_mut(start, &mut self.room)?
+                self.strong.cell_mut(start, &mut self.free)?
             } else {
-                self.plain.cell_mut(start, &mut self.room)?
+                self.plain.cell_mut(start, &mut self.free)?
             };
             keep(&mut cell[seen.kind.places()], seen, &ordered);
             at = next;
@@ -155,8 +155,8 @@ impl Accesses {
 
     /// Nothing was accessed in a range yet.
     pub(super) fn forget(&mut self, address: u64, bytes: u64) {
-        self.plain.forget(address, bytes, &mut self.room);
-        self.strong.forget(address, bytes, &mut self.room);
+        self.plain.forget(address, bytes, &mut self.free);
+        self.strong.forget(address, bytes, &mut self.free);
     }
 }
 
@@ -168,21 +168,21 @@ impl<const PLACES: usize> Cells<PLACES> {
         self.0.get(&(at / PAGE_BYTES)).map_or(&[], |page| &page[place_in_page(at)])
     }
 
-    fn cell_mut(&mut self, at: u64, room: &mut usize) -> Result<&mut [Seen; PLACES], Full> {
+    fn cell_mut(&mut self, at: u64, free: &mut usize) -> Result<&mut [Seen; PLACES], Full> {
         let page = match self.0.entry(at / PAGE_BYTES) {
             Entry::Occupied(page) => page.into_mut(),
             Entry::Vacant(place) => {
-                *room = room.checked_sub(Self::BYTES).ok_or(Full)?;
+                *free = free.checked_sub(Self::BYTES).ok_or(Full)?;
                 place.insert(vec![[NOBODY; PLACES]; (PAGE_BYTES / CELL) as usize].into())
             }
         };
         Ok(&mut page[place_in_page(at)])
     }
 
-    fn forget(&mut self, address: u64, bytes: u64, room: &mut usize) {
+    fn forget(&mut self, address: u64, bytes: u64, free: &mut usize) {
         for (page, start, end) in pages(address, bytes) {
             if end - start == PAGE_BYTES {
-                *room += self.0.remove(&page).map_or(0, |_| Self::BYTES);
+                *free += self.0.remove(&page).map_or(0, |_| Self::BYTES);
             } else if let Some(cells) = self.0.get_mut(&page) {
                 cells[(start / CELL) as usize..end.div_ceil(CELL) as usize].fill([NOBODY; PLACES]);
             }
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(record(&mut accesses, PAGE_BYTES - 4, Kind::Read), Ok(()));
         assert_eq!(record(&mut accesses, 0, Kind::Atomic), Ok(()));
         assert_eq!(record(&mut accesses, PAGE_BYTES, Kind::Read), Err(Full));
-        // What is forgotten makes room, once.
+        // The memory of what is forgotten is free again, once.
         accesses.forget(0, PAGE_BYTES);
         accesses.forget(0, PAGE_BYTES);
         assert_eq!(record(&mut accesses, PAGE_BYTES, Kind::Read), Ok(()));

@@ -1,6 +1,9 @@
 //! What instructions make of values: bits in, bits out. Nothing here knows threads or memory, and nothing is shared
 //! with the compiler.
 //!
+//! Enters: an operation, and its operands as bits. Leaves: its result as bits. Must not know: `device::cpu::memory`,
+//! `device::cpu::interp::thread`, `device::cpu::jit`.
+//!
 //! Values lie in the low bits of a `u64`. Results may have anything above their width: the destination cuts it off.
 
 mod bits;

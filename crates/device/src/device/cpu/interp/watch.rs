@@ -16,9 +16,9 @@ use crate::{
     device::{
         LaunchConfig,
         cpu::{
+            location,
             memory::Unwritten,
             options::Check,
-            place,
             report::{self, Action, Finding, FindingKind, Report},
         },
     },
@@ -369,8 +369,8 @@ impl Watch {
     fn site(&self, (site, block, thread, action): (u32, u64, u32, Action)) -> report::Site {
         let origin = self.program.sites[site as usize];
         report::Site {
-            location: place::location(&self.program.ptx, origin.location),
-            inlined: place::inlined(&self.program.ptx, origin.location),
+            location: location::of(&self.program.ptx, origin.location),
+            inlined: location::inlined(&self.program.ptx, origin.location),
             ptx_line: origin.line,
             block: self.config.grid.position(block),
             thread: self.config.block.position(thread.into()),

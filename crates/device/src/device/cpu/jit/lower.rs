@@ -1,5 +1,8 @@
 //! A PTX function becomes a CLIF function: its frame, the loop over threads, registers and operands. What
 //! single instructions become stands in the submodules, one a family.
+//!
+//! Enters: a function of the typed PTX. Leaves: one function of Cranelift's. Must not know: `device::cpu::interp`,
+//! `device::cpu::launch`, `device::cpu::jit::code`.
 
 pub(super) mod approximate;
 mod atomic;
@@ -33,10 +36,10 @@ pub(super) use integer::{condition as int_condition, float_condition};
 pub(super) use memory::Checked;
 pub(super) use walk::{Walk, kernel};
 
-pub(super) use crate::device::cpu::place::Unsupported;
+pub(super) use crate::device::cpu::location::Unsupported;
 
 use super::{
-    Schedule, Unit, kernel::SiteKind, known::Known, place::Place, sites::Sites, sync,
+    Schedule, Unit, kernel::SiteKind, known::Known, sites::Sites, span::MemorySpan, sync,
     windows::Windows,
 };
 use crate::{
@@ -85,9 +88,9 @@ pub(super) struct Lower<'a, 'f> {
     targets: Targets,
     /// Where a stopped thread leaves: site and address are its parameters.
     stop: Block,
-    /// An access was compiled that does not lie in its place.
+    /// An access was compiled that does not lie in its memory span.
     outside: bool,
-    /// What is made now is done once for all threads of a group.
+    /// Code that is emitted now runs once per group, not once per thread.
     pub(super) for_all: bool,
 }
 
@@ -202,7 +205,7 @@ impl<'a, 'f> Lower<'a, 'f> {
     /// Ends the CLIF function, and says where its threads wait.
     pub(super) fn finish(mut self) -> Result<sync::Plan> {
         if self.outside {
-            return Err(super::internal("an access outside its place"));
+            return Err(super::internal("an access outside its span"));
         }
         self.b.seal_all_blocks();
         self.b.finalize(self.imports.target_config());
@@ -250,7 +253,7 @@ impl<'a, 'f> Lower<'a, 'f> {
         std::mem::replace(&mut self.targets, targets)
     }
 
-    /// Has the translation fail at its end unless an access lies in its place.
+    /// Has the translation fail at its end unless an access lies in its memory span.
     pub(super) fn require_inside(&mut self, inside: bool) {
         self.outside |= !inside;
     }
@@ -283,9 +286,9 @@ impl Lower<'_, '_> {
         begins
     }
 
-    /// A turn of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for others,
-    /// yields once in a while and goes on at `resume`.
-    fn turn_of_loop(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
+    /// An iteration of a loop begins: the thread looks whether it is to stop, or, where it may wait in the loop for
+    /// others, yields once in a while and goes on at `resume`.
+    fn begin_iteration(&mut self, index: usize, resume: Option<Block>) -> Result<()> {
         match resume {
             Some(resume) => {
                 self.yield_turn(index, resume).map_err(|what| super::internal(&format!("{what:?}")))
@@ -518,13 +521,13 @@ impl Lower<'_, '_> {
     // Context and stopping -------------------------------------------------------------------------
 
     /// The context of the block that runs.
-    pub(super) fn context_place(&self) -> Place {
-        Place::new(self.context, 0, size_of::<BlockContext>() as u64)
+    pub(super) fn context_memory(&self) -> MemorySpan {
+        MemorySpan::new(self.context, 0, size_of::<BlockContext>() as u64)
     }
 
     /// A field of the context that does not change while the code runs.
     pub(super) fn context_field(&mut self, ty: ir::Type, offset: usize) -> Value {
-        self.load_constant(ty, self.context_place(), offset as i64)
+        self.load_constant(ty, self.context_memory(), offset as i64)
     }
 
     pub(super) fn context_u64(&mut self, offset: usize) -> Value {
@@ -536,7 +539,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn set_context(&mut self, value: Value, offset: usize) {
-        self.store(value, self.context_place(), offset as i64);
+        self.store(value, self.context_memory(), offset as i64);
     }
 
     pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
@@ -563,7 +566,7 @@ impl Lower<'_, '_> {
     pub(super) fn poll(&mut self) {
         let abort = self.context_u64(offset_of!(BlockContext, abort));
         // Atomic, so that a loop without stores reads it again each time round.
-        let flag = self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
+        let flag = self.load_atomic(types::I32, MemorySpan::new(abort, 0, 4), 0);
         let fine = self.b.ins().icmp_imm_u(IntCC::Equal, flag, 0);
         let none = self.b.ins().iconst(types::I64, 0);
         self.stop_unless(fine, SiteKind::Poll, none);
@@ -576,7 +579,7 @@ impl Lower<'_, '_> {
             return;
         }
         if self.plan.schedule != Schedule::Free {
-            let state = self.state_place(1);
+            let state = self.state_memory(1);
             let done = self.b.ins().iconst(types::I32, i64::from(DONE));
             self.store(done, state, 0);
         }

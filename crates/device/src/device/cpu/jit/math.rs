@@ -1,4 +1,7 @@
 //! What compiled code calls of the host: mathematics that the processor has no instruction for.
+//!
+//! Enters: numbers, as compiled code calls with them. Leaves: the results, rounded as PTX says. Must not know:
+//! `device::cpu::memory`, `device::cpu::jit::lower`.
 
 pub(in crate::device::cpu) mod small;
 

@@ -1,5 +1,8 @@
 //! PTX to machine code, by Cranelift. In order:
 //!
+//! Enters: a verified module, where its variables lie. Leaves: machine code, and what a launch must know of each
+//! kernel. Must not know: `device::cpu::interp`, `device::cpu::launch`, `device::cpu::stream`, `ptx::pass::guard`.
+//!
 //! 1. [`inlining`]: device functions that wait become part of their callers.
 //! 2. [`Layout`]: variables, parameters and locals have their places.
 //! 3. [`flow`]: which registers live across the places where threads wait.
@@ -24,11 +27,11 @@ mod limits;
 mod lower;
 mod math;
 mod output;
-mod place;
 mod pointers;
 #[cfg(target_arch = "x86_64")]
 mod rounding;
 mod sites;
+mod span;
 mod spin;
 mod sync;
 mod windows;

@@ -6,7 +6,7 @@ use super::kernel::{Site, SiteKind};
 use crate::{
     device::{
         Error, InlinedCall,
-        cpu::place::{self, Unsupported},
+        cpu::location::{self, Unsupported},
     },
     ptx::{
         ast::{LocationId, Module},
@@ -31,7 +31,7 @@ impl<'a> Sites<'a> {
     /// A number for stopping at a source place for this reason.
     pub(super) fn add(&mut self, kind: SiteKind, location: Option<LocationId>) -> u32 {
         let inlined = location.map(|id| self.frames(id)).unwrap_or_default();
-        let location = place::location(self.module, location);
+        let location = location::of(self.module, location);
         self.sites.push(Site { kind, location, inlined });
         self.sites.len() as u32 - 1
     }
@@ -40,12 +40,12 @@ impl<'a> Sites<'a> {
     fn frames(&mut self, id: LocationId) -> Arc<[InlinedCall]> {
         let module = self.module;
         let list = self.frames.entry(id);
-        list.or_insert_with(|| place::inlined(module, Some(id)).into()).clone()
+        list.or_insert_with(|| location::inlined(module, Some(id)).into()).clone()
     }
 
     /// The error for an instruction that is not supported.
     pub(super) fn unsupported(&self, instruction: &Instruction, what: Unsupported<'_>) -> Error {
-        place::unsupported(self.module, self.text, instruction, what)
+        location::unsupported(self.module, self.text, instruction, what)
     }
 
     pub(super) fn finish(self) -> Arc<[Site]> {

@@ -1,11 +1,11 @@
 //! Loops in which a thread may wait for something that another thread is yet to do: a lock that is given back, a
 //! flag that is set, the barrier of a grid. Threads of a block take turns on one core, so such a loop must not
-//! keep the turn for ever. Where it begins, the thread counts; once in a while it spills its registers as at a
+//! keep its turn for ever. Where it begins, the thread counts; once in a while it spills its registers as at a
 //! barrier, and the others run before its next turn.
 //!
 //! Any loop with an atomic operation or a strong load (volatile, relaxed, acquire) counts, since nobody can tell
 //! a lock from a histogram for sure. The count replaces the look at the flag that stops a launch, so that it
-//! costs nothing; a loop that does nothing but look yields after fewer turns than one that also works.
+//! costs nothing; a loop that does nothing but look yields after fewer iterations than one that also works.
 
 use std::mem::offset_of;
 
@@ -15,7 +15,7 @@ use super::{
     Resume,
     kernel::SiteKind,
     lower::{Lower, Step},
-    place::Place,
+    span::MemorySpan,
     sync::Point,
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 
 /// What a thread counts to between two yields.
 const LIMIT: i64 = 1024;
-/// What a turn of a loop that only waits counts.
+/// What an iteration of a loop that only waits counts.
 const WAIT_WEIGHT: i64 = 16;
 
 /// The beginning of a loop in which threads may wait for others.
@@ -89,7 +89,7 @@ pub(super) fn is_strong(i: &Instruction) -> bool {
     i.op.facts().observes
 }
 
-/// Whether a turn of a loop hands registers to the next one, as one that counts or sums does.
+/// Whether an iteration of a loop hands registers to the next one, as one that counts or sums does.
 fn carries(body: &Body, cfg: &Cfg, blocks: &[BlockId], live: &RegSet) -> bool {
     let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
     instructions.any(|(_, i)| {
@@ -99,7 +99,7 @@ fn carries(body: &Body, cfg: &Cfg, blocks: &[BlockId], live: &RegSet) -> bool {
     })
 }
 
-/// Whether a loop changes nothing that a later turn could depend on, except by trying to take a lock.
+/// Whether a loop changes nothing that a later iteration could depend on, except by trying to take a lock.
 fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
     let mut instructions = blocks.iter().flat_map(|id| cfg.instructions(body, *id));
     instructions.all(|(_, i)| {
@@ -119,7 +119,7 @@ impl Lower<'_, '_> {
     pub(super) fn yield_turn(&mut self, at: usize, resume: Block) -> Step {
         let waits = self.plan().spins.iter().any(|spin| spin.at == at && spin.waits);
         let weight = if waits { WAIT_WEIGHT } else { 1 };
-        let count = self.count_turn(weight);
+        let count = self.count_iteration(weight);
         let due = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, count, LIMIT);
         let [yield_turn, on] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(yield_turn);
@@ -143,6 +143,6 @@ impl Lower<'_, '_> {
     /// What is read next is read from memory, whatever was read before.
     pub(super) fn forget_loads(&mut self) {
         let abort = self.context_u64(offset_of!(BlockContext, abort));
-        self.load_atomic(types::I32, Place::new(abort, 0, 4), 0);
+        self.load_atomic(types::I32, MemorySpan::new(abort, 0, 4), 0);
     }
 }

@@ -15,7 +15,7 @@ use super::{
     Reduce, Resume, Schedule, flow,
     kernel::{ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported, clif_type},
-    place::Place,
+    span::MemorySpan,
     spin::{self, Spin},
 };
 use crate::{
@@ -268,9 +268,9 @@ impl Lower<'_, '_> {
     /// Spills the registers of the thread and stores its state; the next thread's turn comes.
     pub(super) fn suspend(&mut self, spills: &[(Reg, usize)], state: u32) {
         self.spill(spills);
-        let place = self.state_place(1);
+        let memory = self.state_memory(1);
         let state = self.b.ins().iconst(types::I32, i64::from(state));
-        self.store(state, place, 0);
+        self.store(state, memory, 0);
         self.count_waiting(1);
         let next = self.targets().next();
         self.b.ins().jump(next, &[]);
@@ -286,25 +286,25 @@ impl Lower<'_, '_> {
 
     /// Where registers of so many bytes are spilled, of so many threads from the one whose turn it is, in an array at
     /// `offset` in the spilled registers of waiting threads.
-    pub(super) fn spill_place(&mut self, offset: usize, bytes: u32, threads: usize) -> Place {
+    pub(super) fn spill_memory(&mut self, offset: usize, bytes: u32, threads: usize) -> MemorySpan {
         let spill = self.context_u64(offset_of!(BlockContext, spill));
         let address = self.element(spill, bytes);
-        Place::new(address, offset as i64, u64::from(bytes) * threads as u64)
+        MemorySpan::new(address, offset as i64, u64::from(bytes) * threads as u64)
     }
 
     /// The element of the thread whose turn it is in an array of what threads hand over.
-    fn exchange_place(&mut self, field: usize, bytes: u32) -> Place {
+    fn exchange_memory(&mut self, field: usize, bytes: u32) -> MemorySpan {
         let exchange = self.context_u64(offset_of!(BlockContext, exchange));
         let address = self.element(exchange, bytes);
-        Place::new(address, field as i64, bytes.into())
+        MemorySpan::new(address, field as i64, bytes.into())
     }
 
     fn spill(&mut self, spills: &[(Reg, usize)]) {
         for &(reg, offset) in spills {
             let value = self.b.use_var(self.variable(reg));
             let value = self.widened(value);
-            let place = self.spill_place(offset, self.b.func.dfg.value_type(value).bytes(), 1);
-            self.store(value, place, 0);
+            let memory = self.spill_memory(offset, self.b.func.dfg.value_type(value).bytes(), 1);
+            self.store(value, memory, 0);
         }
     }
 
@@ -312,8 +312,8 @@ impl Lower<'_, '_> {
         for &(reg, offset) in spills {
             let ty = clif_type(self.body().registers.ty(reg));
             let stored = if ty.bytes() < 4 { types::I32 } else { ty };
-            let place = self.spill_place(offset, stored.bytes(), 1);
-            let value = self.load(stored, place, 0);
+            let memory = self.spill_memory(offset, stored.bytes(), 1);
+            let value = self.load(stored, memory, 0);
             let value = self.fit(value, ty);
             self.b.def_var(self.variable(reg), value);
         }
@@ -326,13 +326,13 @@ impl Lower<'_, '_> {
 
     fn give(&mut self, value: Value, field: usize) {
         let value = self.widened(value);
-        let place = self.exchange_place(field, self.b.func.dfg.value_type(value).bytes());
-        self.store(value, place, 0);
+        let memory = self.exchange_memory(field, self.b.func.dfg.value_type(value).bytes());
+        self.store(value, memory, 0);
     }
 
     fn take(&mut self, ty: ir::Type, field: usize) -> Value {
-        let place = self.exchange_place(field, ty.bytes());
-        self.load(ty, place, 0)
+        let memory = self.exchange_memory(field, ty.bytes());
+        self.load(ty, memory, 0)
     }
 
     fn give_value(&mut self, value: Value) {
@@ -410,13 +410,13 @@ impl Lower<'_, '_> {
     }
 
     /// Where a thread's registers lie that it brings to an operation on matrices.
-    fn matrix_place(&mut self) -> Place {
+    fn matrix_memory(&mut self) -> MemorySpan {
         let matrices = self.context_u64(offset_of!(BlockContext, matrices));
         let index = self.current_index();
         let index = self.b.ins().uextend(types::I64, index);
         let offset = self.b.ins().imul_imm_u(index, MATRIX_BYTES as i64);
         let address = self.b.ins().iadd(matrices, offset);
-        Place::new(address, 0, MATRIX_BYTES as u64)
+        MemorySpan::new(address, 0, MATRIX_BYTES as u64)
     }
 
     /// All sources in their order, one word each; every thread of the warp has to come.
@@ -434,10 +434,10 @@ impl Lower<'_, '_> {
         if let Some(stride) = op.default_stride().filter(|_| i.src.len() < op.sources()) {
             words.push(self.b.ins().iconst(types::I64, i64::from(stride)));
         }
-        let place = self.matrix_place();
+        let memory = self.matrix_memory();
         for (at, word) in (0..).zip(words) {
             let word = self.fit(word, types::I64);
-            self.store(word, place, 8 * at);
+            self.store(word, memory, 8 * at);
         }
         let all = self.b.ins().iconst(types::I32, i64::from(u32::MAX));
         self.give(all, offset_of!(Exchange, mask));
@@ -445,9 +445,9 @@ impl Lower<'_, '_> {
     }
 
     fn take_matrix(&mut self, i: &Instruction) -> Step {
-        let place = self.matrix_place();
+        let memory = self.matrix_memory();
         for (at, part) in (0..).zip(i.dst.iter().flat_map(Operand::lanes)) {
-            let word = self.load(types::I64, place, 8 * at);
+            let word = self.load(types::I64, memory, 8 * at);
             self.set_operand(part, word)?;
         }
         Ok(())
@@ -464,10 +464,10 @@ impl Lower<'_, '_> {
         let offset = self.b.ins().ishl_imm_u(id, 2);
         let context = self.context();
         let address = self.b.ins().iadd(context, offset);
-        let place = Place::new(address, offset_of!(BlockContext, arrived) as i64, 4);
-        let count = self.load(types::I32, place, 0);
+        let memory = MemorySpan::new(address, offset_of!(BlockContext, arrived) as i64, 4);
+        let count = self.load(types::I32, memory, 0);
         let count = self.b.ins().iadd_imm_u(count, 1);
-        self.store(count, place, 0);
+        self.store(count, memory, 0);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::{
     kernel::SiteKind,
     lanes::{GENERIC, OF_EACH, SHARED, WRITES},
     lower::{Checked, Lower, Step},
-    place::Place,
+    span::MemorySpan,
 };
 use crate::{
     device::cpu::{
@@ -50,7 +50,7 @@ enum Origin {
 }
 
 impl Origin {
-    fn meet(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, known) | (known, Self::Unknown) => known,
             (a, b) if a == b => a,
@@ -98,7 +98,7 @@ impl Windows {
                 let origin = origin(&origins, i, &argument);
                 i.for_each_def(|reg| {
                     let entry = &mut origins[reg.0 as usize];
-                    let new = entry.meet(origin);
+                    let new = entry.join(origin);
                     changed |= new != *entry;
                     *entry = new;
                 });
@@ -148,7 +148,7 @@ fn origin(
             Origin::Unknown | Origin::Mixed => of(0),
         },
         (Op::Mad { half: Some(Half::Wide), .. }, _) => of(2),
-        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).meet(of(1)),
+        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).join(of(1)),
         // From nothing that is known: whatever else it is, its accesses are looked up one by one.
         _ => Origin::Mixed,
     }
@@ -191,14 +191,14 @@ impl Lower<'_, '_> {
             true => offset_of!(Tables, write_ends),
             false => offset_of!(Tables, read_ends),
         };
-        let context = self.context_place();
+        let context = self.context_memory();
         let [params, base, ends] = [
             offset_of!(BlockContext, param_base),
             tables + offset_of!(Tables, base),
             tables + ends,
         ]
         .map(|at| self.load_at_entry(types::I64, context, at as i64));
-        let argument = Place::new(params, argument as i64, 8);
+        let argument = MemorySpan::new(params, argument as i64, 8);
         let pointer = self.load_at_entry(types::I64, argument, 0);
         let mut cursor = self.at_entry();
         let offset = cursor.ins().isub(pointer, base);
@@ -206,7 +206,7 @@ impl Lower<'_, '_> {
         let entry = cursor.ins().band_imm_u(entry, mask);
         let entry = cursor.ins().ishl_imm_u(entry, 3);
         let entry = cursor.ins().iadd(ends, entry);
-        let end = self.load_at_entry(types::I64, Place::new(entry, 0, 8), 0);
+        let end = self.load_at_entry(types::I64, MemorySpan::new(entry, 0, 8), 0);
         let mut cursor = self.at_entry();
         // Rotated, the low bits of a pointer that is not aligned make it lie beyond any end.
         let reach = cursor.ins().iadd_imm_s(offset, span);

@@ -158,7 +158,7 @@ fn fit(arena: &Arena, range: &mut Range, bytes: u64) -> Result<()> {
 fn stack_limit(kernel: &Kernel) -> u64 {
     let here = 0u8;
     let top = (&raw const here) as u64;
-    let room =
+    let frames =
         if kernel.calls { thread::STACK_BYTES as u64 - (16 << 20) } else { FOREIGN_STACK_BYTES };
-    top.saturating_sub(room)
+    top.saturating_sub(frames)
 }

@@ -34,7 +34,7 @@ pub(in crate::device::cpu) struct Globals {
 
 /// Where a variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) enum Place {
+pub(in crate::device::cpu) enum VariablePlace {
     /// At an address of the arena.
     Fixed { address: u64, bytes: u64 },
     /// In the block's shared memory.
@@ -87,11 +87,11 @@ impl Globals {
     }
 
     /// Where variable `index` lies, unless its place depends on the kernel (dynamic shared memory).
-    pub(in crate::device::cpu) fn place(&self, index: u32) -> Option<Place> {
+    pub(in crate::device::cpu) fn place(&self, index: u32) -> Option<VariablePlace> {
         if let Some(range) = self.ranges.get(&index) {
-            return Some(Place::Fixed { address: range.address, bytes: range.bytes });
+            return Some(VariablePlace::Fixed { address: range.address, bytes: range.bytes });
         }
-        self.shared.get(&index).map(|&offset| Place::Shared { offset })
+        self.shared.get(&index).map(|&offset| VariablePlace::Shared { offset })
     }
 
     /// Static shared memory in bytes of the module's own variables.
@@ -148,8 +148,8 @@ impl Globals {
     fn address(&self, address: &SymbolAddress) -> Result<u64> {
         let base = match address.symbol {
             Symbol::Variable(index) => match self.place(index) {
-                Some(Place::Fixed { address, .. }) => address,
-                Some(Place::Shared { offset }) => offset,
+                Some(VariablePlace::Fixed { address, .. }) => address,
+                Some(VariablePlace::Shared { offset }) => offset,
                 None => 0,
             },
             Symbol::Function(index) => super::function_handle(index),

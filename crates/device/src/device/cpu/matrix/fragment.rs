@@ -33,9 +33,9 @@ pub(super) struct Fragment {
     pub(super) registers: usize,
 }
 
-/// An element's place.
+/// Where an element is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Coordinates {
     /// In which of the matrices.
     pub(super) matrix: usize,
     pub(super) row: usize,
@@ -91,8 +91,8 @@ impl Fragment {
         self.rows * self.columns * self.count / WARP / self.parts()
     }
 
-    /// The place of an element of a register of a thread.
-    pub(super) fn place(&self, lane: usize, register: usize, part: usize) -> Place {
+    /// Where an element of a register of a thread is in the matrices.
+    pub(super) fn place(&self, lane: usize, register: usize, part: usize) -> Coordinates {
         let register = register % self.distinct();
         match self.count {
             1 => self.place_in_warp(lane, register, part),
@@ -100,7 +100,7 @@ impl Fragment {
         }
     }
 
-    fn place_in_warp(&self, lane: usize, register: usize, part: usize) -> Place {
+    fn place_in_warp(&self, lane: usize, register: usize, part: usize) -> Coordinates {
         let (own, group) = (lane % 4, lane / 4);
         let parts = self.parts();
         // Two blocks below each other belong together, where there are as many.
@@ -123,12 +123,12 @@ impl Fragment {
                 (row, BLOCK * (next % along) + 2 * own + at % 2)
             }
         };
-        Place { matrix: 0, row, column }
+        Coordinates { matrix: 0, row, column }
     }
 
     /// Of `m8n8k4` of halves: threads 4i to 4i + 3 and 4i + 16 to 4i + 19 hold the i-th matrices, the latter their
     /// lower rows, or later columns. `at` numbers the elements of a thread.
-    fn place_in_quads(&self, lane: usize, at: usize) -> Place {
+    fn place_in_quads(&self, lane: usize, at: usize) -> Coordinates {
         let (own, later) = (lane % 4, lane / 16 * 4);
         let (row, column) = match (self.role, self.major) {
             (Role::A, Major::Row) => (own + later, at),
@@ -140,7 +140,7 @@ impl Fragment {
             }
             (Role::C, _) => (own + later, at),
         };
-        Place { matrix: lane / 4 % 4, row, column }
+        Coordinates { matrix: lane / 4 % 4, row, column }
     }
 
     /// The bits of one element of a register.
@@ -158,7 +158,7 @@ impl Fragment {
                 let (lane, at) = (at / each, at % each);
                 self.place(lane, at / self.parts(), at % self.parts())
             });
-            let rows = |place: Place| place.matrix * self.rows + place.row;
+            let rows = |place: Coordinates| place.matrix * self.rows + place.row;
             places.map(|place| (rows(place) * self.columns + place.column) as u16).collect()
         };
         INDICES.with_borrow_mut(|known| known.entry(*self).or_insert_with(compute).clone())
@@ -243,9 +243,13 @@ mod tests {
                 }
                 for fragment in fragments {
                     let mut places = HashSet::new();
-                    fragment.for_each(&[[0; super::super::REGISTERS]; WARP], 0, |place, _| {
-                        assert!(places.insert(place), "{mnemonic}: {place} twice");
-                    });
+                    fragment.for_each(
+                        &[[0; crate::device::cpu::matrix::REGISTERS]; WARP],
+                        0,
+                        |place, _| {
+                            assert!(places.insert(place), "{mnemonic}: {place} twice");
+                        },
+                    );
                     let all = fragment.rows * fragment.columns * fragment.count;
                     assert_eq!(places.len(), all, "{mnemonic}");
                     assert!(places.into_iter().all(|place| place < all), "{mnemonic}");

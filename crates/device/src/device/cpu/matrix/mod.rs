@@ -1,6 +1,9 @@
 //! Matrices that the threads of a warp hold together, for both engines: all threads bring their registers, and each
 //! takes its part of what comes out.
 //!
+//! Enters: the registers that the threads of a warp bring. Leaves: the registers of the result, or accesses to memory.
+//! Must not know: `device::cpu::jit`, `device::cpu::interp`.
+//!
 //! [`fragment`] says which thread holds which element, [`product`] multiplies, [`access`] loads and stores what is in
 //! [`reach`]. The engines share this arithmetic; tests compare it with references of their own (`tests/it/matrix.rs`).
 

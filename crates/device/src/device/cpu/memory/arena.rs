@@ -19,8 +19,8 @@ use std::{
 
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
-use super::{heap::Heap, ranges::Ranges, room, unwritten::Unwritten};
-use crate::device::{Allocation, Error, Fill, Result};
+use super::{heap::Heap, limits, ranges::Ranges, unwritten::Unwritten};
+use crate::device::{Allocation, Error, Fill, Result, cpu::NAME};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
 pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;
@@ -372,9 +372,9 @@ impl Arena {
         if fits && bytes > 0 {
             out.reserve(bytes);
             let end = out.len() + bytes;
-            let room = out.spare_capacity_mut().as_mut_ptr();
-            // SAFETY: the range lies in the arena, whose pages stay mapped; `out` has room for it.
-            unsafe { ptr::copy(address as *const u8, room.cast(), bytes) };
+            let spare = out.spare_capacity_mut().as_mut_ptr();
+            // SAFETY: the range lies in the arena, whose pages stay mapped; `out` has the capacity.
+            unsafe { ptr::copy(address as *const u8, spare.cast(), bytes) };
             // SAFETY: the copy initialised so many bytes.
             unsafe { out.set_len(end) };
         }
@@ -423,7 +423,7 @@ impl Arena {
 
 /// Maps `bytes`, a power of two, or as large a part of it as leaves at least as many addresses to everything else.
 fn reserve(bytes: u64) -> Result<MmapMut> {
-    let left = room::addresses_left();
+    let left = limits::addresses_left();
     let most = |left: u64| (left / 2).min(left.saturating_sub(OTHERS_BYTES)).max(1);
     let mut bytes = left.map_or(bytes, |left| bytes.min(1 << most(left).ilog2()));
     loop {
@@ -438,7 +438,7 @@ fn reserve(bytes: u64) -> Result<MmapMut> {
 }
 
 fn full(requested: u64, free: u64) -> Error {
-    Error::OutOfMemory { device: super::super::NAME.into(), requested, free }
+    Error::OutOfMemory { device: NAME.into(), requested, free }
 }
 
 /// The caller answers for `count` values at `to` being memory of the arena.

@@ -3,7 +3,7 @@
 use super::extent::Size;
 use super::origin::Source;
 use super::plan::{Bounds, Group, Root, is_wide};
-use super::record::Place;
+use super::record::AccessRecord;
 use super::search::RESERVED_SHARED;
 use super::weave::Weaver;
 use super::words::Word;
@@ -22,7 +22,7 @@ pub(super) struct Woven {
     distance: Reg,
     /// What the address was compared with: where it may begin, and from there on.
     pub(super) start: Operand,
-    pub(super) room: Operand,
+    pub(super) limit: Operand,
 }
 
 impl Weaver<'_> {
@@ -30,15 +30,15 @@ impl Weaver<'_> {
     pub(super) fn compare(&mut self, group: &Group, guard: Option<Guard>) -> Woven {
         let wide = is_wide(self.body, group.root);
         let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
-        let (mut start, mut room) = (Operand::Int(0), Operand::Int(0));
+        let (mut start, mut limit) = (Operand::Int(0), Operand::Int(0));
         let distance = match &group.bounds {
             Bounds::Search { .. } => self.lowest(group, wide),
             Bounds::Shared => {
-                room = self.shared_room(group.span(), wide);
+                limit = self.shared_limit(group.span(), wide);
                 self.lowest(group, wide)
             }
             Bounds::Sources { sources, generic } => {
-                (start, room) = self.memory(group, sources, *generic, wide);
+                (start, limit) = self.memory(group, sources, *generic, wide);
                 match group.root {
                     Root::Reg(reg) => {
                         let from = [Operand::Reg(reg), start.clone()];
@@ -56,7 +56,7 @@ impl Weaver<'_> {
             let inside = self.search(distance, wide, group.span(), generic);
             // Anything is too far from a range that was not found.
             let wrong = [Operand::Int(0), Operand::Int(1), Operand::Reg(inside)];
-            room = Operand::Int(1);
+            limit = Operand::Int(1);
             compared = self.code.give(&format!("selp.b{bits}"), ty, wrong);
         }
         if group.tested_align > 1 {
@@ -64,7 +64,7 @@ impl Weaver<'_> {
         }
         let (fail, fine) = (self.code.reg(Type::Pred), self.code.reg(Type::Pred));
         let results = [fail, fine].map(Operand::Reg);
-        let compared = [Operand::Reg(compared), room.clone()];
+        let compared = [Operand::Reg(compared), limit.clone()];
         match guard {
             None => self.code.put(&format!("setp.hs.u{bits}"), results, compared),
             Some(guard) => {
@@ -74,8 +74,8 @@ impl Weaver<'_> {
             }
         }
         let searched = matches!(group.bounds, Bounds::Search { .. });
-        let room = if searched { Operand::Int(0) } else { room };
-        Woven { fine, fail, distance, start, room }
+        let limit = if searched { Operand::Int(0) } else { limit };
+        Woven { fine, fail, distance, start, limit }
     }
 
     /// The address of the lowest access.
@@ -132,9 +132,9 @@ impl Weaver<'_> {
         };
         for source in sources {
             let start = self.start(group, *source, generic, wide);
-            let room = self.room(group, *source, wide);
+            let limit = self.limit(group, *source, wide);
             chosen = Some(match (chosen, beside) {
-                (Some((other_start, other_room)), Some(beside)) => {
+                (Some((other_start, other_limit)), Some(beside)) => {
                     let number = Operand::Int(self.sources.number(*source));
                     let is_this = [Operand::Reg(beside), number];
                     let is_this = self.code.give("setp.eq.u32", Type::Pred, is_this);
@@ -142,9 +142,9 @@ impl Weaver<'_> {
                         let choice = [a, b, Operand::Reg(is_this)];
                         Operand::Reg(self.code.give(&format!("selp.b{bits}"), ty, choice))
                     };
-                    (choose(start, other_start), choose(room, other_room))
+                    (choose(start, other_start), choose(limit, other_limit))
                 }
-                (Some(_) | None, _) => (start, room),
+                (Some(_) | None, _) => (start, limit),
             });
         }
         chosen.unwrap_or((Operand::Int(0), Operand::Int(0)))
@@ -171,38 +171,38 @@ impl Weaver<'_> {
         }
     }
 
-    fn room(&mut self, group: &Group, source: Source, wide: bool) -> Operand {
+    fn limit(&mut self, group: &Group, source: Source, wide: bool) -> Operand {
         let span = group.span();
         match source {
             Source::Null => Operand::Int(0),
             Source::Argument(argument) => {
-                let word = Word::Room { argument, span, align: group.align };
+                let word = Word::Limit { argument, span, align: group.align };
                 let word = self.words.operand(word);
                 Operand::Reg(self.code.give("ld.param.u64", Type::B64, [word]))
             }
             Source::Symbol(symbol) => match self.origins.size(symbol) {
                 Some(Size::Bytes(bytes)) => {
-                    let room = (bytes + 1).saturating_sub(u64::from(span));
-                    Operand::Int(i64::try_from(room).unwrap_or(i64::MAX))
+                    let limit = (bytes + 1).saturating_sub(u64::from(span));
+                    Operand::Int(i64::try_from(limit).unwrap_or(i64::MAX))
                 }
                 Some(Size::Dynamic) => {
                     let all = self.code.special(Special::Scalar(Scalar::DynamicSmemSize));
                     let less = [Operand::Reg(all), Operand::Int(i64::from(span) - 1)];
-                    let room = self.code.give("sub.s32", Type::B32, less);
-                    let least = [Operand::Reg(room), Operand::Int(0)];
-                    self.code.put("max.s32", [Operand::Reg(room)], least);
-                    Operand::Reg(self.widened(room, wide))
+                    let limit = self.code.give("sub.s32", Type::B32, less);
+                    let least = [Operand::Reg(limit), Operand::Int(0)];
+                    self.code.put("max.s32", [Operand::Reg(limit)], least);
+                    Operand::Reg(self.widened(limit, wide))
                 }
                 None => Operand::Int(0),
             },
         }
     }
 
-    fn shared_room(&mut self, span: u32, wide: bool) -> Operand {
+    fn shared_limit(&mut self, span: u32, wide: bool) -> Operand {
         let all = self.code.special(Special::Scalar(Scalar::TotalSmemSize));
         let more = [Operand::Reg(all), Operand::Int(RESERVED_SHARED + 1 - i64::from(span))];
-        let room = self.code.give("add.s32", Type::B32, more);
-        Operand::Reg(self.widened(room, wide))
+        let limit = self.code.give("add.s32", Type::B32, more);
+        Operand::Reg(self.widened(limit, wide))
     }
 
     /// A register of 32 bits as one of 64, where the condition holds.
@@ -227,7 +227,7 @@ impl Weaver<'_> {
     }
 
     /// What a record says of a group: the address of its lowest access, and what that was compared with.
-    pub(super) fn recorded(&mut self, group: &Group, woven: &Woven) -> Place {
+    pub(super) fn recorded(&mut self, group: &Group, woven: &Woven) -> AccessRecord {
         let wide = is_wide(self.body, group.root);
         let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
         // What is searched, and shared memory as a whole, has no beginning that the lowest access was added to.
@@ -252,7 +252,7 @@ impl Weaver<'_> {
             Some(reg) => Operand::Reg(self.widened(reg, !wide)),
             None => operand.clone(),
         };
-        let (start, room) = (wide_operand(&start), wide_operand(&woven.room));
-        Place { address, start, room }
+        let (start, limit) = (wide_operand(&start), wide_operand(&woven.limit));
+        AccessRecord { address, start, limit }
     }
 }

@@ -83,7 +83,7 @@ impl Value {
         Self { zeros: self.zeros.min(zeros), ..self }
     }
 
-    fn meet(&self, other: &Self) -> Self {
+    fn join(&self, other: &Self) -> Self {
         let zeros = self.zeros.min(other.zeros);
         let origin = match (&self.origin, &other.origin) {
             (Origin::Number { constant: a }, Origin::Number { constant: b }) => {
@@ -194,7 +194,7 @@ impl<'a> Origins<'a> {
                     let Some(reg) = part.reg() else { continue };
                     let Some(value) = self.result(i, at, lane, reg) else { continue };
                     let entry = &mut self.of[reg.0 as usize];
-                    let new = entry.as_ref().map_or(value.clone(), |old| old.meet(&value));
+                    let new = entry.as_ref().map_or(value.clone(), |old| old.join(&value));
                     if entry.as_ref() != Some(&new) {
                         *entry = Some(if last { Value::UNKNOWN } else { new });
                         changed = true;
@@ -259,7 +259,7 @@ impl<'a> Origins<'a> {
             (Op::Shl { .. }, _) => Some(shifted(&source(0)?, i.src.get(1))),
             (Op::Logic { op, .. }, _) => Some(logic(*op, source(0)?, source(1)?)),
             (Op::Selp { .. }, _) => match (source(0), source(1)) {
-                (Some(a), Some(b)) => Some(a.meet(&b)),
+                (Some(a), Some(b)) => Some(a.join(&b)),
                 (a, b) => a.or(b),
             },
             (Op::Cvt(cvt), _) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::code::{Code, at, when};
-use super::record::{Place, Recorder, control, field};
+use super::record::{AccessRecord, Recorder, control, field};
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Instruction, Op};
@@ -156,7 +156,7 @@ impl Poll {
     pub(super) fn end(self, code: &mut Code, recorder: Recorder) {
         code.aside(|code| {
             code.place(self.stop);
-            recorder.record(code, Operand::Reg(self.check), &Place::NONE);
+            recorder.record(code, Operand::Reg(self.check), &AccessRecord::NONE);
             code.put("exit", [], []);
         });
     }

@@ -51,10 +51,10 @@ pub mod field {
     pub const THREAD: i64 = 28;
     /// The address of the check's lowest access. 64 bits.
     pub const ADDRESS: i64 = 40;
-    /// What that was compared with: the first byte of the memory. 64 bits; 0 with `ROOM` where it is not known.
+    /// What that was compared with: the first byte of the memory. 64 bits; 0 with `LIMIT` where it is not known.
     pub const START: i64 = 48;
     /// And how many addresses from there on would have been right. 64 bits.
-    pub const ROOM: i64 = 56;
+    pub const LIMIT: i64 = 56;
     /// Not 0: the host wants loops to end. 32 bits, which the host writes.
     pub const WISH: i64 = 64;
     /// Its size in bytes.
@@ -79,16 +79,16 @@ pub(super) struct Recorder {
 
 /// What a record says of an access, in registers or constants of 64 bits.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct AccessRecord {
     pub(super) address: Operand,
     pub(super) start: Operand,
-    pub(super) room: Operand,
+    pub(super) limit: Operand,
 }
 
-impl Place {
+impl AccessRecord {
     /// Of what is no access.
     pub(super) const NONE: Self =
-        Self { address: Operand::Int(0), start: Operand::Int(0), room: Operand::Int(0) };
+        Self { address: Operand::Int(0), start: Operand::Int(0), limit: Operand::Int(0) };
 }
 
 impl Recorder {
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Writes the record, where it is the first, and raises the flag.
-    pub(super) fn record(self, code: &mut Code, check: Operand, place: &Place) {
+    pub(super) fn record(self, code: &mut Code, check: Operand, access: &AccessRecord) {
         let block = self.control(code);
         let nobody = [Operand::Int(0), Operand::Int(1)];
         let [zero, one] = nobody;
@@ -123,9 +123,9 @@ impl Recorder {
                 store(code, to, Operand::Reg(index), "st.global.u32");
             }
         }
-        store(code, field::ADDRESS, place.address.clone(), "st.global.u64");
-        store(code, field::START, place.start.clone(), "st.global.u64");
-        store(code, field::ROOM, place.room.clone(), "st.global.u64");
+        store(code, field::ADDRESS, access.address.clone(), "st.global.u64");
+        store(code, field::START, access.start.clone(), "st.global.u64");
+        store(code, field::LIMIT, access.limit.clone(), "st.global.u64");
         code.put("membar.sys", [], []);
         store(code, field::WRITTEN, Operand::Int(1), "st.volatile.global.u32");
         code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);

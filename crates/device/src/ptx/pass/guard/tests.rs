@@ -9,11 +9,11 @@ fn words_say_where_an_access_may_begin() {
     assert_eq!(start(0).value(1000, 900, 200), 900);
     assert_eq!(start(16).value(1000, 900, 200), 884);
     assert_eq!(start(-4).value(1000, 900, 200), 904);
-    let room = |span, align| Word::Room { argument: 0, span, align };
-    let rooms = [(4, 4), (200, 1), (201, 1), (4, 16), (1, 1)];
-    let values = rooms.map(|(span, align)| room(span, align).value(1000, 900, 200));
+    let limit = |span, align| Word::Limit { argument: 0, span, align };
+    let limits = [(4, 4), (200, 1), (201, 1), (4, 16), (1, 1)];
+    let values = limits.map(|(span, align)| limit(span, align).value(1000, 900, 200));
     assert_eq!(values, [197, 1, 0, 0, 200]);
-    assert_eq!(room(1, 1).value(1000, 0, 0), 0, "nothing is known of the pointer");
+    assert_eq!(limit(1, 1).value(1000, 0, 0), 0, "nothing is known of the pointer");
 }
 
 /// What is put in is made of operations that the table has.

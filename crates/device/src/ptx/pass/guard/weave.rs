@@ -9,7 +9,7 @@ use super::follow::Sources;
 use super::origin::Origins;
 use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
 use super::poll::Poll;
-use super::record::{Place, Recorder};
+use super::record::{AccessRecord, Recorder};
 use super::search::Found;
 use super::stop::Reason;
 use super::words::Words;
@@ -330,7 +330,7 @@ impl Weaver<'_> {
         if let Some((guard, skip)) = skip {
             self.code.jump(Some(Guard { negated: !guard.negated, ..guard }), skip);
         }
-        self.recorder.record(&mut self.code, Operand::Int(check.into()), &Place::NONE);
+        self.recorder.record(&mut self.code, Operand::Int(check.into()), &AccessRecord::NONE);
         self.code.put("exit", [], []);
         if let Some((_, skip)) = skip {
             self.code.place(skip);

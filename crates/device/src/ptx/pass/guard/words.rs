@@ -18,7 +18,7 @@ pub enum Word {
     },
     /// How many addresses from the first one on may begin an access of `span` bytes: the allocation's length less
     /// `span - 1`; 0 where it is shorter, and where the pointer is no multiple of `align`.
-    Room {
+    Limit {
         /// Where the pointer lies among the arguments, in bytes.
         argument: u32,
         /// Bytes that are accessed together.
@@ -33,15 +33,15 @@ impl Word {
     pub fn value(self, pointer: u64, start: u64, bytes: u64) -> u64 {
         match self {
             Self::Start { low, .. } => start.wrapping_sub(low.cast_unsigned()),
-            Self::Room { align, .. } if !pointer.is_multiple_of(u64::from(align.max(1))) => 0,
-            Self::Room { span, .. } => (bytes + 1).saturating_sub(u64::from(span)),
+            Self::Limit { align, .. } if !pointer.is_multiple_of(u64::from(align.max(1))) => 0,
+            Self::Limit { span, .. } => (bytes + 1).saturating_sub(u64::from(span)),
         }
     }
 
     /// Where the pointer lies among the arguments, in bytes.
     pub fn argument(self) -> u32 {
         match self {
-            Self::Start { argument, .. } | Self::Room { argument, .. } => argument,
+            Self::Start { argument, .. } | Self::Limit { argument, .. } => argument,
         }
     }
 }

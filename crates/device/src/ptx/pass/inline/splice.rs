@@ -69,7 +69,7 @@ impl<'a> Inliner<'a> {
         Ok(())
     }
 
-    /// From which need on calls in `body` are replaced: where all together would be too much, what must be.
+    /// The least [`Need`] whose calls in `body` are inlined: only [`Need::Must`] where all would exceed the size limit.
     fn least(&self, body: &Body, needs: &[Need]) -> Need {
         let size = |callee: u32| {
             let body = self.module.functions[callee as usize].body.as_ref();

@@ -1,9 +1,9 @@
 //! Inlining, as text: what comes out must be PTX that means the same (`tests/ptx/functions.ptx` runs it).
 
-use super::super::lift_shared::lift_shared;
 use super::{Need, inline};
 use crate::ptx::ast::Module;
 use crate::ptx::inst::Op;
+use crate::ptx::pass::lift_shared::lift_shared;
 use crate::ptx::{parse, print, verify};
 
 fn read(text: &str) -> Module {

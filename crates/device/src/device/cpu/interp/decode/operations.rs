@@ -59,7 +59,7 @@ impl Decoder<'_> {
     // Memory ---------------------------------------------------------------------------------------
 
     pub(super) fn load(&mut self, i: &Instruction, access: &Access, inst: &mut Inst) -> Step {
-        let (base, mut place) = self.place(i.src.first(), access)?;
+        let (base, mut operand) = self.memory_operand(i.src.first(), access)?;
         let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let mut into = Vec::new();
         for lane in to.lanes() {
@@ -72,22 +72,22 @@ impl Decoder<'_> {
             }
         }
         if access.ty == Type::B128 {
-            place.ty = Type::B64;
+            operand.ty = Type::B64;
         }
-        place.into = into.into();
+        operand.into = into.into();
         inst.src[0] = base;
-        inst.action = Action::Load(Box::new(place));
+        inst.action = Action::Load(Box::new(operand));
         Ok(())
     }
 
     pub(super) fn store(&mut self, i: &Instruction, access: &Access, inst: &mut Inst) -> Step {
-        let (base, mut place) = self.place(i.src.first(), access)?;
-        place.from = self.stored(i.src.get(1), access.ty)?;
+        let (base, mut operand) = self.memory_operand(i.src.first(), access)?;
+        operand.from = self.stored(i.src.get(1), access.ty)?;
         if access.ty == Type::B128 {
-            place.ty = Type::B64;
+            operand.ty = Type::B64;
         }
         inst.src[0] = base;
-        inst.action = Action::Store(Box::new(place));
+        inst.action = Action::Store(Box::new(operand));
         Ok(())
     }
 
@@ -110,10 +110,10 @@ impl Decoder<'_> {
             cache: CacheHints::default(),
             ..Access::plain(atomic.space, atomic.ty, atomic.lanes)
         };
-        let (base, mut place) = self.place(i.src.first(), &access)?;
+        let (base, mut operand) = self.memory_operand(i.src.first(), &access)?;
         let float = atomic.ty.is_float();
         if atomic.ty == Type::B128 {
-            return self.atomic128(i, atomic, (base, place), inst);
+            return self.atomic128(i, atomic, (base, operand), inst);
         }
         let known = match atomic.op {
             AtomOp::Add | AtomOp::Exch => true,
@@ -128,16 +128,16 @@ impl Decoder<'_> {
         }
         if let Some(to) = i.dst.first() {
             let lanes = to.lanes().iter().map(|lane| self.destination(lane));
-            place.into = lanes.collect::<Step<_>>()?;
+            operand.into = lanes.collect::<Step<_>>()?;
         }
-        place.from = self.stored(i.src.get(1), atomic.ty)?;
+        operand.from = self.stored(i.src.get(1), atomic.ty)?;
         if atomic.op == AtomOp::Cas {
             let new = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
             inst.src[1] = self.source(new, atomic.ty)?;
         }
-        (place.strong, place.ordering) = (true, Ordering::of(atomic.order));
+        (operand.strong, operand.ordering) = (true, Ordering::of(atomic.order));
         inst.src[0] = base;
-        inst.action = Action::Atomic(Box::new(place), Box::new(atomic.clone()));
+        inst.action = Action::Atomic(Box::new(operand), Box::new(atomic.clone()));
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Decoder<'_> {
         &mut self,
         i: &Instruction,
         atomic: &Atomic,
-        (base, mut place): (Slot, Place),
+        (base, mut operand): (Slot, MemoryOperand),
         inst: &mut Inst,
     ) -> Step {
         if !matches!(atomic.op, AtomOp::Cas | AtomOp::Exch) || atomic.lanes > 1 {
@@ -154,17 +154,17 @@ impl Decoder<'_> {
         if let Some(to) = i.dst.first() {
             let low = self.destination(to)?;
             let high = if low.slot == self.sink { low } else { Dst { slot: low.slot + 1, ..low } };
-            place.into = Box::new([low, high]);
+            operand.into = Box::new([low, high]);
         }
-        place.from = self.stored(i.src.get(1), atomic.ty)?;
+        operand.from = self.stored(i.src.get(1), atomic.ty)?;
         if atomic.op == AtomOp::Cas {
             let new = i.src.get(2).ok_or(Unsupported::Part("too few operands"))?;
             inst.src[1] = self.source(new, atomic.ty)?;
         }
-        (place.ty, place.strong) = (Type::B64, true);
-        place.ordering = Ordering::of(atomic.order);
+        (operand.ty, operand.strong) = (Type::B64, true);
+        operand.ordering = Ordering::of(atomic.order);
         inst.src[0] = base;
-        inst.action = Action::Atomic(Box::new(place), Box::new(atomic.clone()));
+        inst.action = Action::Atomic(Box::new(operand), Box::new(atomic.clone()));
         Ok(())
     }
 
@@ -172,11 +172,11 @@ impl Decoder<'_> {
     pub(super) fn mbarrier(&mut self, i: &Instruction, m: &Mbarrier, inst: &mut Inst) -> Step {
         if m.op == MbarrierOp::PendingCount {
             let pending =
-                Action::Mbarrier(Box::new(Place::of(None, Type::B64)), Box::new(m.clone()));
+                Action::Mbarrier(Box::new(MemoryOperand::of(None, Type::B64)), Box::new(m.clone()));
             return self.simple(i, &[Type::B64], pending, inst);
         }
         let access = Access::plain(m.space, Type::B64, 1);
-        let (base, place) = self.place(i.src.first(), &access)?;
+        let (base, operand) = self.memory_operand(i.src.first(), &access)?;
         let wide = matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait) && !m.parity;
         let second = match i.src.get(1) {
             Some(operand) => self.source(operand, if wide { Type::B64 } else { Type::U32 })?,
@@ -186,7 +186,7 @@ impl Decoder<'_> {
             inst.dst[0] = self.destination(to)?;
         }
         inst.src[..2].copy_from_slice(&[base, second]);
-        inst.action = Action::Mbarrier(Box::new(place), Box::new(m.clone()));
+        inst.action = Action::Mbarrier(Box::new(operand), Box::new(m.clone()));
         Ok(())
     }
 

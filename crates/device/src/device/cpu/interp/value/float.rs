@@ -284,7 +284,12 @@ fn approximate(function: Function, f: Format, ftz: bool, a: u64) -> Option<u64> 
 }
 
 /// `atom.add` of a floating-point type. In global memory it flushes single precision (PTX ISA, `atom`).
-pub(in super::super) fn atomic_sum(ty: Type, in_shared: bool, a: u64, b: u64) -> Option<u64> {
+pub(in crate::device::cpu::interp) fn atomic_sum(
+    ty: Type,
+    in_shared: bool,
+    a: u64,
+    b: u64,
+) -> Option<u64> {
     each_lane(ty, &[a, b, 0, 0, 0], |ty, s| {
         let f = Format::of(ty)?;
         let ftz = f == F32 && !in_shared;

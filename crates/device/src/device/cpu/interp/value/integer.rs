@@ -150,8 +150,11 @@ pub(super) fn compare(cmp: Cmp, ty: Type, a: u64, b: u64) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::evaluate, *};
-    use crate::ptx::inst::Op;
+    use super::*;
+    use crate::{
+        device::cpu::interp::value::{evaluate, range},
+        ptx::inst::Op,
+    };
 
     fn value(op: &Op, a: u64, b: u64, c: u64) -> u64 {
         evaluate(op, &[a, b, c, 0, 0], &mut false).unwrap_or_else(|| panic!("{op:?}"))[0]
@@ -189,6 +192,6 @@ mod tests {
         assert_eq!(remainder(Type::S32, 0x8000_0000, 0xffff_ffff) as u32, 0);
         assert_eq!(remainder(Type::S32, u64::from(-7i32 as u32), 3) as u32, -1i32 as u32);
         assert_eq!(divide(Type::S64, i64::MIN as u64, u64::MAX), i64::MIN as u64);
-        assert_eq!(super::super::range(Type::S8), (-128, 127));
+        assert_eq!(range(Type::S8), (-128, 127));
     }
 }

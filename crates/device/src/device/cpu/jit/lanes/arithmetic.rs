@@ -8,16 +8,18 @@ use cranelift_codegen::ir::{
 };
 
 use super::{
-    super::lower::{Step, float_condition, int_condition},
     GroupLower,
     value::{Parts, form},
 };
-use crate::ptx::{
-    inst::{Instruction, Op},
-    modifier::{BoolOp, Cmp, Function, Half, MinMax, Rounding},
-    op::FloatOp,
-    operand::Operand,
-    types::Type,
+use crate::{
+    device::cpu::jit::lower::{Step, float_condition, int_condition, is_simple_bound},
+    ptx::{
+        inst::{Instruction, Op},
+        modifier::{BoolOp, Cmp, Function, Half, MinMax, Rounding},
+        op::FloatOp,
+        operand::Operand,
+        types::Type,
+    },
 };
 
 impl GroupLower<'_, '_, '_> {
@@ -169,11 +171,8 @@ impl GroupLower<'_, '_, '_> {
             [a, b, c] => [self.vector_number_min_max(m, a, b, least), c],
             _ => return None,
         };
-        if !m.three
-            && !m.nan
-            && i.src.iter().any(|o| super::super::lower::is_simple_bound(o, least))
-        {
-            let bound_first = super::super::lower::is_simple_bound(&i.src[0], least);
+        if !m.three && !m.nan && i.src.iter().any(|o| is_simple_bound(o, least)) {
+            let bound_first = is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
             let within = self.lower.b.ins().fcmp(cc, a, bound);

@@ -3,15 +3,17 @@
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
-    super::lower::Step,
     GroupLower,
     arithmetic::has_form,
     value::{Parts, form},
 };
-use crate::ptx::{
-    inst::Instruction,
-    modifier::{Cvt, Rounding},
-    types::Type,
+use crate::{
+    device::cpu::jit::lower::Step,
+    ptx::{
+        inst::Instruction,
+        modifier::{Cvt, Rounding},
+        types::Type,
+    },
 };
 
 impl GroupLower<'_, '_, '_> {

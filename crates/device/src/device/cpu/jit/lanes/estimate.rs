@@ -1,16 +1,19 @@
 //! Whether code for groups is possible, and whether it is worth it: instructions weighted by the depth of their
 //! loops, each with what it costs for four single threads and for a group.
 
-use super::{super::sync, arithmetic::has_form};
-use crate::ptx::{
-    ast::Body,
-    cfg::{BlockId, Cfg},
-    inst::{Instruction, Op},
-    modifier::Function,
-    op::Next,
-    operand::{Base, Operand},
-    pass::uniform::{Shape, Shapes},
-    types::{Space, Type},
+use super::arithmetic::has_form;
+use crate::{
+    device::cpu::jit::sync,
+    ptx::{
+        ast::Body,
+        cfg::{BlockId, Cfg},
+        inst::{Instruction, Op},
+        modifier::Function,
+        op::Next,
+        operand::{Base, Operand},
+        pass::uniform::{Shape, Shapes},
+        types::{Space, Type},
+    },
 };
 
 /// Kernels with more instructions have code for single threads only: translating takes its time.

@@ -5,18 +5,17 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{
-    super::{
-        Schedule,
-        lower::{Step, Targets, Unsupported, clif_type},
-    },
-    GroupLower,
-    row::Row,
-};
+use super::{GroupLower, row::Row};
 use crate::{
     device::{
         Result,
-        cpu::abi::{BlockContext, DONE, LANES},
+        cpu::{
+            abi::{BlockContext, DONE, LANES},
+            jit::{
+                Schedule,
+                lower::{Step, Targets, Unsupported, clif_type, zero_of},
+            },
+        },
     },
     ptx::{
         ast::{Body, Statement},
@@ -181,7 +180,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             self.lower.b.ins().jump(start, &[]);
             return;
         }
-        let states = self.lower.state_place(LANES);
+        let states = self.lower.state_memory(LANES);
         let states = self.lower.load_unaligned(types::I32X4, states, 0);
         let first = self.lower.b.ins().extractlane(states, 0);
         let firsts = self.lower.b.ins().splat(types::I32X4, first);
@@ -217,7 +216,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         for (index, ty) in body.registers.types().iter().enumerate() {
             let reg = Reg(index as u32);
             if self.shape(reg) == Shape::Varying {
-                let zero = super::super::lower::zero_of(&mut self.lower.b, clif_type(*ty));
+                let zero = zero_of(&mut self.lower.b, clif_type(*ty));
                 let parts = self.spread(zero, 0, *ty);
                 self.set_vectors(reg, &parts);
             }
@@ -366,7 +365,7 @@ impl<'l> GroupLower<'l, '_, '_> {
     /// All four have ended.
     fn group_ends(&mut self) {
         if self.lower.plan().schedule != Schedule::Free {
-            let states = self.lower.state_place(LANES);
+            let states = self.lower.state_memory(LANES);
             let done = self.all_lanes(types::I32X4, u64::from(DONE));
             self.lower.store_unaligned(done, states, 0);
         }

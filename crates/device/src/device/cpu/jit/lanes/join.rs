@@ -2,17 +2,17 @@
 //! what lives there and its turn is over; after the fourth the group goes on.
 //!
 //! What is written between the branch and that place may differ behind it although each thread computes it from what
-//! is the same for all, such as the counter of a loop that threads leave at different turns: such registers vary.
+//! is the same for all, such as the counter of a loop that threads leave in different iterations: such registers vary.
 
 use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{
-    super::{lower::clif_type, sync},
-    GroupLower,
-};
+use super::GroupLower;
 use crate::{
-    device::cpu::abi::LANES,
+    device::cpu::{
+        abi::LANES,
+        jit::{lower::clif_type, sync},
+    },
     ptx::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg, Liveness, RegSet},

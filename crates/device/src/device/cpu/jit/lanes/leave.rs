@@ -6,17 +6,15 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{
-    super::{
-        lower::{Step, Unsupported, clif_type},
-        place::Place,
-    },
-    GroupLower,
-    join::Joins,
-    skip::Skip,
-};
+use super::{GroupLower, join::Joins, skip::Skip};
 use crate::{
-    device::cpu::abi::{BlockContext, LANES},
+    device::cpu::{
+        abi::{BlockContext, LANES},
+        jit::{
+            lower::{Step, Unsupported, clif_type},
+            span::MemorySpan,
+        },
+    },
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},
@@ -237,24 +235,24 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Where a register of the group's threads is spilled to while they are apart.
-    pub(super) fn slot_of(&mut self, reg: Reg) -> Place {
+    pub(super) fn slot_of(&mut self, reg: Reg) -> MemorySpan {
         let slot = self.plan.leaves.slots.get(&reg);
         let slot = slot.map(|slot| (*slot as i64, SLOT_BYTES as u64));
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         // One without a slot has no room, so that an access of it fails the compilation.
         let (offset, bytes) = slot.unwrap_or_default();
-        Place::new(spill, offset, bytes)
+        MemorySpan::new(spill, offset, bytes)
     }
 
     /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
-    pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> Place {
+    pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> MemorySpan {
         let slot = self.plan.leaves.slots.get(&reg);
         let slot = slot.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
         let address = self.lower.b.ins().iadd(spill, offset);
         let bytes = slot.map_or(0, |_| u64::from(bytes));
-        Place::new(address, slot.unwrap_or_default() as i64, bytes)
+        MemorySpan::new(address, slot.unwrap_or_default() as i64, bytes)
     }
 
     fn reload_left(&mut self, spills: &[Reg], lane: Value) {

@@ -5,18 +5,14 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{
-    super::{
-        lower::{Checked, Step},
-        place::Place,
-    },
-    GroupLower,
-    arithmetic::has_form,
-    value::Parts,
-};
+use super::{GroupLower, arithmetic::has_form, value::Parts};
 use crate::{
     device::cpu::{
         abi::{BlockContext, LANES},
+        jit::{
+            lower::{Checked, Step, clif_type},
+            span::MemorySpan,
+        },
         memory::CHUNK_BITS,
     },
     ptx::{
@@ -50,8 +46,8 @@ impl GroupLower<'_, '_, '_> {
         if !i.dst[0].lanes().iter().all(|part| self.holds(part, access.ty)) {
             return Ok(false);
         }
-        let Some((place, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
-        let elements = self.load_row(place, stride, access);
+        let Some((memory, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
+        let elements = self.load_row(memory, stride, access);
         for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
             self.set_vector(operand, access.ty, &parts);
         }
@@ -67,8 +63,8 @@ impl GroupLower<'_, '_, '_> {
                 None => return Ok(false),
             }
         }
-        let Some((place, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
-        self.store_row(place, stride, access, &elements);
+        let Some((memory, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
+        self.store_row(memory, stride, access, &elements);
         Ok(true)
     }
 
@@ -86,7 +82,7 @@ impl GroupLower<'_, '_, '_> {
         i: &Instruction,
         access: &Access,
         write: bool,
-    ) -> Step<Option<(Place, i64)>> {
+    ) -> Step<Option<(MemorySpan, i64)>> {
         let Some(Operand::Address(address)) = i.src.first() else { return Ok(None) };
         let Base::Reg(base) = address.base else { return Ok(None) };
         let bytes = access.bytes();
@@ -101,15 +97,15 @@ impl GroupLower<'_, '_, '_> {
                 self.shared_run(address, stride, checked).map(Some)
             }
             Some(Space::Global | Space::Const) | None => {
-                if let Some(place) = self.place_in_row(index, i, access) {
-                    return Ok(Some((place, stride)));
+                if let Some(memory) = self.memory_in_row(index, i, access) {
+                    return Ok(Some((memory, stride)));
                 }
                 let at = self.lower.address_value(address)?;
                 let at = self.lower.fit(at, types::I64);
                 let span = stride * (LANES as i64 - 1);
                 let fine = self.is_placed(address, at, span, checked);
                 self.lower.stop_unless_placed(fine, at, stride, checked)?;
-                Ok(Some((Place::new(at, 0, span as u64 + u64::from(bytes)), stride)))
+                Ok(Some((MemorySpan::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
             Some(Space::Local | Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(None),
             Some(Space::Reg | Space::Sreg | Space::SharedCluster | Space::Tex) => Ok(None),
@@ -121,7 +117,7 @@ impl GroupLower<'_, '_, '_> {
         address: &Address,
         stride: i64,
         checked: Checked,
-    ) -> Step<(Place, i64)> {
+    ) -> Step<(MemorySpan, i64)> {
         let offset = self.lower.address_value(address)?;
         let offset = self.lower.fit(offset, types::I64);
         let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
@@ -130,7 +126,7 @@ impl GroupLower<'_, '_, '_> {
         self.lower.stop_unless_placed(fine, offset, stride, checked)?;
         let base = self.lower.context_u64(offset_of!(BlockContext, shared_base));
         let first = self.lower.b.ins().iadd(base, offset);
-        Ok((Place::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
+        Ok((MemorySpan::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
     }
 
     /// Whether the accesses from the one at `at` to the one `span` bytes behind it are good; where that does not
@@ -151,12 +147,12 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Each element of the accesses as vectors.
-    fn load_row(&mut self, place: Place, stride: i64, access: &Access) -> Vec<Parts> {
+    fn load_row(&mut self, memory: MemorySpan, stride: i64, access: &Access) -> Vec<Parts> {
         let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
         let vector = super::value::form(access.ty).0;
         let dense = stride as usize == lanes * width;
         let row = |group: &mut Self, index: usize| {
-            group.lower.load_unaligned(vector, place, 16 * index as i64)
+            group.lower.load_unaligned(vector, memory, 16 * index as i64)
         };
         match (dense, lanes, width) {
             (true, 1, 4) => vec![vec![row(self, 0)]],
@@ -181,14 +177,14 @@ impl GroupLower<'_, '_, '_> {
                 };
                 vec![column(self, 0), column(self, 1)]
             }
-            _ => (0..lanes).map(|e| self.gathered(place, stride, e * width, access.ty)).collect(),
+            _ => (0..lanes).map(|e| self.gathered(memory, stride, e * width, access.ty)).collect(),
         }
     }
 
-    fn gathered(&mut self, place: Place, stride: i64, offset: usize, ty: Type) -> Parts {
-        let clif = super::super::lower::clif_type(ty);
+    fn gathered(&mut self, memory: MemorySpan, stride: i64, offset: usize, ty: Type) -> Parts {
+        let clif = clif_type(ty);
         let values =
-            [0, 1, 2, 3].map(|lane| self.lower.load(clif, place, lane * stride + offset as i64));
+            [0, 1, 2, 3].map(|lane| self.lower.load(clif, memory, lane * stride + offset as i64));
         self.join_lanes(&values, ty)
     }
 
@@ -205,7 +201,7 @@ impl GroupLower<'_, '_, '_> {
         ]
     }
 
-    fn store_row(&mut self, place: Place, stride: i64, access: &Access, elements: &[Parts]) {
+    fn store_row(&mut self, memory: MemorySpan, stride: i64, access: &Access, elements: &[Parts]) {
         let (lanes, width) = (elements.len(), access.ty.bytes() as usize);
         let dense = stride as usize == lanes * width;
         let rows: Vec<Value> = match (dense, lanes, width) {
@@ -218,19 +214,19 @@ impl GroupLower<'_, '_, '_> {
                 let columns = [0, 1, 2, 3].map(|e| elements[e][0]);
                 self.transposed(columns).to_vec()
             }
-            _ => return self.scattered(place, stride, access.ty, elements),
+            _ => return self.scattered(memory, stride, access.ty, elements),
         };
         for (index, row) in rows.into_iter().enumerate() {
-            self.lower.store_unaligned(row, place, 16 * index as i64);
+            self.lower.store_unaligned(row, memory, 16 * index as i64);
         }
     }
 
-    fn scattered(&mut self, place: Place, stride: i64, ty: Type, elements: &[Parts]) {
+    fn scattered(&mut self, memory: MemorySpan, stride: i64, ty: Type, elements: &[Parts]) {
         for lane in 0..LANES {
             for (element, parts) in elements.iter().enumerate() {
                 let value = self.lane_of(parts, lane, ty);
                 let at = lane as i64 * stride + element as i64 * i64::from(ty.bytes());
-                self.lower.store(value, place, at);
+                self.lower.store(value, memory, at);
             }
         }
     }

@@ -1,5 +1,8 @@
 //! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
 //!
+//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of four threads, beside
+//! that for single threads. Must not know: `device::cpu::interp`, `device::cpu::layout`, `device::cpu::texture`.
+//!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
 //! once for groups of four ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
 //! what is spilled there. In the code for groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
@@ -220,7 +223,7 @@ impl Plan {
 pub(super) struct GroupLower<'l, 'a, 'f> {
     lower: &'l mut Lower<'a, 'f>,
     plan: &'l Plan,
-    /// The block that a group is in although some of its threads would have gone round it.
+    /// The block that is executed under a lane mask, because only some threads of the group take it.
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,

@@ -10,10 +10,6 @@ use cranelift_codegen::ir::{
 };
 
 use super::{
-    super::{
-        lower::{Checked, Step, Targets, Unsupported, int_condition},
-        place::Place,
-    },
     GroupLower,
     leave::widens,
     row::{Predicate, ROW, Row},
@@ -21,7 +17,13 @@ use super::{
 use crate::{
     device::{
         Result,
-        cpu::abi::{BlockContext, LANES},
+        cpu::{
+            abi::{BlockContext, LANES},
+            jit::{
+                lower::{Checked, Step, Targets, Unsupported, int_condition},
+                span::MemorySpan,
+            },
+        },
     },
     ptx::{
         ast::Statement,
@@ -52,12 +54,12 @@ impl GroupLower<'_, '_, '_> {
 
     /// In the code for groups that were prechecked: what a group accesses at a statement whose check was done for its
     /// row. It is computed from what was checked.
-    pub(super) fn place_in_row(
+    pub(super) fn memory_in_row(
         &mut self,
         statement: usize,
         i: &Instruction,
         access: &Access,
-    ) -> Option<Place> {
+    ) -> Option<MemorySpan> {
         let row = self.prechecked.filter(|row| row.hoisted[statement])?;
         let Some(Operand::Address(address)) = i.src.first() else { return None };
         let (base, stride) = row.row_stride(i, access)?;
@@ -73,7 +75,7 @@ impl GroupLower<'_, '_, '_> {
         let distance = self.lower.b.ins().imul_imm_u(before, stride);
         let at = self.lower.b.ins().iadd(first, distance);
         let bytes = stride as u64 * (LANES as u64 - 1) + u64::from(access.bytes());
-        Some(Place::new(at, address.offset, bytes))
+        Some(MemorySpan::new(at, address.offset, bytes))
     }
 
     /// In the code for groups that were prechecked: the way that their row goes at a branch or an end.

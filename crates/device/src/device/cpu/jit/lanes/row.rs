@@ -15,22 +15,19 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::{
-    super::{Schedule, sync},
-    estimate,
-    leave::widens,
-    memory::is_plain,
-    skip::Skip,
-};
-use crate::ptx::{
-    ast::{Body, Statement},
-    cfg::{Cfg, RegSet},
-    inst::{Instruction, Op},
-    modifier::{Access, BoolOp, Cmp},
-    op::Next,
-    operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
-    pass::uniform::Shapes,
-    types::{Space, Type},
+use super::{estimate, leave::widens, memory::is_plain, skip::Skip};
+use crate::{
+    device::cpu::jit::{Schedule, sync},
+    ptx::{
+        ast::{Body, Statement},
+        cfg::{Cfg, RegSet},
+        inst::{Instruction, Op},
+        modifier::{Access, BoolOp, Cmp},
+        op::Next,
+        operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
+        pass::uniform::Shapes,
+        types::{Space, Type},
+    },
 };
 
 /// Threads of a row.

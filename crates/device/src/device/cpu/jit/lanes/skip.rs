@@ -3,17 +3,16 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::{
-    super::lower::{Step, Unsupported},
-    GroupLower, estimate,
-    value::Parts,
-};
-use crate::ptx::{
-    ast::Body,
-    cfg::{Cfg, Liveness},
-    inst::{Instruction, Op},
-    operand::Reg,
-    pass::uniform::{Shape, Shapes},
+use super::{GroupLower, estimate, value::Parts};
+use crate::{
+    device::cpu::jit::lower::{Step, Unsupported},
+    ptx::{
+        ast::Body,
+        cfg::{Cfg, Liveness},
+        inst::{Instruction, Op},
+        operand::Reg,
+        pass::uniform::{Shape, Shapes},
+    },
 };
 
 /// The most instructions that are cheaper than a branch that often goes both ways.

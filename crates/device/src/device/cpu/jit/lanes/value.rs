@@ -2,12 +2,12 @@
 
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value, types};
 
-use super::{
-    super::lower::{Lower, Step, clif_type, int_type},
-    GroupLower,
-};
+use super::GroupLower;
 use crate::{
-    device::cpu::abi::LANES,
+    device::cpu::{
+        abi::LANES,
+        jit::lower::{Lower, Step, clif_type, int_type},
+    },
     ptx::{
         inst::Instruction,
         operand::{Operand, Reg},

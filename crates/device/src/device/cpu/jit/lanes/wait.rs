@@ -2,16 +2,16 @@
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
-use super::{
-    super::{
-        Schedule,
-        lower::{Step, Unsupported, clif_type},
-        sync::{Point, resume_kind},
-    },
-    GroupLower,
-};
+use super::GroupLower;
 use crate::{
-    device::cpu::abi::{BLOCKED, LANES},
+    device::cpu::{
+        abi::{BLOCKED, LANES},
+        jit::{
+            Schedule,
+            lower::{Step, Unsupported, clif_type},
+            sync::{Point, resume_kind},
+        },
+    },
     ptx::{inst::Instruction, operand::Reg, types::Type},
 };
 
@@ -27,7 +27,7 @@ impl GroupLower<'_, '_, '_> {
             self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind))?;
         }
         self.spill_vectors(&spills);
-        let states = self.lower.state_place(LANES);
+        let states = self.lower.state_memory(LANES);
         let blocked = self.all_lanes(types::I32X4, u64::from(state | BLOCKED));
         self.lower.store_unaligned(blocked, states, 0);
         self.lower.count_waiting(LANES as i64);
@@ -46,10 +46,10 @@ impl GroupLower<'_, '_, '_> {
     fn spill_vectors(&mut self, spills: &[(Reg, usize)]) {
         for &(reg, offset) in spills {
             let ty = self.lower.body().registers.ty(reg);
-            let place = self.lower.spill_place(offset, clif_type(ty).bytes().max(4), LANES);
+            let memory = self.lower.spill_memory(offset, clif_type(ty).bytes().max(4), LANES);
             for (index, part) in self.spill_parts(reg, ty).into_iter().enumerate() {
                 let width = self.lower.b.func.dfg.value_type(part).bytes();
-                self.lower.store_unaligned(part, place, index as i64 * i64::from(width));
+                self.lower.store_unaligned(part, memory, index as i64 * i64::from(width));
             }
         }
     }
@@ -107,11 +107,11 @@ impl GroupLower<'_, '_, '_> {
             8 => (Type::B64, types::I64, types::I64X2),
             _ => (Type::B32, types::I32, types::I32X4),
         };
-        let place = self.lower.spill_place(offset, int.bytes(), LANES);
-        let first = self.lower.load_unaligned(int, place, 0);
+        let memory = self.lower.spill_memory(offset, int.bytes(), LANES);
+        let first = self.lower.load_unaligned(int, memory, 0);
         let due = self.spread(first, stride, ty);
         let equal = due.into_iter().enumerate().map(|(index, due)| {
-            let found = self.lower.load_unaligned(form, place, 16 * index as i64);
+            let found = self.lower.load_unaligned(form, memory, 16 * index as i64);
             let equal = self.lower.b.ins().icmp(IntCC::Equal, found, due);
             self.recast(equal, types::I32X4)
         });
@@ -122,10 +122,10 @@ impl GroupLower<'_, '_, '_> {
     /// are not alike.
     fn compare_spilled_pairs(&mut self, offset: usize) -> Vec<Value> {
         let form = types::I64X2;
-        let place = self.lower.spill_place(offset, form.bytes(), LANES);
-        let first = self.lower.load_unaligned(form, place, 0);
+        let memory = self.lower.spill_memory(offset, form.bytes(), LANES);
+        let first = self.lower.load_unaligned(form, memory, 0);
         let equal = (1..LANES as i64).map(|lane| {
-            let found = self.lower.load_unaligned(form, place, 16 * lane);
+            let found = self.lower.load_unaligned(form, memory, 16 * lane);
             let equal = self.lower.b.ins().icmp(IntCC::Equal, found, first);
             self.recast(equal, types::I32X4)
         });
@@ -137,9 +137,9 @@ impl GroupLower<'_, '_, '_> {
             let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let stored = if clif.bytes() < 4 { types::I32 } else { clif };
-            let place = self.lower.spill_place(offset, stored.bytes(), LANES);
+            let memory = self.lower.spill_memory(offset, stored.bytes(), LANES);
             if self.shape(reg).stride().is_some() {
-                let first = self.lower.load_unaligned(stored, place, 0);
+                let first = self.lower.load_unaligned(stored, memory, 0);
                 let first = self.lower.fit(first, clif);
                 self.lower.b.def_var(self.lower.variable(reg), first);
                 continue;
@@ -149,7 +149,7 @@ impl GroupLower<'_, '_, '_> {
             let mut parts = Vec::new();
             for index in 0..count {
                 let at = index as i64 * i64::from(form.bytes());
-                let part = self.lower.load_unaligned(form, place, at);
+                let part = self.lower.load_unaligned(form, memory, at);
                 parts.push(if ty == Type::Pred {
                     let zero = self.all_lanes(types::I32X4, 0);
                     self.lower.b.ins().icmp(IntCC::NotEqual, part, zero)

@@ -7,7 +7,7 @@ use super::{
     memory::{Checked, address_operand},
 };
 use crate::{
-    device::cpu::jit::place::Place,
+    device::cpu::jit::span::MemorySpan,
     ptx::{
         inst::Instruction,
         modifier::{AtomOp, Atomic},
@@ -21,9 +21,9 @@ impl Lower<'_, '_> {
         let bytes = atomic.ty.bytes() * u32::from(atomic.lanes.max(1));
         let checked = Checked { space: atomic.space, bytes, write: true };
         let address = address_operand(i, 0)?;
-        let place = self.locate(&address, checked)?;
+        let memory = self.locate(&address, checked)?;
         if atomic.lanes > 1 {
-            return self.atomic_lanes(i, atomic, place, checked);
+            return self.atomic_lanes(i, atomic, memory, checked);
         }
         let operand = self.source(i, 1, atomic.ty)?;
         let third = match i.src.get(2) {
@@ -31,9 +31,9 @@ impl Lower<'_, '_> {
             _ => None,
         };
         let old = if checked.is_private() {
-            self.change(place, 0, atomic, operand, third)?
+            self.change(memory, 0, atomic, operand, third)?
         } else {
-            self.change_atomically(place, 0, atomic, operand, third)?
+            self.change_atomically(memory, 0, atomic, operand, third)?
         };
         match i.dst.first() {
             Some(destination) => self.set_extended(destination, old, atomic.ty),
@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
         &mut self,
         i: &Instruction,
         atomic: &Atomic,
-        place: Place,
+        memory: MemorySpan,
         checked: Checked,
     ) -> Step {
         let operands = i.src.get(1).map_or(&[][..], Operand::lanes);
@@ -55,9 +55,9 @@ impl Lower<'_, '_> {
             let at = i64::from(atomic.ty.bytes()) * lane as i64;
             let operand = self.value(operand, atomic.ty)?;
             let old = if checked.is_private() {
-                self.change(place, at, atomic, operand, None)?
+                self.change(memory, at, atomic, operand, None)?
             } else {
-                self.change_atomically(place, at, atomic, operand, None)?
+                self.change_atomically(memory, at, atomic, operand, None)?
             };
             if let Some(destination) = destinations.get(lane) {
                 self.set_extended(destination, old, atomic.ty)?;
@@ -68,21 +68,21 @@ impl Lower<'_, '_> {
 
     fn change(
         &mut self,
-        place: Place,
+        memory: MemorySpan,
         at: i64,
         a: &Atomic,
         b: Value,
         c: Option<Value>,
     ) -> Step<Value> {
-        let old = self.load(clif_type(a.ty), place, at);
+        let old = self.load(clif_type(a.ty), memory, at);
         let new = self.changed(a, old, b, c)?;
-        self.store(new, place, at);
+        self.store(new, memory, at);
         Ok(old)
     }
 
     fn change_atomically(
         &mut self,
-        place: Place,
+        memory: MemorySpan,
         at: i64,
         a: &Atomic,
         b: Value,
@@ -92,19 +92,25 @@ impl Lower<'_, '_> {
         let int = int_type(ty.bytes());
         if let (AtomOp::Cas, Some(new)) = (a.op, c) {
             let [expected, new] = [b, new].map(|value| self.fit(value, int));
-            return Ok(self.compare_and_swap([expected, new], place, at));
+            return Ok(self.compare_and_swap([expected, new], memory, at));
         }
         if let Some(op) = direct(a) {
             let operand = self.fit(b, int);
-            return Ok(self.update_atomic(op, operand, place, at));
+            return Ok(self.update_atomic(op, operand, memory, at));
         }
-        self.change_by_exchange(place, at, a, b)
+        self.change_by_exchange(memory, at, a, b)
     }
 
     /// What no machine instruction does: computed, and stored if nobody was faster.
-    fn change_by_exchange(&mut self, place: Place, at: i64, a: &Atomic, b: Value) -> Step<Value> {
+    fn change_by_exchange(
+        &mut self,
+        memory: MemorySpan,
+        at: i64,
+        a: &Atomic,
+        b: Value,
+    ) -> Step<Value> {
         let int = int_type(a.ty.bytes());
-        let first = self.load_atomic(int, place, at);
+        let first = self.load_atomic(int, memory, at);
         let [again, done] = [(); 2].map(|()| self.b.create_block());
         let expected = self.b.append_block_param(again, int);
         let result = self.b.append_block_param(done, int);
@@ -113,7 +119,7 @@ impl Lower<'_, '_> {
         let old = self.fit(expected, clif_type(a.ty));
         let new = self.changed(a, old, b, None)?;
         let new = self.fit(new, int);
-        let found = self.compare_and_swap([expected, new], place, at);
+        let found = self.compare_and_swap([expected, new], memory, at);
         let same = self.b.ins().icmp(IntCC::Equal, found, expected);
         let found = [BlockArg::Value(found)];
         self.b.ins().brif(same, done, &found, again, &found);

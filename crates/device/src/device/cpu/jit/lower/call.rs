@@ -12,7 +12,7 @@ use crate::{
         Result,
         cpu::{
             abi::{BlockContext, STOPPED},
-            jit::{kernel::SiteKind, place::Place, pointers::NO_FUNCTION},
+            jit::{kernel::SiteKind, pointers::NO_FUNCTION, span::MemorySpan},
             layout::SymbolPlace,
         },
     },
@@ -37,9 +37,9 @@ impl Lower<'_, '_> {
         self.arguments[position]
     }
 
-    /// The place of a parameter or result of this device function.
-    fn argument_place(&self, position: usize, param: &Param) -> Place {
-        Place::new(self.argument(position), 0, param.bytes())
+    /// The memory of a parameter or result of this device function.
+    fn argument_memory(&self, position: usize, param: &Param) -> MemorySpan {
+        MemorySpan::new(self.argument(position), 0, param.bytes())
     }
 
     // The callee ------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
         self.define_all_registers();
         for (position, param) in self.source.function.params.iter().enumerate() {
             if let Some(reg) = param.reg {
-                let from = self.argument_place(position, param);
+                let from = self.argument_memory(position, param);
                 let value = self.load(clif_type(param.ty), from, 0);
                 let value = self.fit(value, clif_type(self.source.body.registers.ty(reg)));
                 self.b.def_var(self.variable(reg), value);
@@ -73,17 +73,17 @@ impl Lower<'_, '_> {
 
     fn push_frame(&mut self) {
         let at = offset_of!(BlockContext, local_top);
-        let local = self.load(types::I64, self.context_place(), at as i64);
+        let local = self.load(types::I64, self.context_memory(), at as i64);
         self.b.def_var(self.thread.local, local);
         let start = offset_of!(BlockContext, local_start) as i64;
-        let start = self.load(types::I64, self.context_place(), start);
+        let start = self.load(types::I64, self.context_memory(), start);
         self.b.def_var(self.thread.start, start);
         if self.source.frame.local_bytes == 0 {
             return;
         }
         let top = self.b.ins().iadd_imm_u(local, self.source.frame.local_bytes as i64);
         let limit = offset_of!(BlockContext, local_limit) as i64;
-        let limit = self.load(types::I64, self.context_place(), limit);
+        let limit = self.load(types::I64, self.context_memory(), limit);
         let fine = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, top, limit);
         self.stop_unless(fine, SiteKind::Stack, top);
         self.set_context(top, at);
@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
         for (index, result) in function.returns.iter().enumerate() {
             if let Some(reg) = result.reg {
                 let value = self.register(reg, result.ty);
-                let to = self.argument_place(function.params.len() + index, result);
+                let to = self.argument_memory(function.params.len() + index, result);
                 self.store(value, to, 0);
             }
         }
@@ -119,10 +119,10 @@ impl Lower<'_, '_> {
             .module
             .parameters_of_call(body, i)
             .ok_or(Unsupported::Part("a call without a prototype"))?;
-        let places = self.pass_all(i, params, returns)?;
+        let spans = self.pass_all(i, params, returns)?;
         let mut arguments = vec![self.context];
-        for place in &places {
-            let address = self.address_of(*place);
+        for memory in &spans {
+            let address = self.address_of(*memory);
             arguments.push(address);
         }
         let status = match i.callee().and_then(|callee| unit.ids[callee as usize]) {
@@ -132,7 +132,7 @@ impl Lower<'_, '_> {
         self.after_call(status);
         for (index, (operand, param)) in i.dst.iter().zip(returns).enumerate() {
             if let Operand::Reg(_) = operand {
-                let from = places[params.len() + index];
+                let from = spans[params.len() + index];
                 let value = self.load(clif_type(param.ty), from, 0);
                 self.set_operand(operand, value)?;
             }
@@ -146,43 +146,43 @@ impl Lower<'_, '_> {
         self.b.inst_results(call)[0]
     }
 
-    /// The places of arguments, with what is passed, and of results.
+    /// The memory of each argument, with what is passed in it, and of each result.
     fn pass_all(
         &mut self,
         i: &Instruction,
         params: &[Param],
         returns: &[Param],
-    ) -> Step<Vec<Place>> {
+    ) -> Step<Vec<MemorySpan>> {
         let given = i.src.get(1..).unwrap_or(&[]);
         if given.len() != params.len() || i.dst.len() != returns.len() {
             return Err(Unsupported::Part("a call with the wrong number of arguments"));
         }
         let operands = given.iter().chain(&i.dst);
         let mut temporaries = self.source.frame.temporaries();
-        let mut places = Vec::new();
+        let mut spans = Vec::new();
         for (index, (operand, param)) in operands.zip(params.iter().chain(returns)).enumerate() {
             if let Operand::Symbol(Symbol::Local(local), 0) = operand {
-                places.push(self.variable_place(*local, param)?);
+                spans.push(self.variable_memory(*local, param)?);
                 continue;
             }
             let local = self.b.use_var(self.thread.local);
-            let place = Place::new(local, temporaries.next(param) as i64, param.bytes());
+            let memory = MemorySpan::new(local, temporaries.next(param) as i64, param.bytes());
             if index < params.len() {
                 let value = self.value(operand, param.ty)?;
-                self.store(value, place, 0);
+                self.store(value, memory, 0);
             }
-            places.push(place);
+            spans.push(memory);
         }
-        Ok(places)
+        Ok(spans)
     }
 
     /// A `.param` variable of this function, for a parameter that is passed in it.
-    fn variable_place(&mut self, local: u32, param: &Param) -> Step<Place> {
+    fn variable_memory(&mut self, local: u32, param: &Param) -> Step<MemorySpan> {
         let symbol = Symbol::Local(local);
         match self.spot(symbol) {
             Some(SymbolPlace::Local { offset, bytes }) if bytes >= param.bytes() => {
                 let base = self.b.use_var(self.thread.local);
-                Ok(Place::new(base, offset as i64, bytes))
+                Ok(MemorySpan::new(base, offset as i64, bytes))
             }
             _ => Err(Unsupported::Part("an argument shorter than its parameter")),
         }
@@ -272,8 +272,8 @@ impl Lower<'_, '_> {
     fn call_argument(&mut self, i: &Instruction, at: usize, ty: Type) -> Step<Value> {
         let operand = i.src.get(at).ok_or(Unsupported::Part("too few operands"))?;
         if let Operand::Symbol(Symbol::Local(local), 0) = operand {
-            let place = self.variable_place(*local, &Param::scalar(ty))?;
-            return Ok(self.load(clif_type(ty), place, 0));
+            let memory = self.variable_memory(*local, &Param::scalar(ty))?;
+            return Ok(self.load(clif_type(ty), memory, 0));
         }
         self.value(operand, ty)
     }
@@ -282,8 +282,8 @@ impl Lower<'_, '_> {
         match i.dst.first() {
             Some(Operand::Symbol(Symbol::Local(local), 0)) => {
                 let ty = super::special::bits_type(self.b.func.dfg.value_type(value).bytes());
-                let place = self.variable_place(*local, &Param::scalar(ty))?;
-                self.store(value, place, 0);
+                let memory = self.variable_memory(*local, &Param::scalar(ty))?;
+                self.store(value, memory, 0);
                 Ok(())
             }
             Some(operand) => self.set_operand(operand, value),

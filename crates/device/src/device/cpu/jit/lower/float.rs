@@ -6,15 +6,16 @@ use cranelift_codegen::ir::{
     types,
 };
 
-use super::{
-    super::math::FLUSH, Lower, Step, Unsupported, approximate::approximation, clif_type, int_type,
-};
-use crate::ptx::{
-    inst::Instruction,
-    modifier::{Function, MinMax, Mode, Rounding, Test},
-    op::FloatOp,
-    operand::Operand,
-    types::Type,
+use super::{Lower, Step, Unsupported, approximate::approximation, clif_type, int_type};
+use crate::{
+    device::cpu::jit::math::FLUSH,
+    ptx::{
+        inst::Instruction,
+        modifier::{Function, MinMax, Mode, Rounding, Test},
+        op::FloatOp,
+        operand::Operand,
+        types::Type,
+    },
 };
 
 impl Lower<'_, '_> {

@@ -30,14 +30,14 @@ impl Lower<'_, '_> {
         }
         let write = !matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait);
         let checked = Checked { space: m.space, bytes: 8, write };
-        let place = self.locate(&address_operand(i, 0)?, checked)?;
+        let memory = self.locate(&address_operand(i, 0)?, checked)?;
         // Atomic, so that a loop that waits reads it again each time round.
-        let word = self.load_atomic(types::I64, place, 0);
+        let word = self.load_atomic(types::I64, memory, 0);
         if !write {
             return self.phase_is_over(i, m, word);
         }
         let changed = self.mbarrier_step(i, m, word)?;
-        self.store(changed, place, 0);
+        self.store(changed, memory, 0);
         match i.dst.first() {
             Some(state) => self.set_operand(state, word),
             None => Ok(()),

@@ -10,7 +10,7 @@ use super::{Lower, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
         abi::BlockContext,
-        jit::{kernel::SiteKind, place::Place},
+        jit::{kernel::SiteKind, span::MemorySpan},
         layout::{SymbolPlace, function_handle},
         memory::{CHUNK_BITS, Tables},
     },
@@ -57,13 +57,13 @@ impl Lower<'_, '_> {
         let address = address_operand(i, 0)?;
         let write = false;
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
-        let place = self.locate(&address, checked)?;
+        let memory = self.locate(&address, checked)?;
         let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         if access.lanes > 1 && access.is_strong() && access.bytes() <= 16 {
-            return self.load_whole(place, access, destination);
+            return self.load_whole(memory, access, destination);
         }
         for (lane, operand) in destination.lanes().iter().enumerate() {
-            let value = self.load_lane(place, lane, access);
+            let value = self.load_lane(memory, lane, access);
             if !matches!(operand, Operand::Sink) {
                 self.set_extended(operand, value, access.ty)?;
             }
@@ -71,24 +71,24 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn load_lane(&mut self, place: Place, lane: usize, access: &Access) -> Value {
+    fn load_lane(&mut self, memory: MemorySpan, lane: usize, access: &Access) -> Value {
         let ty = clif_type(access.ty);
         let at = lane as i64 * i64::from(access.ty.bytes());
         if !access.is_strong() || access.ty.bytes() > 8 {
-            return self.load(ty, place, at);
+            return self.load(ty, memory, at);
         }
         // A plain load may be merged with an earlier one of the same place.
-        let value = self.load_atomic(int_type(ty.bytes()), place, at);
+        let value = self.load_atomic(int_type(ty.bytes()), memory, at);
         self.fit(value, ty)
     }
 
     /// A strong load of a vector: in one piece, as GPUs do it, since code relies on that.
-    fn load_whole(&mut self, place: Place, access: &Access, to: &Operand) -> Step {
+    fn load_whole(&mut self, memory: MemorySpan, access: &Access, to: &Operand) -> Step {
         let words = if access.bytes() <= 8 {
-            vec![self.load_atomic(int_type(access.bytes()), place, 0)]
+            vec![self.load_atomic(int_type(access.bytes()), memory, 0)]
         } else {
             self.forget_loads();
-            let pair = self.load(types::I64X2, place, 0);
+            let pair = self.load(types::I64X2, memory, 0);
             [0, 1].map(|half| self.b.ins().extractlane(pair, half)).to_vec()
         };
         let (ty, bytes) = (clif_type(access.ty), access.ty.bytes());
@@ -105,7 +105,7 @@ impl Lower<'_, '_> {
     }
 
     /// The counterpart of [`Lower::load_whole`].
-    fn store_whole(&mut self, values: &[Value], place: Place, access: &Access) {
+    fn store_whole(&mut self, values: &[Value], memory: MemorySpan, access: &Access) {
         let bytes = access.ty.bytes();
         let word = int_type(access.bytes().min(8));
         let lanes = (8 / bytes) as usize;
@@ -125,9 +125,9 @@ impl Lower<'_, '_> {
             [low, high] => {
                 let pair = self.b.ins().scalar_to_vector(types::I64X2, low);
                 let pair = self.b.ins().insertlane(pair, high, 1);
-                self.store(pair, place, 0);
+                self.store(pair, memory, 0);
             }
-            [word, ..] => self.store_lane(word, place, 0, access.is_strong()),
+            [word, ..] => self.store_lane(word, memory, 0, access.is_strong()),
             [] => {}
         }
     }
@@ -139,27 +139,27 @@ impl Lower<'_, '_> {
         let operand = i.src.get(1).ok_or(Unsupported::Part("too few operands"))?;
         let values: Vec<Value> =
             operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
-        let place = self.locate(&address, checked)?;
+        let memory = self.locate(&address, checked)?;
         if access.lanes > 1 && access.is_strong() && access.bytes() <= 16 {
-            self.store_whole(&values, place, access);
+            self.store_whole(&values, memory, access);
             return Ok(());
         }
         for (lane, value) in values.into_iter().enumerate() {
             let at = lane as i64 * i64::from(access.ty.bytes());
-            self.store_lane(value, place, at, access.is_strong());
+            self.store_lane(value, memory, at, access.is_strong());
         }
         Ok(())
     }
 
-    fn store_lane(&mut self, value: Value, place: Place, at: i64, strong: bool) {
+    fn store_lane(&mut self, value: Value, memory: MemorySpan, at: i64, strong: bool) {
         // Stores of x86-64 are releases already.
         let plain = !strong || cfg!(target_arch = "x86_64");
         let ty = self.b.func.dfg.value_type(value);
         if plain || ty.bytes() > 8 {
-            self.store(value, place, at);
+            self.store(value, memory, at);
         } else {
             let value = self.fit(value, int_type(ty.bytes()));
-            self.store_atomic(value, place, at);
+            self.store_atomic(value, memory, at);
         }
     }
 
@@ -206,7 +206,7 @@ impl Lower<'_, '_> {
 
     /// Where the source of a copy lies of which the first `size` bytes are read, if that is less than all. It is
     /// aligned as the whole is, so that the rest lies in the arena, too: loading it harms nobody.
-    fn locate_part(&mut self, from: &Address, size: Value, checked: Checked) -> Step<Place> {
+    fn locate_part(&mut self, from: &Address, size: Value, checked: Checked) -> Step<MemorySpan> {
         let at = self.address_value(from)?;
         let at = self.fit(at, types::I64);
         let size = self.b.ins().uextend(types::I64, size);
@@ -217,13 +217,13 @@ impl Lower<'_, '_> {
         let least = self.b.ins().umin(end, size);
         let last = self.b.ins().isub(end, least);
         let is_within = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
-        let has_room = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, size);
+        let is_long_enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, size);
         let rest = self.b.ins().band_imm_u(at, u64::from(checked.bytes - 1) as i64);
         let is_aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-        let fine = self.b.ins().band(is_within, has_room);
+        let fine = self.b.ins().band(is_within, is_long_enough);
         let fine = self.b.ins().band(fine, is_aligned);
         self.stop_unless(fine, checked.site(), at);
-        Ok(Place::new(at, 0, checked.bytes.into()))
+        Ok(MemorySpan::new(at, 0, checked.bytes.into()))
     }
 
     /// A word's bytes below `size - start`, zeros above.
@@ -239,11 +239,11 @@ impl Lower<'_, '_> {
     }
 
     /// Where an access goes, once it is known to be good.
-    pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+    pub(super) fn locate(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         if let Some((symbol, offset)) = self.source.known.resolve(address)
-            && let Some(place) = self.locate_known(symbol, offset, checked)?
+            && let Some(memory) = self.locate_known(symbol, offset, checked)?
         {
-            return Ok(place);
+            return Ok(memory);
         }
         match checked.space {
             Some(Space::Shared | Space::SharedCta) => self.locate_shared(address, checked),
@@ -269,7 +269,7 @@ impl Lower<'_, '_> {
         symbol: Symbol,
         offset: i64,
         checked: Checked,
-    ) -> Step<Option<Place>> {
+    ) -> Step<Option<MemorySpan>> {
         let Some(spot) = self.spot(symbol).filter(|spot| is_reached(*spot, checked.space)) else {
             return Ok(None);
         };
@@ -306,8 +306,8 @@ impl Lower<'_, '_> {
             | SymbolPlace::DynamicShared
             | SymbolPlace::Function(_) => (None, None),
         };
-        let place = |(base, at)| Place::new(base, at as i64, checked.bytes.into());
-        Ok(base.zip(at).map(place))
+        let memory = |(base, at)| MemorySpan::new(base, at as i64, checked.bytes.into());
+        Ok(base.zip(at).map(memory))
     }
 
     fn is_constant(&self, symbol: Symbol) -> bool {
@@ -340,7 +340,7 @@ impl Lower<'_, '_> {
         })
     }
 
-    fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+    fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         let offset = self.address_value(address)?;
         let ty = self.b.func.dfg.value_type(offset);
         let bytes = self.context_field(ty, offset_of!(BlockContext, shared_bytes));
@@ -348,12 +348,12 @@ impl Lower<'_, '_> {
         self.check(offset, bytes, checked, wide);
         let base = self.context_u64(offset_of!(BlockContext, shared_base));
         let at = self.b.ins().iadd(base, wide);
-        Ok(Place::new(at, 0, checked.bytes.into()))
+        Ok(MemorySpan::new(at, 0, checked.bytes.into()))
     }
 
     /// A kernel's parameter at a computed address: only what is a parameter, so that it is known to stay what it is
     /// as long as the launch runs.
-    fn locate_in_parameters(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+    fn locate_in_parameters(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         if checked.write {
             return Err(Unsupported::Part("a kernel's parameter is written"));
         }
@@ -363,13 +363,13 @@ impl Lower<'_, '_> {
         let offset = self.b.ins().isub(at, base);
         let bytes = self.context_u64(offset_of!(BlockContext, param_bytes));
         self.check(offset, bytes, checked, at);
-        Ok(Place::new(at, 0, checked.bytes.into()))
+        Ok(MemorySpan::new(at, 0, checked.bytes.into()))
     }
 
-    fn locate_in_arena(&mut self, address: &Address, checked: Checked) -> Step<Place> {
+    fn locate_in_arena(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
-        let place = Place::new(at, 0, checked.bytes.into());
+        let memory = MemorySpan::new(at, 0, checked.bytes.into());
         if checked.space == Some(Space::Local) {
             let window = self.own_frames();
             let fine = match self.for_all {
@@ -377,11 +377,11 @@ impl Lower<'_, '_> {
                 false => self.lies_between(at, window, checked),
             };
             self.stop_unless_reached(fine, at, checked);
-            return Ok(place);
+            return Ok(memory);
         }
         if let Some(fine) = self.is_in_window(address, at, 0, checked) {
             self.stop_unless_placed(fine, at, 0, checked)?;
-            return Ok(place);
+            return Ok(memory);
         }
         if checked.is_generic() {
             self.check_generic(at, checked);
@@ -389,7 +389,7 @@ impl Lower<'_, '_> {
             let (offset, end) = self.end_of_allocation(at, checked.write);
             self.check(offset, end, checked, at);
         }
-        Ok(place)
+        Ok(memory)
     }
 
     /// What the thread uses of local memory: the frame of its kernel, and those of the functions that were called up to
@@ -480,7 +480,7 @@ impl Lower<'_, '_> {
     /// As [`Lower::context_window`], loaded where it is asked for: nothing of it is to be kept in registers elsewhere.
     fn cold_window(&mut self, window: Window) -> (Value, Value) {
         let (base, bytes) = window.fields();
-        let context = self.context_place();
+        let context = self.context_memory();
         let start = self.load(types::I64, context, base as i64);
         (start, self.load(types::I64, context, bytes as i64))
     }
@@ -504,7 +504,7 @@ impl Lower<'_, '_> {
         let entry = self.b.ins().band_imm_u(entry, self.source.unit.tables.chunk_mask as i64);
         let entry = self.b.ins().ishl_imm_u(entry, 3);
         let entry = self.b.ins().iadd(ends, entry);
-        (offset, self.load(types::I64, Place::new(entry, 0, 8), 0))
+        (offset, self.load(types::I64, MemorySpan::new(entry, 0, 8), 0))
     }
 
     /// That an access at `offset`, aligned, ends at or before `end`; `shown` is the address for the message.

@@ -178,7 +178,7 @@ impl Lower<'_, '_> {
 
     /// A field of the context that differs from thread to thread.
     fn thread_field(&mut self, offset: usize) -> Value {
-        self.load(types::I32, self.context_place(), offset as i64)
+        self.load(types::I32, self.context_memory(), offset as i64)
     }
 
     /// The thread's index in its block.

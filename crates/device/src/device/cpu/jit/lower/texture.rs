@@ -8,7 +8,7 @@ use super::{Lower, Step, Unsupported, clif_type};
 use crate::{
     device::cpu::{
         abi::{BlockContext, ImageCall},
-        jit::{images, kernel::SiteKind, place::Place},
+        jit::{images, kernel::SiteKind, span::MemorySpan},
         texture::{Fetch, Flat, SurfaceAccess, is_answered},
     },
     ptx::{
@@ -133,9 +133,9 @@ impl Lower<'_, '_> {
             self.b.append_block_param(done, ty);
         }
         // Rows of a surface start anywhere.
-        if let Some((place, otherwise)) = self.locate_flat(i, access)? {
+        if let Some((memory, otherwise)) = self.locate_flat(i, access)? {
             let values: Vec<_> = (0..lanes)
-                .map(|lane| self.load_unaligned(ty, place, i64::from(lane * bytes)))
+                .map(|lane| self.load_unaligned(ty, memory, i64::from(lane * bytes)))
                 .map(BlockArg::Value)
                 .collect();
             self.b.ins().jump(done, &values);
@@ -169,9 +169,9 @@ impl Lower<'_, '_> {
             values.push(self.value(operand, surface.ty)?);
         }
         let done = self.b.create_block();
-        if let Some((place, otherwise)) = self.locate_flat(i, access)? {
+        if let Some((memory, otherwise)) = self.locate_flat(i, access)? {
             for (lane, value) in values.iter().enumerate() {
-                self.store_unaligned(*value, place, (lane * bytes) as i64);
+                self.store_unaligned(*value, memory, (lane * bytes) as i64);
             }
             self.b.ins().jump(done, &[]);
             self.b.switch_to_block(otherwise);
@@ -192,7 +192,7 @@ impl Lower<'_, '_> {
         &mut self,
         i: &Instruction,
         access: SurfaceAccess,
-    ) -> Step<Option<(Place, Block)>> {
+    ) -> Step<Option<(MemorySpan, Block)>> {
         if access.geometry != Geometry::D2 || access.formatted {
             return Ok(None);
         }
@@ -213,7 +213,7 @@ impl Lower<'_, '_> {
         let start = self.b.ins().imul_imm_u(index, size_of::<Flat>() as i64);
         let flat = self.b.ins().iadd(table, start);
         let field = |lower: &mut Self, ty, at: usize| {
-            lower.load(ty, Place::new(flat, 0, size_of::<Flat>() as u64), at as i64)
+            lower.load(ty, MemorySpan::new(flat, 0, size_of::<Flat>() as u64), at as i64)
         };
         let own = field(self, types::I64, offset_of!(Flat, handle));
         let fine = self.b.ins().icmp(IntCC::Equal, own, handle);
@@ -238,7 +238,7 @@ impl Lower<'_, '_> {
         let row = self.b.ins().imul(y, row_bytes);
         let row = self.b.ins().iadd(base, row);
         let address = self.b.ins().iadd(row, x);
-        Ok(Some((Place::new(address, 0, access.bytes.into()), otherwise)))
+        Ok(Some((MemorySpan::new(address, 0, access.bytes.into()), otherwise)))
     }
 
     fn give_surface_coordinates(&mut self, i: &Instruction, surface: &Surface) -> Step {
@@ -273,7 +273,7 @@ impl Lower<'_, '_> {
     }
 
     fn image_word(&mut self, ty: cranelift_codegen::ir::Type, at: usize) -> Value {
-        self.load(ty, self.context_place(), at as i64)
+        self.load(ty, self.context_memory(), at as i64)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Lower, Schedule, clif_type, zero_of};
 use crate::{
     device::cpu::{
         abi::{BlockContext, STOPPED},
-        jit::place::Place,
+        jit::span::MemorySpan,
     },
     ptx::{ast::Body, cfg::RegSet, operand::Reg},
 };
@@ -23,8 +23,8 @@ pub(super) struct Thread {
     pub(super) z: Variable,
     /// How many threads wait, in a kernel.
     pub(super) waiting: Variable,
-    /// Turns round loops in which it may wait for others, since its turn began.
-    turns: Variable,
+    /// Iterations of loops in which it may wait for others, since its turn began.
+    iterations: Variable,
     /// First byte of its frame in local memory.
     pub(super) local: Variable,
     /// In a device function, the first byte of the thread's local memory.
@@ -38,10 +38,10 @@ impl Thread {
     pub(super) fn new(b: &mut FunctionBuilder<'_>, body: &Body) -> Self {
         let registers = body.registers.types().iter();
         let registers = registers.map(|ty| b.declare_var(clif_type(*ty))).collect();
-        let [index, x, y, z, waiting, turns] = [(); 6].map(|()| b.declare_var(types::I32));
+        let [index, x, y, z, waiting, iterations] = [(); 6].map(|()| b.declare_var(types::I32));
         let carry = b.declare_var(types::I8);
         let [local, start] = [(); 2].map(|()| b.declare_var(types::I64));
-        Self { index, x, y, z, waiting, turns, local, start, carry, registers }
+        Self { index, x, y, z, waiting, iterations, local, start, carry, registers }
     }
 
     pub(super) fn register(&self, reg: Reg) -> Variable {
@@ -89,7 +89,7 @@ impl Lower<'_, '_> {
         };
         self.b.def_var(self.thread.local, local);
         let zero = self.b.ins().iconst(types::I32, 0);
-        self.b.def_var(self.thread.turns, zero);
+        self.b.def_var(self.thread.iterations, zero);
         if self.plan.calls {
             self.publish_thread(index, local);
         }
@@ -128,7 +128,7 @@ impl Lower<'_, '_> {
             self.b.ins().jump(start, &[]);
             return;
         }
-        let state = self.state_place(1);
+        let state = self.state_memory(1);
         let state = self.load(types::I32, state, 0);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
@@ -139,10 +139,10 @@ impl Lower<'_, '_> {
     }
 
     /// The states of so many threads, from the one whose turn it is.
-    pub(in crate::device::cpu::jit) fn state_place(&mut self, threads: usize) -> Place {
+    pub(in crate::device::cpu::jit) fn state_memory(&mut self, threads: usize) -> MemorySpan {
         let states = self.context_u64(offset_of!(BlockContext, states));
         let address = self.element(states, 4);
-        Place::new(address, 0, 4 * threads as u64)
+        MemorySpan::new(address, 0, 4 * threads as u64)
     }
 
     /// A register that some path leaves unset reads as zero, and never as what the last thread left.
@@ -231,11 +231,11 @@ impl Lower<'_, '_> {
         self.b.def_var(self.thread.waiting, waiting);
     }
 
-    /// Counts a turn round a loop, of this weight; what the thread has counted since its turn began.
-    pub(in crate::device::cpu::jit) fn count_turn(&mut self, weight: i64) -> Value {
-        let count = self.b.use_var(self.thread.turns);
+    /// Counts an iteration of a loop, of this weight; what the thread has counted since its turn began.
+    pub(in crate::device::cpu::jit) fn count_iteration(&mut self, weight: i64) -> Value {
+        let count = self.b.use_var(self.thread.iterations);
         let count = self.b.ins().iadd_imm_s(count, weight);
-        self.b.def_var(self.thread.turns, count);
+        self.b.def_var(self.thread.iterations, count);
         count
     }
 

@@ -113,7 +113,7 @@ pub(super) fn statements<'a: 'f, 'f>(
                 let lower = walk.lower();
                 if lower.begins_loop(*label, index) {
                     let resume = lower.plan.waits_at(index).then(|| resumes.next()).flatten();
-                    lower.turn_of_loop(index, resume)?;
+                    lower.begin_iteration(index, resume)?;
                 }
             }
             Statement::Instruction(instruction) => {

@@ -1,12 +1,12 @@
 //! Numbers that are the same in all threads of a launch.
 
-use super::super::origin::Origins;
 use super::Launch;
 use super::form::{Form, Integer, is_integer};
 use super::range::Range;
 use super::values::{Value, Values};
 use crate::ptx::modifier::Half;
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
+use crate::ptx::pass::guard::origin::Origins;
 use crate::ptx::types::{Kind, Space, Type};
 
 /// Most steps from a number to what it was computed of.

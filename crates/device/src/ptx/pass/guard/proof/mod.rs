@@ -1,5 +1,8 @@
 //! Accesses that need no check in launches of which the host knows enough.
 //!
+//! Enters: a kernel, and what the host knows of a launch. Leaves: whether an access stays within its memory in that
+//! launch. Must not know: `device`, `ptx::pass::guard::weave`, `ptx::pass::guard::code`.
+//!
 //! Most kernels compute where they read and write from the thread's index, sizes, and constants. At a launch the host
 //! knows the grid, the block, and all arguments, and with them between which addresses such an access lies (`ranges`):
 //! it follows the arithmetic, with the comparisons that the way to the access depends on (`conditions`) and the number

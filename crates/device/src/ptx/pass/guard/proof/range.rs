@@ -36,7 +36,7 @@ impl Range {
     }
 
     /// What is in both; none where nothing is.
-    pub(super) fn meet(self, other: Self) -> Option<Self> {
+    pub(super) fn intersection(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.low <= both.high).then_some(both)
     }

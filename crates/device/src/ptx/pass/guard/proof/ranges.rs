@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::origin::{Origin, Origins, Source};
 use super::Launch;
 use super::conditions::{Bound, Conditions, Context, Order};
 use super::form::Form;
@@ -12,6 +11,7 @@ use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::pass::guard::origin::{Origin, Origins, Source};
 
 /// Most values that one question leads to, and how far it leads.
 const MOST_VALUES: u32 = 4_000;
@@ -96,7 +96,7 @@ impl<'a> Ranges<'a> {
                 }
                 continue;
             }
-            let Some(block) = block.and_then(|block| values.meeting_above(block)) else {
+            let Some(block) = block.and_then(|block| values.join_above(block)) else {
                 return false;
             };
             for from in &values.cfg.block(block).predecessors {
@@ -160,7 +160,7 @@ impl<'a> Ranges<'a> {
         (self.left, self.depth) = (self.left - 1, self.depth + 1);
         let range = match value {
             Value::Result(..) => self.result(value, context).unwrap_or(full),
-            Value::Meeting(block, _) => self.meeting(block, reg, context),
+            Value::Phi(block, _) => self.phi(block, reg, context),
             Value::Unset(_) => full,
         };
         let range = self.bounded(value, range.limited(self.bits(reg)), context);
@@ -190,11 +190,11 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// What ways bring together.
-    fn meeting(&mut self, block: BlockId, reg: Reg, context: Context) -> Range {
+    /// The range of a φ: the hull of its inputs' ranges.
+    fn phi(&mut self, block: BlockId, reg: Reg, context: Context) -> Range {
         let values = self.known.values;
         let (back, ahead): (Vec<_>, Vec<_>) = values
-            .meets(block, reg)
+            .phi_inputs(block, reg)
             .into_iter()
             .partition(|(from, _)| values.dominates(block, *from));
         let full = Range::full(self.bits(reg));
@@ -209,7 +209,7 @@ impl<'a> Ranges<'a> {
             let range = self.on_way(from, block, value);
             first = Some(first.map_or(range, |all| all.hull(range)));
         }
-        let (Some(first), own) = (first, Value::Meeting(block, reg)) else { return full };
+        let (Some(first), own) = (first, Value::Phi(block, reg)) else { return full };
         if back.iter().all(|(_, value)| *value == own) {
             return first;
         }
@@ -221,7 +221,7 @@ impl<'a> Ranges<'a> {
             let range = if value == own { first } else { self.on_way(from, block, value) };
             all = all.hull(range);
         }
-        let all = all.meet(counted).unwrap_or(counted);
+        let all = all.intersection(counted).unwrap_or(counted);
         self.counters.insert(own, all);
         all
     }
@@ -336,14 +336,15 @@ fn kept(range: Range, bound: &Bound, other: Range) -> Option<Range> {
     let other = other.read(signed, bits);
     let allowed = match bound.order {
         Order::Equal => other,
-        Order::Below(by) => window.meet(Range::new(window.low, other.high - by))?,
-        Order::Above(by) => window.meet(Range::new(other.low + by, window.high))?,
+        Order::Below(by) => window.intersection(Range::new(window.low, other.high - by))?,
+        Order::Above(by) => window.intersection(Range::new(other.low + by, window.high))?,
         Order::Unequal => {
             let not = other.single()?;
             let away = |end: i128| (end - not).rem_euclid(1 << bits) == 0;
             let low = all.low + i128::from(away(all.low));
             let high = all.high - i128::from(away(all.high));
-            return divided(Range::new(low, high), factor, more).and_then(|left| left.meet(range));
+            return divided(Range::new(low, high), factor, more)
+                .and_then(|left| left.intersection(range));
         }
     };
     // The same numbers, as often around as the range reaches.
@@ -354,11 +355,11 @@ fn kept(range: Range, bound: &Bound, other: Range) -> Option<Range> {
     let mut left: Option<Range> = None;
     for around in [first, first + 1, last - 1, last] {
         let moved = Range::new(allowed.low + (around << bits), allowed.high + (around << bits));
-        if let Some(part) = moved.meet(all) {
+        if let Some(part) = moved.intersection(all) {
             left = Some(left.map_or(part, |left| left.hull(part)));
         }
     }
-    divided(left?, factor, more).and_then(|left| left.meet(range))
+    divided(left?, factor, more).and_then(|left| left.intersection(range))
 }
 
 /// The x for which `factor` x + `more` may lie in a range.

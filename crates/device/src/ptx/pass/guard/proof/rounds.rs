@@ -23,14 +23,14 @@ impl Ranges<'_> {
     /// What a loop adds to a register each time round.
     fn step(&self, head: BlockId, reg: Reg) -> Option<i128> {
         let (_, next) = self.back(head, reg)?;
-        let (from, factor, by) = self.chain(next, Value::Meeting(head, reg))?;
+        let (from, factor, by) = self.chain(next, Value::Phi(head, reg))?;
         let by = Range::of(by).signed(self.bits(reg)).low;
-        (from == Value::Meeting(head, reg) && factor == 1 && by.abs() < FURTHEST).then_some(by)
+        (from == Value::Phi(head, reg) && factor == 1 && by.abs() < FURTHEST).then_some(by)
     }
 
     /// The only way back to the head of a loop, and what it leaves in a register.
     fn back(&self, head: BlockId, reg: Reg) -> Option<(BlockId, Value)> {
-        let ways = self.known.values.meets(head, reg).into_iter();
+        let ways = self.known.values.phi_inputs(head, reg).into_iter();
         let mut back = ways.filter(|(from, _)| self.known.values.dominates(head, *from));
         back.next().filter(|_| back.next().is_none())
     }
@@ -65,7 +65,7 @@ impl Ranges<'_> {
         let context = self.conditions.of_way(values, from, head);
         let mut least: Option<i128> = None;
         for (counter, bound) in self.conditions.all(self.known, context) {
-            let Value::Meeting(block, reg) = counter else { continue };
+            let Value::Phi(block, reg) = counter else { continue };
             if block != head || self.is_relative(reg) {
                 continue;
             }
@@ -79,7 +79,7 @@ impl Ranges<'_> {
     fn rounds_by(&mut self, head: BlockId, reg: Reg, step: i128, bound: &Bound) -> Option<i128> {
         let values = self.known.values;
         let mut start: Option<Range> = None;
-        for (from, value) in values.meets(head, reg) {
+        for (from, value) in values.phi_inputs(head, reg) {
             if !values.dominates(head, from) {
                 let range = self.on_way(from, head, value);
                 start = Some(start.map_or(range, |all| all.hull(range)));
@@ -116,9 +116,9 @@ impl Ranges<'_> {
                     true => (other.low - start.high, other.high - start.low),
                     false => (start.low - other.high, start.high - other.low),
                 };
-                let meets =
+                let is_exact =
                     step.abs() == 1 || nearest == furthest && nearest.rem_euclid(step.abs()) == 0;
-                (is_fixed && nearest >= 0 && meets).then(|| furthest.div_euclid(step.abs()))
+                (is_fixed && nearest >= 0 && is_exact).then(|| furthest.div_euclid(step.abs()))
             }
             Order::Below(_) | Order::Above(_) | Order::Equal => None,
         }

@@ -1,7 +1,7 @@
 //! Which instruction gave a register the value that it has at a place.
 //!
-//! Registers of PTX are written in several places. Here each write is a value of its own, and where ways meet that
-//! bring different ones, the meeting is a value, too (static single assignment, found on demand as in Braun et al.,
+//! Registers of PTX are written in several places. Here each write is a value of its own, and where ways join that
+//! bring different ones, their φ is a value, too (static single assignment, found on demand as in Braun et al.,
 //! *Simple and efficient construction of static single assignment form*, 2013). So what is known of a value is known
 //! of all that was computed from it, for nothing changes it until it is computed anew, and then so is all the rest.
 
@@ -25,8 +25,8 @@ const MOST: usize = 200;
 pub(super) enum Value {
     /// What the instruction at this index of the statements wrote to it.
     Result(usize, Reg),
-    /// At the beginning of a block, what the block before has left in it.
-    Meeting(BlockId, Reg),
+    /// The φ at the beginning of a block: what the block before has left in it.
+    Phi(BlockId, Reg),
     /// What it had when the function began.
     Unset(Reg),
 }
@@ -34,7 +34,7 @@ pub(super) enum Value {
 impl Value {
     pub(super) fn reg(self) -> Reg {
         match self {
-            Self::Result(_, reg) | Self::Meeting(_, reg) | Self::Unset(reg) => reg,
+            Self::Result(_, reg) | Self::Phi(_, reg) | Self::Unset(reg) => reg,
         }
     }
 }
@@ -123,9 +123,9 @@ impl<'a> Values<'a> {
         from == to
     }
 
-    /// The nearest block that every way to `block` leads through, or `block`, where several ways meet that do not come
+    /// The nearest block that every way to `block` leads through, or `block`, where several ways join that do not come
     /// back from there.
-    pub(super) fn meeting_above(&self, mut block: BlockId) -> Option<BlockId> {
+    pub(super) fn join_above(&self, mut block: BlockId) -> Option<BlockId> {
         loop {
             let before = &self.cfg.block(block).predecessors;
             let comes_back = before.iter().any(|from| self.dominates(block, *from));
@@ -140,7 +140,7 @@ impl<'a> Values<'a> {
     pub(super) fn birthplace(&self, value: Value) -> BlockId {
         match value {
             Value::Result(at, _) => self.block(at),
-            Value::Meeting(block, _) => block,
+            Value::Phi(block, _) => block,
             Value::Unset(_) => BlockId(0),
         }
     }
@@ -282,18 +282,18 @@ impl<'a> Values<'a> {
                 _ => break,
             }
         }
-        Value::Meeting(at, reg)
+        Value::Phi(at, reg)
     }
 
-    /// What a meeting brings together: the blocks before with what they leave in the register.
-    pub(super) fn meets(&self, block: BlockId, reg: Reg) -> Vec<(BlockId, Value)> {
+    /// The inputs of a φ: the blocks before with what they leave in the register.
+    pub(super) fn phi_inputs(&self, block: BlockId, reg: Reg) -> Vec<(BlockId, Value)> {
         let before = &self.cfg.block(block).predecessors;
         before.iter().map(|from| (*from, self.at_end(*from, reg))).collect()
     }
 
-    /// The value that all ways to a meeting bring, where that is one.
+    /// The one value that all inputs of a φ are, where they are one; else the φ.
     fn only(&self, mut value: Value) -> Value {
-        while let Value::Meeting(block, reg) = value {
+        while let Value::Phi(block, reg) = value {
             match self.only_once(block, reg) {
                 Some(further) => value = further,
                 None => break,
@@ -302,7 +302,7 @@ impl<'a> Values<'a> {
         value
     }
 
-    /// The same, or the value of a meeting that is always before.
+    /// One step of it: that value, or a φ that always comes before.
     fn only_once(&self, block: BlockId, reg: Reg) -> Option<Value> {
         let (mut open, mut seen, mut outside) = (vec![block], BTreeSet::from([block]), None);
         while let Some(at) = open.pop() {
@@ -314,14 +314,14 @@ impl<'a> Values<'a> {
                 let left = self.in_block(*from, reg, end);
                 let left = left.unwrap_or_else(|| self.left(*from, reg));
                 match left {
-                    Value::Meeting(further, _)
+                    Value::Phi(further, _)
                         if further == block || !self.dominates(further, block) =>
                     {
                         if seen.insert(further) {
                             open.push(further);
                         }
                     }
-                    Value::Meeting(..) | Value::Result(..) | Value::Unset(_) => {
+                    Value::Phi(..) | Value::Result(..) | Value::Unset(_) => {
                         if outside.is_some_and(|one| one != left) {
                             return None;
                         }

@@ -43,7 +43,7 @@ impl PoolStatistics {
 
 /// Memory of kind `T` that is kept, by size.
 #[derive(Debug)]
-pub struct Shelf<T>(Mutex<State<T>>);
+pub struct FreeList<T>(Mutex<State<T>>);
 
 #[derive(Debug)]
 struct State<T> {
@@ -53,14 +53,14 @@ struct State<T> {
     closed: bool,
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for FreeList<T> {
     fn default() -> Self {
         let (free, statistics) = (BTreeMap::new(), PoolStatistics::default());
         Self(Mutex::new(State { free, statistics, closed: false }))
     }
 }
 
-impl<T> Shelf<T> {
+impl<T> FreeList<T> {
     /// Memory of exactly `size` bytes, which [`size_class`] gave: what is kept, and of that one that `prefer` likes
     /// where there is such; else `fresh` memory. Where there is no more of that, all that is kept is given back and
     /// it is tried once more.
@@ -96,7 +96,7 @@ impl<T> Shelf<T> {
         Some(memory)
     }
 
-    /// Takes back what [`Shelf::take`] gave for `size`.
+    /// Takes back what [`FreeList::take`] gave for `size`.
     #[doc(hidden)]
     pub fn put(&self, size: usize, memory: T) {
         let mut state = self.lock();
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    /// A device with room for 1000 bytes: only once what is kept is given back is there room for another size.
+    /// A device of 1000 bytes: another size fits only once what is kept is given back.
     #[test]
     fn what_is_kept_is_given_back_where_memory_runs_out() {
         use std::{cell::Cell, rc::Rc};
@@ -171,25 +171,25 @@ mod tests {
                 self.0.set(self.0.get() + self.1);
             }
         }
-        let (shelf, room) = (Shelf::default(), Rc::new(Cell::new(1000_usize)));
-        let fresh = |size| match room.get().checked_sub(size) {
+        let (free_list, left) = (FreeList::default(), Rc::new(Cell::new(1000_usize)));
+        let fresh = |size| match left.get().checked_sub(size) {
             Some(rest) => {
-                room.set(rest);
-                Ok(Taken(room.clone(), size))
+                left.set(rest);
+                Ok(Taken(left.clone(), size))
             }
             None => {
-                let (requested, free) = (size as u64, room.get() as u64);
+                let (requested, free) = (size as u64, left.get() as u64);
                 Err(Error::OutOfMemory { device: "a test".to_owned(), requested, free })
             }
         };
-        let first = shelf.take(600, |_| true, fresh).unwrap();
-        assert!(shelf.take(500, |_| true, fresh).is_err(), "nothing can be given back");
-        shelf.put(600, first);
-        let second = shelf.take(500, |_| true, fresh).unwrap();
+        let first = free_list.take(600, |_| true, fresh).unwrap();
+        assert!(free_list.take(500, |_| true, fresh).is_err(), "nothing can be given back");
+        free_list.put(600, first);
+        let second = free_list.take(500, |_| true, fresh).unwrap();
         let only = PoolStatistics { active_blocks: 1, active_bytes: 500, ..Default::default() };
-        assert_eq!(shelf.statistics(), only);
-        shelf.stop_holding();
-        shelf.put(500, second);
-        assert_eq!((shelf.statistics(), room.get()), (PoolStatistics::default(), 1000));
+        assert_eq!(free_list.statistics(), only);
+        free_list.stop_holding();
+        free_list.put(500, second);
+        assert_eq!((free_list.statistics(), left.get()), (PoolStatistics::default(), 1000));
     }
 }

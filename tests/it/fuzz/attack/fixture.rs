@@ -131,7 +131,8 @@ impl Neighbour {
     }
 }
 
-pub struct House {
+/// A CPU device with all that such a kernel is given.
+pub struct Fixture {
     lanes: Lanes,
     pub device: Device,
     stream: Stream,
@@ -149,7 +150,7 @@ pub struct House {
     _memory: Vec<Memory>,
 }
 
-impl House {
+impl Fixture {
     pub fn new(lanes: Lanes) -> Result<Self, Error> {
         let device = Device::cpu()?;
         let mut marks = Marks::new();
@@ -178,7 +179,7 @@ impl House {
         }
         let code = Self::new as fn(Lanes) -> Result<Self, Error> as usize as u64;
         marks.given.extend([((&raw const on_stack) as u64, 1 << 20), (code, 1 << 16)]);
-        let mut house = Self {
+        let mut fixture = Self {
             lanes,
             stream,
             fields,
@@ -193,8 +194,8 @@ impl House {
             _memory: Vec::new(),
             device,
         };
-        house.make_images()?;
-        Ok(house)
+        fixture.make_images()?;
+        Ok(fixture)
     }
 
     /// Textures and surfaces of many shapes, most of them tiny.
@@ -316,7 +317,7 @@ impl House {
         field: &Field,
     ) -> (Arguments, LaunchConfig, Vec<u64>) {
         let mut given = Vec::new();
-        let mut rng = super::super::generator("attack arguments", case);
+        let mut rng = crate::fuzz::generator("attack arguments", case);
         if case == PLAIN {
             return self.prepare_plainly(function, field);
         }

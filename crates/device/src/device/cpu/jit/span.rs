@@ -1,7 +1,7 @@
-//! Memory that compiled code touches. Every load and every store that the compiler writes is of a [`Place`]: an address
-//! with the number of bytes there that are known to be good. How that is known says whoever makes the place: by a check
+//! Memory that compiled code touches. Every load and every store that the compiler writes is within a [`MemorySpan`]:
+//! an address with the number of bytes there that are known to be valid. Whoever makes the span knows it by a check
 //! that was compiled before it, or because the memory is our own (the context, a frame, the spilled registers of
-//! threads that wait). That an access lies within its place is checked here, when it is compiled.
+//! threads that wait). That an access lies within its span is checked here, when it is compiled.
 
 use cranelift_codegen::{
     cursor::{Cursor, FuncCursor},
@@ -13,19 +13,19 @@ use super::lower::Lower;
 /// So many bytes at an address, a value of the compiled code plus a constant, that may be read and, unless they are
 /// constants, written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct MemorySpan {
     base: Value,
     offset: i64,
     bytes: u64,
 }
 
-impl Place {
+impl MemorySpan {
     /// The `bytes` at `base + offset`. The caller answers for them: compiled code goes there without another look.
     pub(super) fn new(base: Value, offset: i64, bytes: u64) -> Self {
         Self { base, offset, bytes }
     }
 
-    /// Whether the `bytes` that begin `offset` behind the place's beginning lie in it.
+    /// Whether the `bytes` that begin `offset` behind the span's beginning lie in it.
     fn holds(self, offset: i64, bytes: u32) -> bool {
         let end = offset.checked_add(i64::from(bytes)).and_then(|end| u64::try_from(end).ok());
         offset >= 0 && end.is_some_and(|end| end <= self.bytes)
@@ -39,8 +39,8 @@ fn flags(aligned: bool) -> MemFlagsData {
 
 impl Lower<'_, '_> {
     /// As [`Lower::load`], in the entry: once, before all else.
-    pub(super) fn load_at_entry(&mut self, ty: Type, place: Place, at: i64) -> Value {
-        let (base, at) = self.part(place, at, ty.bytes());
+    pub(super) fn load_at_entry(&mut self, ty: Type, memory: MemorySpan, at: i64) -> Value {
+        let (base, at) = self.part(memory, at, ty.bytes());
         self.at_entry().ins().load(ty, flags(true), base, at)
     }
 
@@ -55,73 +55,73 @@ impl Lower<'_, '_> {
         cursor
     }
 
-    /// Where the bytes lie; an access outside its place is a mistake of the compiler, and fails the compilation.
-    fn part(&mut self, place: Place, at: i64, bytes: u32) -> (Value, i32) {
-        self.require_inside(place.holds(at, bytes));
-        let offset = place.offset.wrapping_add(at);
+    /// Where the bytes lie; an access outside its span is a mistake of the compiler, and fails the compilation.
+    fn part(&mut self, memory: MemorySpan, at: i64, bytes: u32) -> (Value, i32) {
+        self.require_inside(memory.holds(at, bytes));
+        let offset = memory.offset.wrapping_add(at);
         match i32::try_from(offset) {
-            Ok(offset) => (place.base, offset),
+            Ok(offset) => (memory.base, offset),
             // Further than an instruction of the machine can say.
-            Err(_) => (self.b.ins().iadd_imm_s(place.base, offset), 0),
+            Err(_) => (self.b.ins().iadd_imm_s(memory.base, offset), 0),
         }
     }
 
-    /// The value at an offset in a place, naturally aligned.
-    pub(super) fn load(&mut self, ty: Type, place: Place, at: i64) -> Value {
-        let (base, at) = self.part(place, at, ty.bytes());
+    /// The value at an offset in a span, naturally aligned.
+    pub(super) fn load(&mut self, ty: Type, memory: MemorySpan, at: i64) -> Value {
+        let (base, at) = self.part(memory, at, ty.bytes());
         self.b.ins().load(ty, flags(true), base, at)
     }
 
     /// As [`Lower::load`], of any alignment.
-    pub(super) fn load_unaligned(&mut self, ty: Type, place: Place, at: i64) -> Value {
-        let (base, at) = self.part(place, at, ty.bytes());
+    pub(super) fn load_unaligned(&mut self, ty: Type, memory: MemorySpan, at: i64) -> Value {
+        let (base, at) = self.part(memory, at, ty.bytes());
         self.b.ins().load(ty, flags(false), base, at)
     }
 
     /// As [`Lower::load`], of what stays as it is while the code runs.
-    pub(super) fn load_constant(&mut self, ty: Type, place: Place, at: i64) -> Value {
-        let (base, at) = self.part(place, at, ty.bytes());
+    pub(super) fn load_constant(&mut self, ty: Type, memory: MemorySpan, at: i64) -> Value {
+        let (base, at) = self.part(memory, at, ty.bytes());
         self.b.ins().load(ty, flags(true).with_readonly().with_can_move(), base, at)
     }
 
-    /// Stores at an offset in a place, naturally aligned.
-    pub(super) fn store(&mut self, value: Value, place: Place, at: i64) {
+    /// Stores at an offset in a span, naturally aligned.
+    pub(super) fn store(&mut self, value: Value, memory: MemorySpan, at: i64) {
         let bytes = self.b.func.dfg.value_type(value).bytes();
-        let (base, at) = self.part(place, at, bytes);
+        let (base, at) = self.part(memory, at, bytes);
         self.b.ins().store(flags(true), value, base, at);
     }
 
     /// As [`Lower::store`], of any alignment.
-    pub(super) fn store_unaligned(&mut self, value: Value, place: Place, at: i64) {
+    pub(super) fn store_unaligned(&mut self, value: Value, memory: MemorySpan, at: i64) {
         let bytes = self.b.func.dfg.value_type(value).bytes();
-        let (base, at) = self.part(place, at, bytes);
+        let (base, at) = self.part(memory, at, bytes);
         self.b.ins().store(flags(false), value, base, at);
     }
 
-    /// The address of a place, for code that is called with it.
-    pub(super) fn address_of(&mut self, place: Place) -> Value {
-        match place.offset {
-            0 => place.base,
-            offset => self.b.ins().iadd_imm_s(place.base, offset),
+    /// The address of a span, for code that is called with it.
+    pub(super) fn address_of(&mut self, memory: MemorySpan) -> Value {
+        match memory.offset {
+            0 => memory.base,
+            offset => self.b.ins().iadd_imm_s(memory.base, offset),
         }
     }
 
-    /// The address of `bytes` at an offset in a place, for an atomic operation.
-    fn address_in(&mut self, place: Place, at: i64, bytes: u32) -> Value {
-        let (base, at) = self.part(place, at, bytes);
+    /// The address of `bytes` at an offset in a span, for an atomic operation.
+    fn address_in(&mut self, memory: MemorySpan, at: i64, bytes: u32) -> Value {
+        let (base, at) = self.part(memory, at, bytes);
         if at == 0 { base } else { self.b.ins().iadd_imm_s(base, i64::from(at)) }
     }
 
     /// An atomic load, which is never merged with another one.
-    pub(super) fn load_atomic(&mut self, int: Type, place: Place, at: i64) -> Value {
-        let address = self.address_in(place, at, int.bytes());
+    pub(super) fn load_atomic(&mut self, int: Type, memory: MemorySpan, at: i64) -> Value {
+        let address = self.address_in(memory, at, int.bytes());
         self.b.ins().atomic_load(int, flags(true), address)
     }
 
     /// An atomic store of an integer.
-    pub(super) fn store_atomic(&mut self, value: Value, place: Place, at: i64) {
+    pub(super) fn store_atomic(&mut self, value: Value, memory: MemorySpan, at: i64) {
         let bytes = self.b.func.dfg.value_type(value).bytes();
-        let address = self.address_in(place, at, bytes);
+        let address = self.address_in(memory, at, bytes);
         self.b.ins().atomic_store(flags(true), value, address);
     }
 
@@ -130,11 +130,11 @@ impl Lower<'_, '_> {
         &mut self,
         op: AtomicRmwOp,
         operand: Value,
-        place: Place,
+        memory: MemorySpan,
         at: i64,
     ) -> Value {
         let int = self.b.func.dfg.value_type(operand);
-        let address = self.address_in(place, at, int.bytes());
+        let address = self.address_in(memory, at, int.bytes());
         self.b.ins().atomic_rmw(int, flags(true), op, address, operand)
     }
 
@@ -142,11 +142,11 @@ impl Lower<'_, '_> {
     pub(super) fn compare_and_swap(
         &mut self,
         [expected, new]: [Value; 2],
-        place: Place,
+        memory: MemorySpan,
         at: i64,
     ) -> Value {
         let bytes = self.b.func.dfg.value_type(new).bytes();
-        let address = self.address_in(place, at, bytes);
+        let address = self.address_in(memory, at, bytes);
         self.b.ins().atomic_cas(flags(true), address, expected, new)
     }
 }
