@@ -14,6 +14,8 @@ use std::{
 use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
+mod variables;
+
 use super::support::binary;
 
 const SCENE: &str = r#"/*---
