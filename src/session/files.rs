@@ -1,9 +1,10 @@
 //! A session's state as a file, to go on from later.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use super::{Error, Reset, Session, symbol, variables::Addresses};
 use crate::{
+    cuda::mangled::counterparts,
     device::Pool,
     scene::Inputs,
     state::{
@@ -112,7 +113,10 @@ impl Session {
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
         let own = program.addresses();
-        let moved = moved_addresses.into_iter().filter(|name| own.contains_key(name));
+        let own: Vec<&str> = own.keys().map(String::as_str).collect();
+        let moved: Vec<&str> = moved_addresses.iter().map(String::as_str).collect();
+        let moved = counterparts(&own, &moved).into_keys().map(str::to_owned);
+        let moved = BTreeSet::from_iter(moved);
         missing.extend(missing_variables.into_iter().chain(moved).map(in_source));
         let remark = |what, names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

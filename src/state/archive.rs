@@ -19,6 +19,7 @@ use zip::{
 use super::{Checkpoint, MOST_STEPS, Subject};
 use crate::{
     array::npy,
+    cuda::mangled::counterparts,
     data::{self, Found, Shape, Wanted},
     element::Scalar,
     file::{self, Draft},
@@ -241,14 +242,22 @@ pub(crate) fn read(
         contents.push((half(0), last));
     }
     let (mut missing_variables, mut other_starts) = (Vec::new(), Vec::new());
+    let stored = stored_variables(&zip);
+    let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
+    let names: Vec<&str> = variables.iter().map(|of| of.name.as_str()).collect();
+    let pairs = counterparts(&names, &stored);
     for KnownVariable { name, bytes, start } in variables {
-        if about.starts.get(name).is_some_and(|other| other != start) {
+        let Some(&stored) = pairs.get(name.as_str()) else {
+            missing_variables.push(name.clone());
+            continue;
+        };
+        if about.starts.get(stored).is_some_and(|other| other != start) {
             other_starts.push(name.clone());
             continue;
         }
-        let subject = Subject::Variable { lowered: name.clone() };
-        match variable_of(&mut zip, &subject, *bytes)? {
-            Some(bytes) => contents.push((subject, bytes)),
+        let subject = |lowered: &str| Subject::Variable { lowered: lowered.to_owned() };
+        match variable_of(&mut zip, &subject(stored), *bytes)? {
+            Some(bytes) => contents.push((subject(name), bytes)),
             None => missing_variables.push(name.clone()),
         }
     }
@@ -256,6 +265,12 @@ pub(crate) fn read(
     let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
     let moved_addresses = about.moved_addresses;
     Ok(Loaded { checkpoint, missing, missing_variables, other_starts, moved_addresses, refused })
+}
+
+/// The names of the variables that a file has, in the module of its program.
+fn stored_variables(zip: &ZipArchive<File>) -> Vec<String> {
+    let own = |name: &str| Some(name.strip_prefix(VARIABLES)?.strip_suffix(".npy")?.to_owned());
+    zip.file_names().flatten().filter_map(|name| own(&name)).collect()
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.

@@ -57,3 +57,29 @@ fn managed_ones_go_on() {
     assert_eq!(resumed(at, [before, after]).0, [11, 11, 6, 0]);
     assert_eq!(edited(at, [before, after]).0, [11, 11, 6, 0]);
 }
+
+/// NVRTC puts the file's name and the first kernel's signature into the names of what other files cannot name, and a
+/// kernel's signature into those of its static variables.
+#[test]
+fn hidden_ones_go_on_in_another_file_and_under_another_signature() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let declared = "__device__ int plain;\nnamespace { __device__ int hidden; }\n\
+                    namespace a { static __device__ int own; namespace { namespace b { __device__ int deep; } } }";
+    let body = "static int local; out[0] = ++plain; out[1] = ++hidden; \
+                out[2] = ++a::own + ++a::b::deep; out[3] = ++local; { static int local; out[3] += ++local * 100; }";
+    let before = counting(declared, "int *out", body);
+    let after = counting(declared, "int *out, float time", body);
+    let whole = vec![6, 6, 12, 606];
+    assert_eq!(edited(at, [&before, &after]).0, whole);
+    assert_eq!(resumed(at, [&before, &before]).0, whole);
+    let (numbers, said) = resumed(at, [&before, &after]);
+    assert!(numbers == whole && !said.contains("reset"), "{numbers:?} {said}");
+    // What begins with another number is another one, whatever it is called.
+    let other =
+        counting(&declared.replace("hidden;", "hidden = 40;"), "int *out, float time", body);
+    assert_eq!(edited(at, [&before, &other]).0, [6, 43, 12, 606]);
+    let (numbers, said) = resumed(at, [&before, &other]);
+    assert_eq!(numbers, [6, 43, 12, 606]);
+    assert!(said.contains("another initial value of `hidden`: as after a reset"), "{said}");
+}
