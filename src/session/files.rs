@@ -68,8 +68,10 @@ impl Session {
         program.expect_states()?;
         let device = self.device.info().to_string();
         let mut about = About::of(&self.options.name, &device, inputs, &program.scene.manifest);
-        let known = program.known_variables().into_iter();
-        about.starts = known.map(|variable| (variable.name, variable.start)).collect();
+        let known = program.known_variables();
+        let set = known.iter().filter_map(|of| Some((of.name.clone(), of.set.clone()?)));
+        about.set = Some(set.collect());
+        about.starts = known.into_iter().map(|of| (of.name, of.start)).collect();
         Ok(about)
     }
 

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Error, layout, run::digest};
+use super::{Error, contents::Contents, layout, run::digest};
 use crate::{
     cuda::mangled::counterparts,
     device::{Device, Fill, Module, Slice, Stream},
@@ -56,12 +56,13 @@ impl Variables {
         Ok(Self(kept))
     }
 
-    /// Those that mean the same in another program.
-    pub(super) fn known(&self) -> Vec<KnownVariable> {
+    /// Those that mean the same in another program; `contents` are what there is at the start.
+    pub(super) fn known(&self, contents: &Contents) -> Vec<KnownVariable> {
         let known = |kept: &Kept| KnownVariable {
             name: kept.variable.name.clone(),
             bytes: kept.variable.bytes,
             start: kept.start_digest(),
+            set: contents.digest_of_variable(kept.name(), kept.variable.bytes),
         };
         self.0.iter().filter(|of| !of.holds_addresses()).map(known).collect()
     }

@@ -91,6 +91,9 @@ pub(crate) struct About {
     /// What variables begin with, as digests. A text in which one begins with something else takes that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) starts: BTreeMap<String, String>,
+    /// What the manifest sets variables to, as digests. `None` in files of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) set: Option<BTreeMap<String, String>>,
 }
 
 impl About {
@@ -112,7 +115,17 @@ impl About {
             parameters: manifest.named_values(&inputs.parameters),
             moved_addresses: Vec::new(),
             starts: BTreeMap::new(),
+            set: None,
         }
+    }
+
+    /// Whether `variable`, which is called `stored` here, begins with something else in the program that reads this.
+    fn begins_otherwise(&self, stored: &str, variable: &KnownVariable) -> bool {
+        let starts = self.starts.get(stored);
+        // What the manifest does not set any more goes on.
+        let set = self.set.as_ref().filter(|_| variable.set.is_some());
+        starts.is_some_and(|start| *start != variable.start)
+            || set.is_some_and(|set| set.get(stored) != variable.set.as_ref())
     }
 
     /// What enters the next step of a scene with `manifest`, whose parameters are `values` where it says nothing of
@@ -204,6 +217,8 @@ pub(crate) struct KnownVariable {
     pub(crate) bytes: usize,
     /// What it begins with, as a digest.
     pub(crate) start: String,
+    /// What the manifest sets it to, likewise.
+    pub(crate) set: Option<String>,
 }
 
 /// Reads the state of a scene with `manifest` and these `variables` of its module; parameters that the file does not
@@ -246,12 +261,13 @@ pub(crate) fn read(
     let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
     let names: Vec<&str> = variables.iter().map(|of| of.name.as_str()).collect();
     let pairs = counterparts(&names, &stored);
-    for KnownVariable { name, bytes, start } in variables {
+    for variable in variables {
+        let KnownVariable { name, bytes, .. } = variable;
         let Some(&stored) = pairs.get(name.as_str()) else {
             missing_variables.push(name.clone());
             continue;
         };
-        if about.starts.get(stored).is_some_and(|other| other != start) {
+        if about.begins_otherwise(stored, variable) {
             other_starts.push(name.clone());
             continue;
         }

@@ -10,7 +10,7 @@ fn counting(declared: &str, signature: &str, body: &str) -> String {
     )
 }
 
-fn numbers(at: &Path, file: &str) -> Vec<i32> {
+fn numbers_of(at: &Path, file: &str) -> Vec<i32> {
     let array = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join(file)).unwrap());
     array.unwrap().to_vec()
 }
@@ -28,7 +28,7 @@ fn edited(at: &Path, [before, after]: [&str; 2]) -> (Vec<i32>, String) {
     fs::write(at.join("edited.json"), run_file.to_string()).unwrap();
     let (said, _) =
         run(at, &["replay", "edited.json", "--device", "cpu", "--npy", "out=edited.npy"]);
-    (numbers(at, "edited.npy"), said)
+    (numbers_of(at, "edited.npy"), said)
 }
 
 /// The same with a file between: `after` goes on from the state that `before` has left, as another file.
@@ -39,7 +39,7 @@ fn resumed(at: &Path, [before, after]: [&str; 2]) -> (Vec<i32>, String) {
     let from = ["render", "other.cu", "--device", "cpu", "--from", "s.npz", "--steps", "3"];
     let (said, code) = run(at, &[&from[..], &["--npy", "out=resumed.npy"]].concat());
     assert_eq!(code, 0, "{said}");
-    (numbers(at, "resumed.npy"), said)
+    (numbers_of(at, "resumed.npy"), said)
 }
 
 #[test]
@@ -82,4 +82,39 @@ fn hidden_ones_go_on_in_another_file_and_under_another_signature() {
     let (numbers, said) = resumed(at, [&before, &other]);
     assert_eq!(numbers, [6, 43, 12, 606]);
     assert!(said.contains("another initial value of `hidden`: as after a reset"), "{said}");
+}
+
+/// As when the text is edited while it runs; what the text says as before goes on as it was.
+#[test]
+fn what_the_manifest_sets_anew_comes_before_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = |value: &str, more: &str| {
+        let declared = "__device__ int set[2], other[2], spare;";
+        let body = "out[0] = ++set[0]; out[1] = ++set[1]; out[2] = ++other[1]; out[3] = ++spare;";
+        let table = |name: &str, value: &str| {
+            format!("[variable.{name}]\ntype = \"int\"\nvalue = {value}\n")
+        };
+        let tables = format!("{}{}{more}[[pass]]", table("set", value), table("other", "[8, 9]"));
+        counting(declared, "int *out", body).replacen("[[pass]]", &tables, 1)
+    };
+    let before = text("[5, 5]", "");
+    // One number for all is the same.
+    let (numbers, said) = resumed(at, [&before, &text("5", "")]);
+    assert!(numbers == [11, 11, 15, 6] && !said.contains("reset"), "{numbers:?} {said}");
+    let (numbers, said) = resumed(at, [&before, &text("[5, 6]", "")]);
+    assert_eq!(numbers, [8, 9, 15, 6]);
+    assert!(said.contains("another initial value of `set`: as after a reset"), "{said}");
+    let spare = "[variable.spare]\ntype = \"int\"\nvalue = 70\n";
+    assert_eq!(resumed(at, [&before, &text("[5, 5]", spare)]).0, [11, 11, 15, 73]);
+    assert_eq!(resumed(at, [&text("[5, 5]", spare), &before]).0, [11, 11, 15, 76]);
+
+    // A file of an older program does not say what was set.
+    let about = about_of(&at.join("s.npz"));
+    let mut about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    assert!(about.as_object_mut().unwrap().remove("set").is_some());
+    rewrite(&at.join("s.npz"), &at.join("old.npz"), &[("state.json", about.to_string().into())]);
+    let from = ["render", "other.cu", "--device", "cpu", "--from", "old.npz", "--steps", "3"];
+    let (said, code) = run(at, &[&from[..], &["--npy", "out=old.npy"]].concat());
+    assert_eq!((code, numbers_of(at, "old.npy")), (0, vec![11, 11, 15, 76]), "{said}");
 }
