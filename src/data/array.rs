@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Result, Shape, Wanted,
+    Error, Found, Numpy, Result, Shape, Wanted,
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
     structures,
@@ -20,7 +20,7 @@ pub(super) fn is_npy(head: &[u8]) -> bool {
 
 /// The elements of numpy's file of `length` bytes that begins with `head` and goes on with `rest`. Nothing is read of
 /// it that does not fit.
-pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
+pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) -> Result<Numpy> {
     let (header, first) = npy::decode(head).map_err(Error::Format)?;
     let start = (head.len() - first.len()) as u64;
     let content = first.chain(rest);
@@ -66,7 +66,8 @@ pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) ->
     if header.fortran_order {
         content = to_c_order(&content, shape, scalar.bytes())?;
     }
-    Ok(found(convert(content, scalar, element.scalar)?, is_one))
+    let found = found(convert(content, scalar, element.scalar)?, is_one);
+    Ok(Numpy { found, is_whole: true })
 }
 
 /// The elements of a `file` of `length` bytes that are little-endian numbers of `scalar` and nothing else.

@@ -66,6 +66,13 @@ pub(crate) enum Found {
     One(Vec<u8>),
 }
 
+/// What a file of numpy's contains.
+pub(crate) struct Numpy {
+    pub(crate) found: Found,
+    /// Whether it has whole structures as they are wanted, also what lies between their fields.
+    pub(crate) is_whole: bool,
+}
+
 /// Why a file does not give what is wanted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -139,7 +146,7 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
 ///
 /// # Errors
 /// As of [`read`].
-pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Found> {
+pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Numpy> {
     let head = head(&mut file)?;
     match array::is_npy(&head) {
         true => array::npy(file, length, &head, wanted),
@@ -158,7 +165,7 @@ fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
     let mut head = head(&mut file)?;
     if array::is_npy(&head) {
-        return array::npy(file, length, &head, wanted);
+        return array::npy(file, length, &head, wanted).map(|numpy| numpy.found);
     }
     match (wanted.shape, wanted.raw) {
         (Shape::Row(_) | Shape::RowOrOne(_), Some(raw)) => {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Result, Wanted,
+    Error, Found, Numpy, Result, Wanted,
     array::{exactly, scalar},
     convert::{convert, with_room},
     order::swap_bytes,
@@ -24,7 +24,7 @@ pub(super) fn npy(
     header: &Header,
     structure: &Structure,
     wanted: &Wanted,
-) -> Result<Found> {
+) -> Result<Numpy> {
     let columns = structure.parts.iter().map(|part| column(header, structure, part));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let stride: u64 = header.descriptor.kind.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -43,7 +43,7 @@ pub(super) fn npy(
     // What lies between the fields may be members that are no fields.
     if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
         make_truths(&mut content, structure);
-        return Ok(Found::All(content));
+        return Ok(Numpy { found: Found::All(content), is_whole: true });
     }
     let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
     elements.resize(elements.capacity().min(wanted.bytes() as usize), 0);
@@ -65,7 +65,7 @@ pub(super) fn npy(
             }
         }
     }
-    Ok(Found::All(elements))
+    Ok(Numpy { found: Found::All(elements), is_whole: false })
 }
 
 /// Where the numbers of a field lie in each of the file's structures.

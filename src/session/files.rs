@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::{Error, Reset, Session, symbol, variables::Addresses};
+use super::{Error, Reset, Session, migration::NO_FIELDS, symbol, variables::Addresses};
 use crate::{
     cuda::mangled::counterparts,
     device::Pool,
@@ -76,7 +76,8 @@ impl Session {
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
-    /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on variables
+    /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on such of which
+    /// members are lost with the structure that they had, on variables
     /// of the source that it does not have in their present size or that begin with something else now, and on
     /// parameters that do not accept what it has for them. Parameters that the session was opened with
     /// ([`Options::parameters`](super::Options::parameters)) come before those of the file.
@@ -98,6 +99,7 @@ impl Session {
         let Loaded {
             checkpoint,
             mut missing,
+            lost_members,
             missing_variables,
             other_starts,
             moved_addresses,
@@ -120,13 +122,20 @@ impl Session {
         let moved = counterparts(&own, &moved).into_keys().map(str::to_owned);
         let moved = BTreeSet::from_iter(moved);
         missing.extend(missing_variables.into_iter().chain(moved).map(in_source));
-        let remark = |what, names: &[String]| {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))
+        let list = |names: &[String]| {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         };
+        let remark = |what, names: &[String]| {
+            (!names.is_empty()).then(|| format!("{what} {}: as after a reset", list(names)))
+        };
+        let lost = (!lost_members.is_empty()).then(|| {
+            let list = list(&lost_members);
+            format!("another structure of {list}: members that are no fields ({NO_FIELDS}) begin with zeros")
+        });
         let other_starts: Vec<String> = other_starts.into_iter().map(in_source).collect();
         let all = [
             remark("no", &missing),
+            lost,
             remark("another initial value of", &other_starts),
             remark("no value that fits", &refused),
         ];

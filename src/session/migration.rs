@@ -18,6 +18,9 @@ use crate::{
     state::migrate,
 };
 
+/// Which members of structures are no fields.
+pub(super) const NO_FIELDS: &str = "those of base classes, of unions, bit fields, private ones";
+
 /// What goes on from one layout to another.
 pub(super) struct Migration {
     program: Arc<Program>,
@@ -107,8 +110,8 @@ impl Session {
             let new = manifest.find_resource(name).map(|id| manifest.resource(id));
             if new.is_some_and(|new| migrate::loses_members(old, new)) {
                 let text = format!(
-                    "`{name}`: members of `{}` that are no fields (those of base classes, of unions, bit fields, \
-                     private ones) begin with zeros, for the structure is another one now",
+                    "`{name}`: members of `{}` that are no fields ({NO_FIELDS}) begin with zeros, for the structure \
+                     is another one now",
                     old.of()
                 );
                 let remark = Diagnostic::error(&self.options.name, text);

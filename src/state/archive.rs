@@ -4,7 +4,7 @@
 //! being written. A variable of the module is `variables/NAME.npy`, in bytes. `state.json` has the rest: [`About`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{self, Read as _, Write},
     path::Path,
@@ -20,8 +20,8 @@ use super::{Checkpoint, MOST_STEPS, Subject};
 use crate::{
     array::npy,
     cuda::mangled::counterparts,
-    data::{self, Found, Shape, Wanted},
-    element::Scalar,
+    data::{self, Found, Numpy, Shape, Wanted},
+    element::{Scalar, Structure},
     file::{self, Draft},
     scene::{Inputs, Keys, Manifest, Resource, Value},
 };
@@ -94,6 +94,9 @@ pub(crate) struct About {
     /// What the manifest sets variables to, as digests. `None` in files of older programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) set: Option<BTreeMap<String, String>>,
+    /// The resources whose structures have members that are no fields. `None` in files of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    other_members: Option<BTreeSet<String>>,
 }
 
 impl About {
@@ -116,6 +119,7 @@ impl About {
             moved_addresses: Vec::new(),
             starts: BTreeMap::new(),
             set: None,
+            other_members: Some(other_members(manifest)),
         }
     }
 
@@ -126,6 +130,14 @@ impl About {
         let set = self.set.as_ref().filter(|_| variable.set.is_some());
         starts.is_some_and(|start| *start != variable.start)
             || set.is_some_and(|set| set.get(stored) != variable.set.as_ref())
+    }
+
+    /// Whether members of `resource` are lost of which the file has the fields alone: those that are none.
+    fn loses_members(&self, resource: &Resource) -> bool {
+        match &self.other_members {
+            Some(known) => known.contains(&resource.name),
+            None => has_other_members(resource),
+        }
     }
 
     /// What enters the next step of a scene with `manifest`, whose parameters are `values` where it says nothing of
@@ -153,6 +165,16 @@ impl About {
         }
         Ok(about)
     }
+}
+
+/// The resources whose structures have members that are no fields.
+fn other_members(manifest: &Manifest) -> BTreeSet<String> {
+    let having = manifest.resources().iter().filter(|of| has_other_members(of));
+    having.map(|of| of.name.clone()).collect()
+}
+
+fn has_other_members(resource: &Resource) -> bool {
+    resource.of().structure().is_some_and(Structure::has_other_members)
 }
 
 /// Writes a state, whole or not at all.
@@ -200,6 +222,8 @@ pub(crate) struct Loaded {
     pub(crate) checkpoint: Checkpoint,
     /// The resources that it says nothing of.
     pub(crate) missing: Vec<String>,
+    /// The resources of whose structures members are lost that are no fields.
+    pub(crate) lost_members: Vec<String>,
     /// The variables of the module that it does not have, or has in another size.
     pub(crate) missing_variables: Vec<String>,
     /// The variables that begin with something else in its program.
@@ -241,17 +265,20 @@ pub(crate) fn read(
     let about = String::from_utf8(whole(about, MOST_ABOUT)?)
         .map_err(|_| Error::Format(format!("its {ABOUT} is damaged: it is no UTF-8 text")))?;
     let about = About::parse(&about)?;
-    let (mut contents, mut missing) = (Vec::new(), Vec::new());
+    let (mut contents, mut missing, mut lost_members) = (Vec::new(), Vec::new(), Vec::new());
     for resource in manifest.resources() {
         let half = |half| Subject::Half { resource: resource.clone(), half };
         // What is being written is no substitute for what was written last.
-        let Some(last) = resource_of(&mut zip, &half(0), resource)? else {
+        let Some((last, is_whole)) = resource_of(&mut zip, &half(0), resource)? else {
             missing.push(resource.name.clone());
             continue;
         };
+        if !is_whole && about.loses_members(resource) {
+            lost_members.push(resource.name.clone());
+        }
         if resource.double() {
             // One half is enough of a file that somebody else has made.
-            let next = resource_of(&mut zip, &half(1), resource)?;
+            let next = resource_of(&mut zip, &half(1), resource)?.map(|(next, _)| next);
             contents.push((half(1), next.unwrap_or_else(|| last.clone())));
         }
         contents.push((half(0), last));
@@ -280,7 +307,15 @@ pub(crate) fn read(
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
     let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
     let moved_addresses = about.moved_addresses;
-    Ok(Loaded { checkpoint, missing, missing_variables, other_starts, moved_addresses, refused })
+    Ok(Loaded {
+        checkpoint,
+        missing,
+        lost_members,
+        missing_variables,
+        other_starts,
+        moved_addresses,
+        refused,
+    })
 }
 
 /// The names of the variables that a file has, in the module of its program.
@@ -305,12 +340,12 @@ fn variable_of(
     Ok((found.len() == bytes).then(|| found.to_vec()))
 }
 
-/// The content of a resource's half, where the file has it.
+/// The content of a resource's half, where the file has it, and whether that is all of its structures.
 fn resource_of(
     zip: &mut ZipArchive<File>,
     subject: &Subject,
     resource: &Resource,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<(Vec<u8>, bool)>> {
     let (name, [width, height, depth]) = (name_of(subject), resource.extent());
     let shape = match resource.texture().map(|texture| texture.dimensions) {
         None => Shape::Row(width),
@@ -321,11 +356,11 @@ fn resource_of(
     let Some(mut file) = member(zip, &name)? else { return Ok(None) };
     let length = file.size();
     match data::read_npy(&mut file, length, &wanted) {
-        Ok(Found::All(bytes)) => {
+        Ok(Numpy { found: Found::All(bytes), is_whole }) => {
             expect_end(file)?;
-            Ok(Some(bytes))
+            Ok(Some((bytes, is_whole)))
         }
-        Ok(Found::One(_)) => Ok(None),
+        Ok(Numpy { found: Found::One(_), .. }) => Ok(None),
         Err(error) => Err(Error::Format(format!("{name} does not fit the {resource}: {error}"))),
     }
 }

@@ -337,6 +337,50 @@ fn a_state_has_members_that_are_no_fields() {
     assert_eq!(seen.unwrap().to_vec(), [3; 4]);
 }
 
+/// The fields of another structure are found by their names; nothing tells where the rest of it belongs.
+#[test]
+fn members_that_are_lost_with_a_structure_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let scene = |members: &str| {
+        let text = format!(
+            "/*---\n[array.b]\ntype = \"B\"\ncount = 1\n[array.out]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"k\"\n\
+             grid = 1\nblock = 1\n---*/\nstruct U {{ int hid; }};\nstruct B {{ {members} }};\n\
+             __global__ void k(B *b, int *out) {{ out[0] = ++b->a; out[1] = ++b->u.hid; }}\n"
+        );
+        fs::write(at.join("scene.cu"), text).unwrap();
+    };
+    let resumed = |file: &str| {
+        let said = render(at, &["--steps", "1", "--from", file, "--npy", "out=out.npy"]);
+        let out = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("out.npy")).unwrap());
+        (out.unwrap().to_vec(), said)
+    };
+    let union = "union { int hid; float z; } u;";
+    scene(&format!("int a; {union}"));
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let (out, said) = resumed("s.npz");
+    assert!(out == [3, 3] && !said.contains("zeros"), "{out:?} {said}");
+    scene(&format!("{union} int a;"));
+    let (out, said) = resumed("s.npz");
+    assert_eq!(out, [3, 1]);
+    let expected = "s.npz has another structure of `b`: members that are no fields (those of base classes, of unions, bit \
+                    fields, private ones) begin with zeros";
+    assert!(said.contains(expected), "{said}");
+    // Of a file of an older program what is known is what the structure has now.
+    let about = about_of(&at.join("s.npz"));
+    let mut about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    assert!(about.as_object_mut().unwrap().remove("other_members").is_some());
+    rewrite(&at.join("s.npz"), &at.join("old.npz"), &[("state.json", about.to_string().into())]);
+    let (out, said) = resumed("old.npz");
+    assert!(out == [3, 1] && said.contains("begin with zeros"), "{out:?} {said}");
+    // A structure without others loses nothing, whatever it becomes.
+    scene("int a; U u;");
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    scene(&format!("{union} int a;"));
+    let (out, said) = resumed("s.npz");
+    assert!(out == [3, 1] && !said.contains("zeros"), "{out:?} {said}");
+}
+
 #[test]
 fn a_recorded_run_is_repeated_to_the_bit() {
     let folder = folder();
