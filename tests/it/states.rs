@@ -14,6 +14,7 @@ use std::{
 use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
+mod runs;
 mod variables;
 
 use super::support::binary;
