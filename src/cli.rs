@@ -514,7 +514,7 @@ fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
-    let mut replay = Replay::read(&args.file)?;
+    let mut replay = Replay::read(&args.file, interrupt)?;
     let scene = replay.scene();
     let (overrides, seed) = (replay.overrides(), replay.run().seed);
     let run = Run {

@@ -12,10 +12,15 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::file::{self, Stamp};
+use crate::{
+    file::{self, Stamp},
+    interrupt::Interrupt,
+};
 
 /// What the files of a run may have together, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
+/// So many there are at most: a scene includes as many as 10,000, and its manifest names fewer.
+const MOST_FILES: usize = 20_000;
 /// A file lies at most so many folders above that of its scene.
 const MOST_UP: usize = 8;
 /// Where files from afar lie that the command line gives resources: in the scene's folder, below one of the resource's
@@ -102,8 +107,15 @@ impl Reading {
     /// # Errors
     /// [`Error::NoRun`].
     pub(super) fn check(&self) -> Result<(), Error> {
-        let mut bytes = 0;
-        for (path, stamp) in self.stamps()? {
+        let (mut bytes, stamps) = (0, self.stamps()?);
+        if stamps.len() > MOST_FILES {
+            let text = format!(
+                "the scene reads {} files, and a run file has at most {MOST_FILES}",
+                stamps.len()
+            );
+            return Err(Error::NoRun(text));
+        }
+        for (path, stamp) in stamps {
             let metadata = fs::metadata(path);
             let metadata = metadata.map_err(|error| Error::of_file("read", path, error.into()))?;
             if Stamp::from(&metadata) != stamp {
@@ -279,12 +291,20 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Writes `files`; `folders` are there, too.
+    /// Writes `files`; `folders` are there, too. Until `interrupt` is raised: then nothing is left of it.
     ///
     /// # Errors
     /// A sentence.
-    pub(super) fn new(files: &[RunFile], folders: &[String]) -> Result<Self, String> {
+    pub(super) fn new(
+        files: &[RunFile],
+        folders: &[String],
+        interrupt: &Interrupt,
+    ) -> Result<Self, String> {
         let system = |error| format!("its files cannot be unpacked: {error}");
+        if files.len() > MOST_FILES {
+            let count = files.len();
+            return Err(format!("it is damaged: it has {count} files, and at most {MOST_FILES}"));
+        }
         let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
         let mut depth = 0;
         for name in files.iter().map(|file| &file.name).chain(folders) {
@@ -299,6 +319,9 @@ impl Unpacked {
         let unpacked = Self { root, depth };
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
         for file in files {
+            if interrupt.is_raised() {
+                return Err("its files were not unpacked to the end".to_owned());
+            }
             let place = file::place_below(unpacked.root(), &unpacked.below_root(&file.name));
             let bytes = file.bytes()?;
             place.and_then(|place| fs::write(place, bytes)).map_err(system)?;

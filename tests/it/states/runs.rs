@@ -91,3 +91,37 @@ fn folders_of_headers_may_lie_in_each_other() {
     let (lib, sub) = (lib.display().to_string(), lib.join("sub").display().to_string());
     assert_eq!(repeated(at, &["-I", &sub, "-I", &lib]), [[765], [765]]);
 }
+
+/// A run file of a stranger: very many files in it take their time, however little they hold.
+#[test]
+fn files_are_unpacked_up_to_a_number_and_until_a_signal() {
+    let folder = folder();
+    let at = folder.path();
+    render(at, &["--steps", "1", "--record", "r.json"]);
+    let text = fs::read_to_string(at.join("r.json")).unwrap();
+    let with = |count: usize| {
+        let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let file = |number| serde_json::json!({ "name": format!("d{number}/f"), "text": "" });
+        run_file["files"] = (0..count).map(file).collect();
+        fs::write(at.join("many.json"), run_file.to_string()).unwrap();
+    };
+    with(20_001);
+    let (said, code) = run(at, &["replay", "many.json", "--device", "cpu"]);
+    let expected = "many.json: it is damaged: it has 20001 files, and at most 20000";
+    assert!(code == 2 && said.contains(expected), "{code}: {said}");
+
+    with(20_000);
+    let own = at.join("tmp");
+    fs::create_dir(&own).unwrap();
+    let mut command = Command::new(binary());
+    command.args(["replay", "many.json", "--device", "cpu"]).current_dir(at).env("TMPDIR", &own);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let unpacked = || fs::read_dir(&own).unwrap().count();
+    while unpacked() == 0 && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let signal = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    let status = child.wait().unwrap();
+    assert_eq!((status.success(), unpacked()), (false, 0), "{status}");
+}
