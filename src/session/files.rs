@@ -9,7 +9,7 @@ use crate::{
     scene::Inputs,
     state::{
         Checkpoint, HostCopy, Subject,
-        archive::{self, About, Loaded},
+        archive::{self, About, KnownVariable, Loaded},
     },
 };
 
@@ -80,7 +80,8 @@ impl Session {
     /// members are lost with the structure that they had, on variables
     /// of the source that it does not have in their present size or that begin with something else now, and on
     /// parameters that do not accept what it has for them. Parameters that the session was opened with
-    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file.
+    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file, and so do files for
+    /// resources and variables, and a seed that was asked for.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
@@ -90,12 +91,9 @@ impl Session {
         let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
         program.expect_states()?;
         let manifest = &program.scene.manifest;
-        let loaded = archive::read(
-            path,
-            manifest,
-            &program.known_variables(),
-            &self.state.inputs.parameters,
-        );
+        let mut variables = program.known_variables();
+        variables.retain(|variable| !self.is_loaded(variable));
+        let loaded = archive::read(path, manifest, &variables, &self.state.inputs.parameters);
         let Loaded {
             checkpoint,
             mut missing,
@@ -112,6 +110,9 @@ impl Session {
         stream.synchronize()?;
         let parameters = self.replace_parameters(manifest, checkpoint.inputs.parameters.clone());
         self.state.inputs = Inputs { parameters, ..checkpoint.inputs };
+        if self.options.seed_is_asked_for {
+            self.state.inputs.seed = self.options.seed;
+        }
         self.begin_loaded();
         self.part();
         self.show()?;
@@ -140,6 +141,13 @@ impl Session {
             remark("no value that fits", &refused),
         ];
         Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Whether the command line fills a variable.
+    fn is_loaded(&self, variable: &KnownVariable) -> bool {
+        let name = symbol::in_source(&variable.name);
+        let mut loaded = self.options.overrides.loads.keys();
+        loaded.any(|given| Some(given.trim_start_matches("::")) == name.as_deref())
     }
 
     /// Does the reset that is due, and waits for it.

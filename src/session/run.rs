@@ -356,7 +356,7 @@ impl Session {
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
             nvrtc: self.worker.nvrtc(),
-            seed: self.options.seed,
+            seed: self.state.inputs.seed,
             cpu: self.options.overrides.cpu.unwrap_or(is_cpu),
             constants,
             defines,

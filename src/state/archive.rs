@@ -266,7 +266,9 @@ pub(crate) fn read(
         .map_err(|_| Error::Format(format!("its {ABOUT} is damaged: it is no UTF-8 text")))?;
     let about = About::parse(&about)?;
     let (mut contents, mut missing, mut lost_members) = (Vec::new(), Vec::new(), Vec::new());
-    for resource in manifest.resources() {
+    // What the command line fills, which has no place in the text, comes before the file.
+    let is_loaded = |of: &&Resource| of.initial.as_ref().is_some_and(|of| of.at.is_none());
+    for resource in manifest.resources().iter().filter(|of| !is_loaded(of)) {
         let half = |half| Subject::Half { resource: resource.clone(), half };
         // What is being written is no substitute for what was written last.
         let Some((last, is_whole)) = resource_of(&mut zip, &half(0), resource)? else {

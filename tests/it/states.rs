@@ -14,6 +14,7 @@ use std::{
 use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
+mod asked;
 mod runs;
 mod variables;
 
