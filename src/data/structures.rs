@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Numpy, Result, Wanted,
+    Error, Found, Numpy, Result, Truths, Wanted,
     array::{exactly, scalar},
     convert::{convert, with_room},
     order::swap_bytes,
@@ -19,11 +19,11 @@ const MOST_LISTED: usize = 12;
 /// The elements of numpy's `file`, which stands where its data begin and has so many `bytes` of them. Fields that are
 /// wanted are found by their names; those of the file that nobody wants are passed over.
 pub(super) fn npy(
-    file: impl Read,
-    bytes: u64,
+    (file, bytes): (impl Read, u64),
     header: &Header,
     structure: &Structure,
     wanted: &Wanted,
+    truths: Truths,
 ) -> Result<Numpy> {
     let columns = structure.parts.iter().map(|part| column(header, structure, part));
     let columns = columns.collect::<Result<Vec<_>>>()?;
@@ -42,7 +42,10 @@ pub(super) fn npy(
     let (stride, size) = (stride as usize, structure.bytes);
     // What lies between the fields may be members that are no fields.
     if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
-        make_truths(&mut content, structure);
+        match truths {
+            Truths::Values => make_truths(&mut content, structure),
+            Truths::Bits => {}
+        }
         return Ok(Numpy { found: Found::All(content), is_whole: true });
     }
     let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
@@ -56,7 +59,7 @@ pub(super) fn npy(
         if big_endian {
             swap_bytes(&mut numbers, scalar.bytes());
         }
-        let numbers = convert(numbers, scalar, part.element.scalar)
+        let numbers = convert(numbers, (scalar, part.element.scalar), truths)
             .map_err(|error| Error::Format(format!("the field `{}`: {error}", part.path)))?;
         let each = numbers.chunks_exact(part.bytes().max(1));
         for (to, from) in elements.chunks_exact_mut(size).zip(each) {
