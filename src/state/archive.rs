@@ -16,7 +16,7 @@ use zip::{
     write::SimpleFileOptions,
 };
 
-use super::{Checkpoint, MOST_STEPS, Subject};
+use super::{Checkpoint, MOST_STEPS, Subject, until_error::UntilError};
 use crate::{
     array::npy,
     cuda::mangled::counterparts,
@@ -183,7 +183,7 @@ fn has_other_members(resource: &Resource) -> bool {
 /// [`Error::File`].
 pub(crate) fn write(path: &Path, about: &About, contents: &[(&Subject, &[u8])]) -> Result<()> {
     let draft = Draft::of(path)?;
-    let mut zip = ZipWriter::new(io::BufWriter::new(draft.as_file()));
+    let mut zip = ZipWriter::new(UntilError::new(io::BufWriter::new(draft.as_file())));
     let json = serde_json::to_string_pretty(about).map_err(io::Error::from)?;
     add(&mut zip, ABOUT, json.as_bytes())?;
     for (subject, bytes) in contents {

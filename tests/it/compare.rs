@@ -158,7 +158,7 @@ fn fast_mathematics_may_be_bs_alone() {
     ended.expect(0, &[]);
     assert_eq!(line(&ended, "B: "), "B: fast.cu on cpu, with exact mathematics");
     let report: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
     assert_eq!(report["sides"][1]["fast_math"], false);
 }
 
