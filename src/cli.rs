@@ -147,9 +147,9 @@ struct RunSceneArgs {
     parameters: Vec<(String, String)>,
     #[command(flatten)]
     compile: CompileArgs,
-    /// Seed of the scene's random numbers
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Seed of the scene's random numbers [default: 1, or that of the state that is gone on from]
+    #[arg(long)]
+    seed: Option<u64>,
     /// A step, or taking statistics, that takes longer is stopped [default: 60 without a window, 10 in the studio]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     step_timeout: Option<Duration>,
@@ -482,7 +482,7 @@ impl Run {
             trust: false,
             overrides: Overrides::default(),
             parameters: Vec::new(),
-            seed: 1,
+            seed: None,
             step_timeout: step_timeout.unwrap_or(Duration::from_secs(60)),
             checked: false,
             guarded: true,
@@ -517,14 +517,14 @@ fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
-    let mut replay = Replay::read(&args.file)?;
+    let mut replay = Replay::read(&args.file, interrupt)?;
     let scene = replay.scene();
     let (overrides, seed) = (replay.overrides(), replay.run().seed);
     let run = Run {
         device: args.device.map_or_else(Choice::of_user, Ok)?,
         trust: args.trust.trust,
         overrides,
-        seed,
+        seed: Some(seed),
         ..Run::new(interrupt, args.step_timeout)
     };
     let request = args.output.render(scene, replay.run().steps, run);

@@ -15,6 +15,8 @@ mod ctype;
 mod header;
 pub(crate) mod host;
 pub(crate) mod lexer;
+#[cfg(feature = "gl")]
+pub(crate) mod mangled;
 mod position;
 mod signature;
 mod structure;

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Result, Shape, Wanted,
+    Error, Found, Numpy, Result, Shape, Truths, Wanted,
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
     structures,
@@ -20,7 +20,13 @@ pub(super) fn is_npy(head: &[u8]) -> bool {
 
 /// The elements of numpy's file of `length` bytes that begins with `head` and goes on with `rest`. Nothing is read of
 /// it that does not fit.
-pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) -> Result<Found> {
+pub(super) fn npy(
+    rest: impl Read,
+    length: u64,
+    head: &[u8],
+    wanted: &Wanted,
+    truths: Truths,
+) -> Result<Numpy> {
     let (header, first) = npy::decode(head).map_err(Error::Format)?;
     let start = (head.len() - first.len()) as u64;
     let content = first.chain(rest);
@@ -28,7 +34,7 @@ pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) ->
         Type::Element(element) => *element,
         Type::Structure(structure) => {
             let bytes = length.saturating_sub(start);
-            return structures::npy(content, bytes, &header, structure, wanted);
+            return structures::npy((content, bytes), &header, structure, wanted, truths);
         }
     };
     let Descriptor { kind, big_endian, fields } = &header.descriptor;
@@ -66,7 +72,8 @@ pub(super) fn npy(rest: impl Read, length: u64, head: &[u8], wanted: &Wanted) ->
     if header.fortran_order {
         content = to_c_order(&content, shape, scalar.bytes())?;
     }
-    Ok(found(convert(content, scalar, element.scalar)?, is_one))
+    let found = found(convert(content, (scalar, element.scalar), truths)?, is_one);
+    Ok(Numpy { found, is_whole: true })
 }
 
 /// The elements of a `file` of `length` bytes that are little-endian numbers of `scalar` and nothing else.
@@ -85,7 +92,7 @@ pub(super) fn raw(file: impl Read, length: u64, scalar: Scalar, wanted: &Wanted)
         let wanted = format!("{needed} ({numbers} numbers of {name})");
         return Err(Error::Size { found: format!("{length} bytes"), wanted });
     }
-    Ok(found(convert(exactly(file, length)?, scalar, element.scalar)?, is_one))
+    Ok(found(convert(exactly(file, length)?, (scalar, element.scalar), Truths::Values)?, is_one))
 }
 
 fn found(bytes: Vec<u8>, is_one: bool) -> Found {

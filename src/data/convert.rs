@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::{Error, Result};
+use super::{Error, Result, Truths};
 use crate::element::Scalar;
 
 /// Digits of a floating-point type in binary, up to which every integer is exact.
@@ -51,15 +51,19 @@ pub(super) fn is_exact(from: Scalar, to: Scalar) -> bool {
 /// # Errors
 /// [`Error::Type`] where a number might not stay what it is; numpy lacks `bf16`, so of those in `float32` each is
 /// looked at.
-pub(super) fn convert(bytes: Vec<u8>, from: Scalar, to: Scalar) -> Result<Vec<u8>> {
+pub(super) fn convert(
+    bytes: Vec<u8>,
+    (from, to): (Scalar, Scalar),
+    truths: Truths,
+) -> Result<Vec<u8>> {
     if (from, to) == (Scalar::F32, Scalar::BF16) {
         return narrowed(&bytes)?.ok_or_else(|| refused(from, to));
     }
     if !is_exact(from, to) {
         return Err(refused(from, to));
     }
-    if from == Scalar::Bool {
-        // numpy stores others than 0 and 1 where it was told to.
+    let are_bits = from == to && truths == Truths::Bits;
+    if from == Scalar::Bool && !are_bits {
         let truths = bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)));
         return written(truths, to, bytes.len());
     }
@@ -80,12 +84,14 @@ fn refused(from: Scalar, to: Scalar) -> Error {
 fn narrowed(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut found = with_room(bytes.len() / 2)?;
     for number in bytes.as_chunks::<4>().0 {
+        let (low, high) = (&number[..2], &number[2..]);
         let number = f32::from_le_bytes(*number);
-        let narrow = bf16::from_f32(number);
-        if narrow.to_f32() != number && !number.is_nan() {
-            return Ok(None);
+        match low {
+            // The bits are those of the `bf16`, also of NaNs that a conversion would make quiet.
+            [0, 0] => found.extend(high),
+            _ if number.is_nan() => found.extend(bf16::from_f32(number).to_le_bytes()),
+            _ => return Ok(None),
         }
-        found.extend(narrow.to_le_bytes());
     }
     Ok(Some(found))
 }
@@ -182,19 +188,32 @@ mod tests {
 
     #[test]
     fn numbers_stay_what_they_are() {
-        let ends = convert(vec![0, 127, 128, 255], Scalar::I8, Scalar::F32).unwrap();
+        let ends =
+            convert(vec![0, 127, 128, 255], (Scalar::I8, Scalar::F32), Truths::Values).unwrap();
         let ends: Vec<f32> = bytemuck::pod_collect_to_vec(&ends);
         assert_eq!(ends, [0.0, 127.0, -128.0, -1.0]);
         let wide = convert(
             [7u32.to_le_bytes(), u32::MAX.to_le_bytes()].concat(),
-            Scalar::U32,
-            Scalar::I64,
+            (Scalar::U32, Scalar::I64),
+            Truths::Values,
         );
         assert_eq!(bytemuck::pod_collect_to_vec::<u8, i64>(&wide.unwrap()), [7, u32::MAX.into()]);
-        assert_eq!(convert(vec![0, 1, 7], Scalar::Bool, Scalar::Bool).unwrap(), [0, 1, 1]);
+        assert_eq!(
+            convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Truths::Values).unwrap(),
+            [0, 1, 1]
+        );
+        let bits = convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Truths::Bits);
+        assert_eq!(bits.unwrap(), [0, 1, 7]);
         let floats = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
-        let narrow = convert(floats([1.5, -3.0]), Scalar::F32, Scalar::BF16).unwrap();
+        let narrow =
+            convert(floats([1.5, -3.0]), (Scalar::F32, Scalar::BF16), Truths::Values).unwrap();
         assert_eq!(narrow, [1.5, -3.0].map(|n| bf16::from_f32(n).to_le_bytes()).concat());
-        assert!(convert(floats([1.5, 0.1]), Scalar::F32, Scalar::BF16).is_err());
+        let loud = convert(
+            floats([f32::from_bits(0x7f81_0000), 1.0]),
+            (Scalar::F32, Scalar::BF16),
+            Truths::Values,
+        );
+        assert_eq!(loud.unwrap(), [0x81, 0x7f, 0x80, 0x3f], "a signalling NaN");
+        assert!(convert(floats([1.5, 0.1]), (Scalar::F32, Scalar::BF16), Truths::Values).is_err());
     }
 }

@@ -66,6 +66,22 @@ pub(crate) enum Found {
     One(Vec<u8>),
 }
 
+/// What becomes of bytes of truth values that are neither 0 nor 1: numpy stores such where it was told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Truths {
+    /// They become 1, which is what they stand for.
+    Values,
+    /// They stay, as in memory.
+    Bits,
+}
+
+/// What a file of numpy's contains.
+pub(crate) struct Numpy {
+    pub(crate) found: Found,
+    /// Whether it has whole structures as they are wanted, also what lies between their fields.
+    pub(crate) is_whole: bool,
+}
+
 /// Why a file does not give what is wanted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -135,14 +151,15 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
     read_opened(file::open_regular(path)?, wanted)
 }
 
-/// Reads numpy's `.npy` file of `length` bytes that stands at its beginning, such as one in an archive.
+/// Reads numpy's `.npy` file of `length` bytes that stands at its beginning, such as one in an archive, for the bits
+/// that memory held.
 ///
 /// # Errors
 /// As of [`read`].
-pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Found> {
+pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Numpy> {
     let head = head(&mut file)?;
     match array::is_npy(&head) {
-        true => array::npy(file, length, &head, wanted),
+        true => array::npy(file, length, &head, wanted, Truths::Bits),
         false => Err(Error::Format("it is no `.npy` file".to_owned())),
     }
 }
@@ -158,7 +175,8 @@ fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
     let mut head = head(&mut file)?;
     if array::is_npy(&head) {
-        return array::npy(file, length, &head, wanted);
+        let numpy = array::npy(file, length, &head, wanted, Truths::Values)?;
+        return Ok(numpy.found);
     }
     match (wanted.shape, wanted.raw) {
         (Shape::Row(_) | Shape::RowOrOne(_), Some(raw)) => {

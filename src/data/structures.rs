@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Result, Wanted,
+    Error, Found, Numpy, Result, Truths, Wanted,
     array::{exactly, scalar},
     convert::{convert, with_room},
     order::swap_bytes,
@@ -19,12 +19,12 @@ const MOST_LISTED: usize = 12;
 /// The elements of numpy's `file`, which stands where its data begin and has so many `bytes` of them. Fields that are
 /// wanted are found by their names; those of the file that nobody wants are passed over.
 pub(super) fn npy(
-    file: impl Read,
-    bytes: u64,
+    (file, bytes): (impl Read, u64),
     header: &Header,
     structure: &Structure,
     wanted: &Wanted,
-) -> Result<Found> {
+    truths: Truths,
+) -> Result<Numpy> {
     let columns = structure.parts.iter().map(|part| column(header, structure, part));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     let stride: u64 = header.descriptor.kind.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -42,8 +42,11 @@ pub(super) fn npy(
     let (stride, size) = (stride as usize, structure.bytes);
     // What lies between the fields may be members that are no fields.
     if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
-        make_truths(&mut content, structure);
-        return Ok(Found::All(content));
+        match truths {
+            Truths::Values => make_truths(&mut content, structure),
+            Truths::Bits => {}
+        }
+        return Ok(Numpy { found: Found::All(content), is_whole: true });
     }
     let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
     elements.resize(elements.capacity().min(wanted.bytes() as usize), 0);
@@ -56,7 +59,7 @@ pub(super) fn npy(
         if big_endian {
             swap_bytes(&mut numbers, scalar.bytes());
         }
-        let numbers = convert(numbers, scalar, part.element.scalar)
+        let numbers = convert(numbers, (scalar, part.element.scalar), truths)
             .map_err(|error| Error::Format(format!("the field `{}`: {error}", part.path)))?;
         let each = numbers.chunks_exact(part.bytes().max(1));
         for (to, from) in elements.chunks_exact_mut(size).zip(each) {
@@ -65,7 +68,7 @@ pub(super) fn npy(
             }
         }
     }
-    Ok(Found::All(elements))
+    Ok(Numpy { found: Found::All(elements), is_whole: false })
 }
 
 /// Where the numbers of a field lie in each of the file's structures.

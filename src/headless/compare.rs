@@ -216,11 +216,11 @@ impl Report<'_> {
 
 impl<'a> SideReport<'a> {
     fn of(side: &'a Side, session: &Session) -> Self {
-        let Run { overrides, parameters, seed, .. } = &side.run;
+        let Run { overrides, parameters, .. } = &side.run;
         Self {
             scene: &side.scene.name,
             device: session.device().info().clone(),
-            seed: *seed,
+            seed: session.seed(),
             constants: &overrides.constants,
             defines: &overrides.defines,
             fast_math: overrides.fast_math,

@@ -93,8 +93,9 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// That none takes the place of what a scene is made of: what it begins with, and what it includes. Who loads a
-    /// resource by the command line may let another one take its place: a run goes on so where the last one ended.
+    /// That none takes the place of what a scene is made of: what it begins with, what it includes, and what it is
+    /// compared with. Who loads a resource by the command line may let another one take its place: a run goes on so
+    /// where the last one ended.
     ///
     /// # Errors
     /// [`Error::Usage`].
@@ -109,10 +110,15 @@ impl<'a> Outputs<'a> {
             };
             let (mut own, loads) = (files(own), files(loads));
             own.extend(session::included_files(&scene).into_iter().filter(|file| file.is_file()));
+            let goldens = scene.manifest.goldens.iter();
+            let goldens: Vec<_> = goldens.map(|of| source.folder().join(&of.file)).collect();
             let replaces = |output: &&Output<'_>| {
-                let goes_on = output.option == "--npy";
-                own.iter().any(|file| output.replaces(file))
-                    || !goes_on && loads.iter().any(|file| output.replaces(file))
+                let replaces_one = |files: &[PathBuf]| files.iter().any(|f| output.replaces(f));
+                // These are a way to make goldens.
+                let is_content = matches!(output.option, "--npy" | "--out");
+                replaces_one(&own)
+                    || output.option != "--npy" && replaces_one(&loads)
+                    || !is_content && replaces_one(&goldens)
             };
             if let Some(Output { option, path, .. }) = self.files.iter().find(replaces) {
                 let text =

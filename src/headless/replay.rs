@@ -8,6 +8,7 @@ use super::{Error, Result, SceneSource, run::run_to};
 use crate::{
     diagnostic::has_errors,
     file,
+    interrupt::Interrupt,
     scene::Overrides,
     session::{Effort, Run, Session, Text, Unpacked},
 };
@@ -29,11 +30,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The run of the file at `path`. Its own files are unpacked into a folder that is gone with it.
+    /// The run of the file at `path`. Its own files are unpacked into a folder that is gone with it, until `interrupt`
+    /// is raised.
     ///
     /// # Errors
-    /// [`Error::File`] where it cannot be read, [`Error::Usage`] with the place where it is damaged.
-    pub fn read(path: &Path) -> Result<Self> {
+    /// [`Error::File`] where it cannot be read, [`Error::Usage`] with the place where it is damaged,
+    /// [`Error::Stopped`].
+    pub fn read(path: &Path, interrupt: &Interrupt) -> Result<Self> {
         let text = file::read_regular_text(path, LIMIT).map_err(|source| Error::File {
             action: "read",
             path: path.to_owned(),
@@ -41,7 +44,10 @@ impl Replay {
         })?;
         let damaged = |problem| Error::Usage(format!("{}: {problem}", path.display()));
         let run = Run::parse(&text).map_err(damaged)?;
-        let files = run.unpack().map_err(damaged)?;
+        let files = run.unpack(interrupt).map_err(|problem| match interrupt.is_raised() {
+            true => Error::Stopped,
+            false => damaged(problem),
+        })?;
         // The session begins with the first text, compiled in full.
         let texts = usize::from(run.texts.first().is_some_and(|text| text.effort == Effort::Full));
         Ok(Self { path: path.to_owned(), run, files, texts, inputs: 0, digests: 0, parted: None })

@@ -106,7 +106,7 @@ pub(super) fn write(
         version: env!("CARGO_PKG_VERSION"),
         nvrtc: nvrtc.map(|(major, minor)| format!("{major}.{minor}")),
         scene: &request.scene.name,
-        seed: request.run.seed,
+        seed: session.seed(),
         steps: request.steps,
         constants: &request.run.overrides.constants,
         defines: &request.run.overrides.defines,

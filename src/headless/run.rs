@@ -26,8 +26,8 @@ pub struct Run {
     pub overrides: Overrides,
     /// Parameters to replace.
     pub parameters: Vec<(String, String)>,
-    /// The run's seed.
-    pub seed: u64,
+    /// The run's seed, where one is asked for.
+    pub seed: Option<u64>,
     /// A step that takes longer is stopped, and so is taking statistics; a picture that takes longer is given up.
     pub step_timeout: Duration,
     /// Whether the launches of the passes are watched for mistakes; the device is the CPU's then.
@@ -88,18 +88,20 @@ impl Run {
         history: Past,
         work: impl FnOnce(&mut Session, Vec<Diagnostic>) -> Result<T>,
     ) -> Result<T> {
+        let usual = session::Options::new(&scene.name, &scene.text);
         let options = session::Options {
             path: scene.path.clone(),
             trust: self.trust,
             overrides: self.overrides(device.info().kind),
             parameters: self.parameters.clone(),
-            seed: self.seed,
+            seed: self.seed.unwrap_or(usual.seed),
+            seed_is_asked_for: self.seed.is_some(),
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
             checked: self.checked,
             guarded: self.guarded,
             history,
-            ..session::Options::new(&scene.name, &scene.text)
+            ..usual
         };
         self.expect_uninterrupted()?;
         let mut session = Session::open(options, device.clone(), compiler.clone(), interop, || {})?;

@@ -9,6 +9,7 @@ use std::{
 
 use super::{
     Error, Reset,
+    run::digest,
     symbol::{Symbol, Symbols},
 };
 use crate::{
@@ -285,6 +286,15 @@ impl Contents {
     /// Whether it sets variables as `other` does.
     pub(super) fn sets_as(&self, other: &Self) -> bool {
         self.variables == other.variables
+    }
+
+    /// What it sets a variable of so many bytes to, as a digest; the variable is named as in the module.
+    pub(super) fn digest_of_variable(&self, lowered: &str, bytes: usize) -> Option<String> {
+        let (_, found) = self.variables.iter().find(|(name, _)| name == lowered)?;
+        Some(match &**found {
+            Found::All(all) => digest(all),
+            Found::One(one) => digest(&one.repeat(bytes / one.len().max(1))),
+        })
     }
 
     fn of(&self, id: ResourceId) -> Option<&Arc<Found>> {

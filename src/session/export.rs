@@ -121,7 +121,7 @@ impl Session {
         let (wanted, write) = match content {
             Exportable::State => {
                 let about = self.about(&copy.inputs)?;
-                (Vec::new(), Write::State(about, self.addresses()))
+                (Vec::new(), Write::State(Box::new(about), self.addresses()))
             }
             Exportable::Run => {
                 let (run, reading) = (self.undigested_run()?, self.reading()?);
@@ -195,7 +195,7 @@ fn is_told(error: &Error) -> bool {
 /// What the writing thread does.
 enum Write {
     /// What the file says of it, and the variables that it does not have.
-    State(About, Addresses),
+    State(Box<About>, Addresses),
     Run(Box<Run>, Reading),
 }
 
@@ -203,7 +203,7 @@ impl Write {
     fn write(self, path: PathBuf, copies: &Receiver<HostCopy>) -> Result<(), Error> {
         match self {
             Self::State(about, addresses) => match copies.recv() {
-                Ok(copy) => write_state(&path, about, &addresses, &copy),
+                Ok(copy) => write_state(&path, *about, &addresses, &copy),
                 // The session has ended first.
                 Err(_) => Ok(()),
             },

@@ -1,14 +1,15 @@
 //! A session's state as a file, to go on from later.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
-use super::{Error, Reset, Session, symbol, variables::Addresses};
+use super::{Error, Reset, Session, migration::NO_FIELDS, symbol, variables::Addresses};
 use crate::{
+    cuda::mangled::counterparts,
     device::Pool,
     scene::Inputs,
     state::{
         Checkpoint, HostCopy, Subject,
-        archive::{self, About, Loaded},
+        archive::{self, About, KnownVariable, Loaded},
     },
 };
 
@@ -67,16 +68,20 @@ impl Session {
         program.expect_states()?;
         let device = self.device.info().to_string();
         let mut about = About::of(&self.options.name, &device, inputs, &program.scene.manifest);
-        let known = program.known_variables().into_iter();
-        about.starts = known.map(|variable| (variable.name, variable.start)).collect();
+        let known = program.known_variables();
+        let set = known.iter().filter_map(|of| Some((of.name.clone(), of.set.clone()?)));
+        about.set = Some(set.collect());
+        about.starts = known.into_iter().map(|of| (of.name, of.start)).collect();
         Ok(about)
     }
 
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
-    /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on variables
+    /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on such of which
+    /// members are lost with the structure that they had, on variables
     /// of the source that it does not have in their present size or that begin with something else now, and on
     /// parameters that do not accept what it has for them. Parameters that the session was opened with
-    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file.
+    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file, and so do files for
+    /// resources and variables, and a seed that was asked for.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
@@ -86,15 +91,13 @@ impl Session {
         let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
         program.expect_states()?;
         let manifest = &program.scene.manifest;
-        let loaded = archive::read(
-            path,
-            manifest,
-            &program.known_variables(),
-            &self.state.inputs.parameters,
-        );
+        let mut variables = program.known_variables();
+        variables.retain(|variable| !self.is_loaded(variable));
+        let loaded = archive::read(path, manifest, &variables, &self.state.inputs.parameters);
         let Loaded {
             checkpoint,
             mut missing,
+            lost_members,
             missing_variables,
             other_starts,
             moved_addresses,
@@ -107,24 +110,44 @@ impl Session {
         stream.synchronize()?;
         let parameters = self.replace_parameters(manifest, checkpoint.inputs.parameters.clone());
         self.state.inputs = Inputs { parameters, ..checkpoint.inputs };
+        if self.options.seed_is_asked_for {
+            self.state.inputs.seed = self.options.seed;
+        }
         self.begin_loaded();
         self.part();
         self.show()?;
         let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
         let own = program.addresses();
-        let moved = moved_addresses.into_iter().filter(|name| own.contains_key(name));
+        let own: Vec<&str> = own.keys().map(String::as_str).collect();
+        let moved: Vec<&str> = moved_addresses.iter().map(String::as_str).collect();
+        let moved = counterparts(&own, &moved).into_keys().map(str::to_owned);
+        let moved = BTreeSet::from_iter(moved);
         missing.extend(missing_variables.into_iter().chain(moved).map(in_source));
-        let remark = |what, names: &[String]| {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            (!names.is_empty()).then(|| format!("{what} {}: as after a reset", names.join(", ")))
+        let list = |names: &[String]| {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         };
+        let remark = |what, names: &[String]| {
+            (!names.is_empty()).then(|| format!("{what} {}: as after a reset", list(names)))
+        };
+        let lost = (!lost_members.is_empty()).then(|| {
+            let list = list(&lost_members);
+            format!("another structure of {list}: members that are no fields ({NO_FIELDS}) begin with zeros")
+        });
         let other_starts: Vec<String> = other_starts.into_iter().map(in_source).collect();
         let all = [
             remark("no", &missing),
+            lost,
             remark("another initial value of", &other_starts),
             remark("no value that fits", &refused),
         ];
         Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Whether the command line fills a variable.
+    fn is_loaded(&self, variable: &KnownVariable) -> bool {
+        let name = symbol::in_source(&variable.name);
+        let mut loaded = self.options.overrides.loads.keys();
+        loaded.any(|given| Some(given.trim_start_matches("::")) == name.as_deref())
     }
 
     /// Does the reset that is due, and waits for it.

@@ -18,6 +18,9 @@ use crate::{
     state::migrate,
 };
 
+/// Which members of structures are no fields.
+pub(super) const NO_FIELDS: &str = "those of base classes, of unions, bit fields, private ones";
+
 /// What goes on from one layout to another.
 pub(super) struct Migration {
     program: Arc<Program>,
@@ -82,6 +85,7 @@ impl Session {
 
     /// Begins to carry contents over to `program`, where it has resources in other layouts. Says whether it does.
     pub(super) fn begin_migration(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
+        self.remark_on_renames(program);
         let kept = self.migration.take().map_or_else(Vec::new, |before| before.carried);
         let carried = self.carried(program, kept);
         if carried.is_empty() || self.reset == Reset::All {
@@ -100,6 +104,25 @@ impl Session {
         Ok(true)
     }
 
+    /// Says where an edit renames a resource to one that was there already, whose content goes on instead.
+    fn remark_on_renames(&mut self, program: &Program) {
+        let Some(old) = &self.program else { return };
+        let (before, after) = (&old.scene.manifest, &program.scene.manifest);
+        for new in after.resources() {
+            let Some(was) = new.was.as_deref() else { continue };
+            let own = before.find_resource(&new.name).map(|id| before.resource(id));
+            let is_new = own.is_some_and(|own| own.was != new.was && own.name != was);
+            if is_new && before.find_resource(was).is_some() {
+                let name = &new.name;
+                let text =
+                    format!("`{name}` was there before, so that `was = \"{was}\"` has no effect");
+                let remark = Diagnostic::error(&self.options.name, text);
+                let remark = remark.at(new.at.line, new.at.column);
+                self.compile.diagnostics.push(remark.with_severity(Severity::Warning));
+            }
+        }
+    }
+
     /// Says which structures lose members by it.
     fn remark_on_members(&mut self, carried: &[(scene::ResourceId, Carried)], program: &Program) {
         let manifest = &program.scene.manifest;
@@ -107,8 +130,8 @@ impl Session {
             let new = manifest.find_resource(name).map(|id| manifest.resource(id));
             if new.is_some_and(|new| migrate::loses_members(old, new)) {
                 let text = format!(
-                    "`{name}`: members of `{}` that are no fields (those of base classes, of unions, bit fields, \
-                     private ones) begin with zeros, for the structure is another one now",
+                    "`{name}`: members of `{}` that are no fields ({NO_FIELDS}) begin with zeros, for the structure \
+                     is another one now",
                     old.of()
                 );
                 let remark = Diagnostic::error(&self.options.name, text);

@@ -452,6 +452,11 @@ impl Session {
         self.program.as_ref()?.scene.manifest.resources().iter().find(|r| r.name == name)
     }
 
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.state.inputs.seed
+    }
+
     /// Where the scene stands.
     pub fn clock(&self) -> Clock {
         Clock {

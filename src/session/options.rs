@@ -21,6 +21,8 @@ pub struct Options {
     pub parameters: Vec<(String, String)>,
     /// The run's seed.
     pub seed: u64,
+    /// Whether it was asked for: then it comes before that of a state that is gone on from.
+    pub seed_is_asked_for: bool,
     /// A step that takes longer is stopped, and so are statistics that are waited for.
     pub step_timeout: Duration,
     /// Once this is raised, what the session waits for is stopped, and every call that waits ends with
@@ -66,6 +68,7 @@ impl Options {
             overrides: Overrides::default(),
             parameters: Vec::new(),
             seed: 1,
+            seed_is_asked_for: false,
             step_timeout: Duration::from_secs(60),
             interrupt: Interrupt::default(),
             real_time: false,

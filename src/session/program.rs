@@ -184,7 +184,7 @@ impl Program {
 
     /// The variables that a file has.
     pub(super) fn known_variables(&self) -> Vec<KnownVariable> {
-        self.variables.known()
+        self.variables.known(&self.contents)
     }
 
     /// The variables that no file has, since they begin with addresses: these.

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     device::DeviceKind,
     file,
+    interrupt::Interrupt,
     scene::{Inputs, Keys, Overrides, Scene, Value},
     state::{HostCopy, MOST_STEPS, Subject},
 };
@@ -187,15 +188,16 @@ impl Run {
         written.map_err(|error| Error::of_file("write", path, error.into()))
     }
 
-    /// The files of the run in a folder of their own; `None` where they lie beside the run's file.
+    /// The files of the run in a folder of their own; `None` where they lie beside the run's file. Once `interrupt` is
+    /// raised that ends with an error, and without the folder.
     ///
     /// # Errors
     /// A sentence.
-    pub fn unpack(&self) -> Result<Option<Unpacked>, String> {
+    pub fn unpack(&self, interrupt: &Interrupt) -> Result<Option<Unpacked>, String> {
         let Some(files) = &self.files else { return Ok(None) };
         let folders: Vec<String> =
             self.include.iter().chain(self.loads.values()).cloned().collect();
-        Unpacked::new(files, &folders).map(Some)
+        Unpacked::new(files, &folders, interrupt).map(Some)
     }
 
     /// What the scene is compiled with; `files` are those of the run.
@@ -354,7 +356,7 @@ impl Session {
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
             nvrtc: self.worker.nvrtc(),
-            seed: self.options.seed,
+            seed: self.state.inputs.seed,
             cpu: self.options.overrides.cpu.unwrap_or(is_cpu),
             constants,
             defines,

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -11,15 +12,21 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::file::{self, Stamp};
+use crate::{
+    file::{self, Stamp},
+    interrupt::Interrupt,
+};
 
 /// What the files of a run may have together, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
+/// So many there are at most: a scene includes as many as 10,000, and its manifest names fewer.
+const MOST_FILES: usize = 20_000;
 /// A file lies at most so many folders above that of its scene.
 const MOST_UP: usize = 8;
-/// Where files lie that the command line gives resources: below the scene's folder, in a folder of the resource's name.
+/// Where files from afar lie that the command line gives resources: in the scene's folder, below one of the resource's
+/// name.
 const LOADS: &str = "loads";
-/// What a folder of `-I` is called that lies far from the scene's, with a number behind it.
+/// What a folder of `-I` from afar is called, with a number behind it.
 const INCLUDES: &str = "include";
 
 /// A file as it was when a program was made of what it says.
@@ -100,8 +107,15 @@ impl Reading {
     /// # Errors
     /// [`Error::NoRun`].
     pub(super) fn check(&self) -> Result<(), Error> {
-        let mut bytes = 0;
-        for (path, stamp) in self.stamps()? {
+        let (mut bytes, stamps) = (0, self.stamps()?);
+        if stamps.len() > MOST_FILES {
+            let text = format!(
+                "the scene reads {} files, and a run file has at most {MOST_FILES}",
+                stamps.len()
+            );
+            return Err(Error::NoRun(text));
+        }
+        for (path, stamp) in stamps {
             let metadata = fs::metadata(path);
             let metadata = metadata.map_err(|error| Error::of_file("read", path, error.into()))?;
             if Stamp::from(&metadata) != stamp {
@@ -135,13 +149,15 @@ impl Reading {
     /// [`Error::NoRun`], [`Error::File`].
     pub(super) fn read(&self) -> Result<Vec<RunFile>, Error> {
         self.check()?;
+        let roots = self.roots();
+        let named = |path| Some((self.name_of(path, &roots)?, path));
+        // A file may be known by several paths.
+        let named: BTreeMap<String, &Path> = self.stamps()?.into_keys().filter_map(named).collect();
         let mut files = Vec::new();
-        for path in self.stamps()?.into_keys() {
-            if let Some(name) = self.name_of(path) {
-                let bytes = file::read_regular(path, MOST_BYTES);
-                let bytes = bytes.map_err(|error| Error::of_file("read", path, error.into()))?;
-                files.push(RunFile::of(name, bytes));
-            }
+        for (name, path) in named {
+            let bytes = file::read_regular(path, MOST_BYTES);
+            let bytes = bytes.map_err(|error| Error::of_file("read", path, error.into()))?;
+            files.push(RunFile::of(name, bytes));
         }
         self.check()?;
         Ok(files)
@@ -149,35 +165,59 @@ impl Reading {
 
     /// The names in a run file of what `--load` gives resources, by these.
     pub(super) fn loads(&self) -> BTreeMap<String, String> {
-        let named = |(resource, path): (&String, &PathBuf)| {
-            let file = path.file_name()?.to_str()?;
-            Some((resource.clone(), format!("{LOADS}/{resource}/{file}")))
-        };
-        self.loads.iter().filter_map(named).collect()
+        let roots = self.roots();
+        let loads = self.loads.iter();
+        loads.filter_map(|(of, path)| Some((of.clone(), self.name_of(path, &roots)?))).collect()
     }
 
     /// The names in a run file of the folders of `-I`, in their order.
     pub(super) fn include_dirs(&self) -> Vec<String> {
-        let numbered = self.include_dirs.iter().enumerate();
-        let name = |(number, folder): (usize, &PathBuf)| {
-            self.way_to(folder).unwrap_or_else(|| format!("{INCLUDES}-{number}"))
-        };
-        numbered.map(name).collect()
+        let roots = self.roots();
+        let folders = self.include_dirs.iter();
+        folders.filter_map(|folder| self.name_of(folder, &roots)).collect()
     }
 
-    /// What a run file calls the file at `path`.
-    fn name_of(&self, path: &Path) -> Option<String> {
-        if let Some((resource, _)) = self.loads.iter().find(|(_, load)| *load == path) {
-            return self.loads().remove(resource);
+    /// What a run file calls the file, or the folder, at `path`: one name, whatever it is reached by.
+    fn name_of(&self, path: &Path, roots: &[Root]) -> Option<String> {
+        self.way_to(path).or_else(|| roots.iter().find_map(|root| root.name_of(path)))
+    }
+
+    /// Where that begins what lies far from the scene: folders of `-I` that lie in no other one, and files of
+    /// `--load` that lie in none of them.
+    fn roots(&self) -> Vec<Root> {
+        let mut folders: Vec<PathBuf> = self.include_dirs.iter().map(|path| plain(path)).collect();
+        folders.sort_by_key(|path| path.components().count());
+        let mut roots = Vec::new();
+        for folder in folders {
+            if self.name_of(&folder, &roots).is_none() {
+                let name = format!("{INCLUDES}-{}", roots.len());
+                roots.push(Root { name: self.free(name), path: folder });
+            }
         }
-        let included = || {
-            let mut folders = self.include_dirs.iter().zip(self.include_dirs());
-            folders.find_map(|(folder, name)| {
-                let below = plain(path).strip_prefix(plain(folder)).ok().and_then(slashed)?;
-                Some(format!("{name}/{below}"))
-            })
-        };
-        self.way_to(path).or_else(included)
+        let loads = self.free(LOADS.to_owned());
+        for (resource, path) in &self.loads {
+            if self.name_of(path, &roots).is_none() {
+                let file = path.file_name().and_then(OsStr::to_str).unwrap_or("file");
+                let name = format!("{loads}/{resource}/{file}");
+                roots.push(Root { name, path: plain(path) });
+            }
+        }
+        roots
+    }
+
+    /// A name like `name` that nothing has which lies beside the scene.
+    fn free(&self, mut name: String) -> String {
+        let near: Vec<String> = self.paths().filter_map(|path| self.way_to(path)).collect();
+        while near.iter().any(|way| Path::new(way).starts_with(&name)) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// All that is read, or looked into.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        let used = self.used.iter().flat_map(|used| used.iter()).map(|file| file.path.as_path());
+        used.chain(self.include_dirs.iter().chain(self.loads.values()).map(PathBuf::as_path))
     }
 
     /// The way to `path` from the folder of the scene, over few folders above it.
@@ -190,7 +230,21 @@ impl Reading {
             let is_root = above.has_root() && above.parent().is_none();
             Some((up, path.strip_prefix(above).ok().filter(|_| !is_root)?))
         })?;
-        Some("../".repeat(up) + &slashed(down)?)
+        Some("../".repeat(up) + &slashed(down)?).filter(|name| way(name).is_some())
+    }
+}
+
+/// A file, or a folder, that a run file gives a name of its own.
+struct Root {
+    name: String,
+    path: PathBuf,
+}
+
+impl Root {
+    /// What a run file calls what is, or lies below, this.
+    fn name_of(&self, path: &Path) -> Option<String> {
+        let below = slashed(plain(path).strip_prefix(&self.path).ok()?)?;
+        Some(if below.is_empty() { self.name.clone() } else { format!("{}/{below}", self.name) })
     }
 }
 
@@ -237,12 +291,20 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Writes `files`; `folders` are there, too.
+    /// Writes `files`; `folders` are there, too. Until `interrupt` is raised: then nothing is left of it.
     ///
     /// # Errors
     /// A sentence.
-    pub(super) fn new(files: &[RunFile], folders: &[String]) -> Result<Self, String> {
+    pub(super) fn new(
+        files: &[RunFile],
+        folders: &[String],
+        interrupt: &Interrupt,
+    ) -> Result<Self, String> {
         let system = |error| format!("its files cannot be unpacked: {error}");
+        if files.len() > MOST_FILES {
+            let count = files.len();
+            return Err(format!("it is damaged: it has {count} files, and at most {MOST_FILES}"));
+        }
         let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
         let mut depth = 0;
         for name in files.iter().map(|file| &file.name).chain(folders) {
@@ -257,6 +319,9 @@ impl Unpacked {
         let unpacked = Self { root, depth };
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
         for file in files {
+            if interrupt.is_raised() {
+                return Err("its files were not unpacked to the end".to_owned());
+            }
             let place = file::place_below(unpacked.root(), &unpacked.below_root(&file.name));
             let bytes = file.bytes()?;
             place.and_then(|place| fs::write(place, bytes)).map_err(system)?;

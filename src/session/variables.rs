@@ -1,9 +1,13 @@
 //! The variables of a program's source that its kernels may write: a part of the state beside the resources.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use super::{Error, layout, run::digest};
+use super::{Error, contents::Contents, layout, run::digest};
 use crate::{
+    cuda::mangled::counterparts,
     device::{Device, Fill, Module, Slice, Stream},
     ptx::outline::{Outline, Variable},
     state::archive::KnownVariable,
@@ -52,12 +56,13 @@ impl Variables {
         Ok(Self(kept))
     }
 
-    /// Those that mean the same in another program.
-    pub(super) fn known(&self) -> Vec<KnownVariable> {
+    /// Those that mean the same in another program; `contents` are what there is at the start.
+    pub(super) fn known(&self, contents: &Contents) -> Vec<KnownVariable> {
         let known = |kept: &Kept| KnownVariable {
             name: kept.variable.name.clone(),
             bytes: kept.variable.bytes,
             start: kept.start_digest(),
+            set: contents.digest_of_variable(kept.name(), kept.variable.bytes),
         };
         self.0.iter().filter(|of| !of.holds_addresses()).map(known).collect()
     }
@@ -85,7 +90,19 @@ impl Variables {
         let are_carried = self.0.iter().all(|of| !of.holds_addresses() || of.is_of_class());
         are_carried
             && self.0.len() == other.0.len()
-            && self.0.iter().all(|kept| other.0.iter().any(|o| kept.is_as(o)))
+            && self.before(other).all(|(kept, before)| before.is_some_and(|old| kept.is_as(old)))
+    }
+
+    /// Each with what it was in `old`.
+    fn before<'a>(&'a self, old: &'a Self) -> impl Iterator<Item = (&'a Kept, Option<&'a Kept>)> {
+        let pairs = counterparts(&self.names(), &old.names());
+        let known: HashMap<&str, &Kept> = old.0.iter().map(|kept| (kept.name(), kept)).collect();
+        let before = move |kept: &'a Kept| known.get(pairs.get(kept.name())?).copied();
+        self.0.iter().map(move |kept| (kept, before(kept)))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.0.iter().map(Kept::name).collect()
     }
 
     /// Puts on `stream` that they hold in `module` what they held when it was loaded.
@@ -114,10 +131,10 @@ impl Variables {
         (old, old_module): (&Self, &Module),
         stream: &Stream,
     ) -> Result<(), Error> {
-        for kept in &self.0 {
-            let name = &kept.variable.name;
-            if !kept.holds_addresses() && old.0.iter().any(|known| known.is_as(kept)) {
-                stream.copy(module.global(name)?, old_module.global(name)?)?;
+        for (kept, before) in self.before(old) {
+            let before = before.filter(|before| !kept.holds_addresses() && kept.is_as(before));
+            if let Some(before) = before {
+                stream.copy(module.global(kept.name())?, old_module.global(before.name())?)?;
             }
         }
         Ok(())
@@ -128,6 +145,10 @@ impl Variables {
 const VIRTUAL_TABLE: &str = "_ZTV";
 
 impl Kept {
+    fn name(&self) -> &str {
+        &self.variable.name
+    }
+
     /// Whether it is a virtual table, which no kernel writes.
     fn is_of_class(&self) -> bool {
         self.variable.name.starts_with(VIRTUAL_TABLE)
@@ -146,9 +167,8 @@ impl Kept {
         digest(if is_zero { &[] } else { &self.start })
     }
 
-    /// Whether it is declared as `other` is.
+    /// Whether it is declared as `other` is, but for its name.
     fn is_as(&self, other: &Self) -> bool {
-        (&self.variable.name, self.variable.bytes, &self.text)
-            == (&other.variable.name, other.variable.bytes, &other.text)
+        (self.variable.bytes, &self.text) == (other.variable.bytes, &other.text)
     }
 }

@@ -4,7 +4,7 @@
 //! being written. A variable of the module is `variables/NAME.npy`, in bytes. `state.json` has the rest: [`About`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{self, Read as _, Write},
     path::Path,
@@ -16,11 +16,12 @@ use zip::{
     write::SimpleFileOptions,
 };
 
-use super::{Checkpoint, MOST_STEPS, Subject};
+use super::{Checkpoint, MOST_STEPS, Subject, until_error::UntilError};
 use crate::{
     array::npy,
-    data::{self, Found, Shape, Wanted},
-    element::Scalar,
+    cuda::mangled::counterparts,
+    data::{self, Found, Numpy, Shape, Wanted},
+    element::{Scalar, Structure},
     file::{self, Draft},
     scene::{Inputs, Keys, Manifest, Resource, Value},
 };
@@ -90,6 +91,12 @@ pub(crate) struct About {
     /// What variables begin with, as digests. A text in which one begins with something else takes that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) starts: BTreeMap<String, String>,
+    /// What the manifest sets variables to, as digests. `None` in files of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) set: Option<BTreeMap<String, String>>,
+    /// The resources whose structures have members that are no fields. `None` in files of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    other_members: Option<BTreeSet<String>>,
 }
 
 impl About {
@@ -111,6 +118,25 @@ impl About {
             parameters: manifest.named_values(&inputs.parameters),
             moved_addresses: Vec::new(),
             starts: BTreeMap::new(),
+            set: None,
+            other_members: Some(other_members(manifest)),
+        }
+    }
+
+    /// Whether `variable`, which is called `stored` here, begins with something else in the program that reads this.
+    fn begins_otherwise(&self, stored: &str, variable: &KnownVariable) -> bool {
+        let starts = self.starts.get(stored);
+        // What the manifest does not set any more goes on.
+        let set = self.set.as_ref().filter(|_| variable.set.is_some());
+        starts.is_some_and(|start| *start != variable.start)
+            || set.is_some_and(|set| set.get(stored) != variable.set.as_ref())
+    }
+
+    /// Whether members of `resource` are lost of which the file has the fields alone: those that are none.
+    fn loses_members(&self, resource: &Resource) -> bool {
+        match &self.other_members {
+            Some(known) => known.contains(&resource.name),
+            None => has_other_members(resource),
         }
     }
 
@@ -141,13 +167,23 @@ impl About {
     }
 }
 
+/// The resources whose structures have members that are no fields.
+fn other_members(manifest: &Manifest) -> BTreeSet<String> {
+    let having = manifest.resources().iter().filter(|of| has_other_members(of));
+    having.map(|of| of.name.clone()).collect()
+}
+
+fn has_other_members(resource: &Resource) -> bool {
+    resource.of().structure().is_some_and(Structure::has_other_members)
+}
+
 /// Writes a state, whole or not at all.
 ///
 /// # Errors
 /// [`Error::File`].
 pub(crate) fn write(path: &Path, about: &About, contents: &[(&Subject, &[u8])]) -> Result<()> {
     let draft = Draft::of(path)?;
-    let mut zip = ZipWriter::new(io::BufWriter::new(draft.as_file()));
+    let mut zip = ZipWriter::new(UntilError::new(io::BufWriter::new(draft.as_file())));
     let json = serde_json::to_string_pretty(about).map_err(io::Error::from)?;
     add(&mut zip, ABOUT, json.as_bytes())?;
     for (subject, bytes) in contents {
@@ -186,6 +222,8 @@ pub(crate) struct Loaded {
     pub(crate) checkpoint: Checkpoint,
     /// The resources that it says nothing of.
     pub(crate) missing: Vec<String>,
+    /// The resources of whose structures members are lost that are no fields.
+    pub(crate) lost_members: Vec<String>,
     /// The variables of the module that it does not have, or has in another size.
     pub(crate) missing_variables: Vec<String>,
     /// The variables that begin with something else in its program.
@@ -203,6 +241,8 @@ pub(crate) struct KnownVariable {
     pub(crate) bytes: usize,
     /// What it begins with, as a digest.
     pub(crate) start: String,
+    /// What the manifest sets it to, likewise.
+    pub(crate) set: Option<String>,
 }
 
 /// Reads the state of a scene with `manifest` and these `variables` of its module; parameters that the file does not
@@ -225,37 +265,65 @@ pub(crate) fn read(
     let about = String::from_utf8(whole(about, MOST_ABOUT)?)
         .map_err(|_| Error::Format(format!("its {ABOUT} is damaged: it is no UTF-8 text")))?;
     let about = About::parse(&about)?;
-    let (mut contents, mut missing) = (Vec::new(), Vec::new());
-    for resource in manifest.resources() {
+    let (mut contents, mut missing, mut lost_members) = (Vec::new(), Vec::new(), Vec::new());
+    // What the command line fills, which has no place in the text, comes before the file.
+    let is_loaded = |of: &&Resource| of.initial.as_ref().is_some_and(|of| of.at.is_none());
+    for resource in manifest.resources().iter().filter(|of| !is_loaded(of)) {
         let half = |half| Subject::Half { resource: resource.clone(), half };
         // What is being written is no substitute for what was written last.
-        let Some(last) = resource_of(&mut zip, &half(0), resource)? else {
+        let Some((last, is_whole)) = resource_of(&mut zip, &half(0), resource)? else {
             missing.push(resource.name.clone());
             continue;
         };
+        if !is_whole && about.loses_members(resource) {
+            lost_members.push(resource.name.clone());
+        }
         if resource.double() {
             // One half is enough of a file that somebody else has made.
-            let next = resource_of(&mut zip, &half(1), resource)?;
+            let next = resource_of(&mut zip, &half(1), resource)?.map(|(next, _)| next);
             contents.push((half(1), next.unwrap_or_else(|| last.clone())));
         }
         contents.push((half(0), last));
     }
     let (mut missing_variables, mut other_starts) = (Vec::new(), Vec::new());
-    for KnownVariable { name, bytes, start } in variables {
-        if about.starts.get(name).is_some_and(|other| other != start) {
+    let stored = stored_variables(&zip);
+    let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
+    let names: Vec<&str> = variables.iter().map(|of| of.name.as_str()).collect();
+    let pairs = counterparts(&names, &stored);
+    for variable in variables {
+        let KnownVariable { name, bytes, .. } = variable;
+        let Some(&stored) = pairs.get(name.as_str()) else {
+            missing_variables.push(name.clone());
+            continue;
+        };
+        if about.begins_otherwise(stored, variable) {
             other_starts.push(name.clone());
             continue;
         }
-        let subject = Subject::Variable { lowered: name.clone() };
-        match variable_of(&mut zip, &subject, *bytes)? {
-            Some(bytes) => contents.push((subject, bytes)),
+        let subject = |lowered: &str| Subject::Variable { lowered: lowered.to_owned() };
+        match variable_of(&mut zip, &subject(stored), *bytes)? {
+            Some(bytes) => contents.push((subject(name), bytes)),
             None => missing_variables.push(name.clone()),
         }
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
     let refused = manifest.refused(&about.parameters).into_iter().map(str::to_owned).collect();
     let moved_addresses = about.moved_addresses;
-    Ok(Loaded { checkpoint, missing, missing_variables, other_starts, moved_addresses, refused })
+    Ok(Loaded {
+        checkpoint,
+        missing,
+        lost_members,
+        missing_variables,
+        other_starts,
+        moved_addresses,
+        refused,
+    })
+}
+
+/// The names of the variables that a file has, in the module of its program.
+fn stored_variables(zip: &ZipArchive<File>) -> Vec<String> {
+    let own = |name: &str| Some(name.strip_prefix(VARIABLES)?.strip_suffix(".npy")?.to_owned());
+    zip.file_names().flatten().filter_map(|name| own(&name)).collect()
 }
 
 /// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.
@@ -274,12 +342,12 @@ fn variable_of(
     Ok((found.len() == bytes).then(|| found.to_vec()))
 }
 
-/// The content of a resource's half, where the file has it.
+/// The content of a resource's half, where the file has it, and whether that is all of its structures.
 fn resource_of(
     zip: &mut ZipArchive<File>,
     subject: &Subject,
     resource: &Resource,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<(Vec<u8>, bool)>> {
     let (name, [width, height, depth]) = (name_of(subject), resource.extent());
     let shape = match resource.texture().map(|texture| texture.dimensions) {
         None => Shape::Row(width),
@@ -290,11 +358,11 @@ fn resource_of(
     let Some(mut file) = member(zip, &name)? else { return Ok(None) };
     let length = file.size();
     match data::read_npy(&mut file, length, &wanted) {
-        Ok(Found::All(bytes)) => {
+        Ok(Numpy { found: Found::All(bytes), is_whole }) => {
             expect_end(file)?;
-            Ok(Some(bytes))
+            Ok(Some((bytes, is_whole)))
         }
-        Ok(Found::One(_)) => Ok(None),
+        Ok(Numpy { found: Found::One(_), .. }) => Ok(None),
         Err(error) => Err(Error::Format(format!("{name} does not fit the {resource}: {error}"))),
     }
 }

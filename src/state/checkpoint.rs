@@ -1,10 +1,11 @@
 //! A copy of a state.
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use super::{download::Download, resources::Borrowed};
 use crate::{
     array::{Checksum, PendingChecksum},
+    cuda::mangled::counterparts,
     device::{self, Pool, PoolBlock, Readback, Region, Slice, Stream},
     interop::Result,
     scene::{self, Inputs, Manifest},
@@ -101,6 +102,7 @@ impl Checkpoint {
         variables: &[(&str, Slice<'_>)],
         stream: &Stream,
     ) -> Result<()> {
+        let places = self.places(variables);
         for part in self.parts.iter() {
             match &part.of {
                 Subject::Half { resource, half } => {
@@ -111,13 +113,20 @@ impl Checkpoint {
                     to.map_or(Ok(()), |to| self.put(part, to, stream))?;
                 }
                 Subject::Variable { lowered } => {
-                    let mut known = variables.iter();
-                    let to = known.find(|(name, to)| name == lowered && to.bytes() == part.bytes);
-                    to.map_or(Ok(()), |(_, to)| self.put(part, (*to).into(), stream))?;
+                    let to = places.get(lowered.as_str()).filter(|to| to.bytes() == part.bytes);
+                    to.map_or(Ok(()), |to| self.put(part, (*to).into(), stream))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Where its variables lie among those of a module, by the names that they have here.
+    fn places<'a>(&'a self, variables: &[(&'a str, Slice<'a>)]) -> HashMap<&'a str, Slice<'a>> {
+        let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+        let own: Vec<&str> = self.parts.iter().filter_map(|part| part.of.variable()).collect();
+        let pairs = counterparts(&names, &own);
+        variables.iter().filter_map(|(name, to)| Some((*pairs.get(name)?, *to))).collect()
     }
 
     /// One whose content is with the host, such as a file's.
@@ -231,6 +240,16 @@ impl Checkpoint {
             }
         }
         Ok(())
+    }
+}
+
+impl Subject {
+    /// The name of a variable in its module.
+    fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Variable { lowered } => Some(lowered),
+            Self::Half { .. } => None,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod migrate;
 mod parity;
 mod resources;
 mod texture;
+mod until_error;
 
 pub(crate) use checkpoint::{Checkpoint, Subject};
 pub(crate) use download::{Download, HostCopy};

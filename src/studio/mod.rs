@@ -56,8 +56,8 @@ pub struct Options {
     pub overrides: Overrides,
     /// Parameters that the command line replaces, as text.
     pub parameters: Vec<(String, String)>,
-    /// The run's seed.
-    pub seed: u64,
+    /// The run's seed, where one is asked for.
+    pub seed: Option<u64>,
     /// A step that takes longer is stopped.
     pub step_timeout: Duration,
     /// What compiles.

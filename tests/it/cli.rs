@@ -339,18 +339,26 @@ fn a_full_disk_loses_nothing() {
     fs::set_permissions(place.path("v.npy"), fs::Permissions::from_mode(0o640)).unwrap();
     // A limit on the size of files, whose signal is ignored, looks to the program like a full disk.
     let program = super::support::binary();
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 4; exec '{}' render scene.cu --device cpu --npy value=v.npy",
-        program.display()
-    );
-    let mut command = std::process::Command::new("bash");
-    command.args(["-c", &script]).current_dir(place.path("."));
-    Ended::new(command.output().unwrap()).expect(2, &["cannot write v.npy"]);
+    let limited = |output: &str| {
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 4; exec '{}' render scene.cu --device cpu {output}",
+            program.display()
+        );
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", &script]).current_dir(place.path("."));
+        Ended::new(command.output().unwrap())
+    };
+    limited("--npy value=v.npy").expect(2, &["cannot write v.npy"]);
     assert_eq!(fs::read_to_string(place.path("v.npy")).unwrap(), "what was there before");
 
     place.run(&["render", "scene.cu", "--device", "cpu", "--npy", "value=v.npy"]).expect(0, &[]);
     let mode = fs::metadata(place.path("v.npy")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640, "a replaced file keeps its permissions");
+    // It is compiled now.
+    let saved = limited("--save s.npz");
+    saved.expect_one_line(2, &["cannot write s.npz"]);
+    assert!(!saved.err.contains("ZipWriter"), "{}", saved.err);
+    assert!(!place.path("s.npz").exists());
     place
         .run(&["render", "scene.cu", "--device", "cpu", "--npy", "value=/dev/full"])
         .expect_one_line(2, &["cannot write /dev/full"]);

@@ -131,6 +131,21 @@ fn a_renamed_resource_goes_on_and_so_does_a_buffer_that_becomes_an_array() {
     assert_eq!(edited::<i32>(&before, &after, "b"), [10, 11]);
     let other = after.replace("was = \"a\"\n", "");
     assert_eq!(edited::<i32>(&before, &other, "b"), [0, 1], "it is new");
+    // One that was there keeps its own, which is said once.
+    let mut session = open(&after);
+    let warnings = |session: &mut Session, text: &str| {
+        session.set_source(text.to_owned());
+        ready(session);
+        let remarks = session.snapshot().compile.diagnostics;
+        remarks.iter().filter(|of| of.text.contains("has no effect")).count()
+    };
+    let both = |was: &str| {
+        let more = format!("[array.a]\ntype = \"int\"\ncount = 2\n{was}[buffer.b]");
+        after.replace("[buffer.b]\nwas = \"a\"", &format!("{more}\nwas = \"a\""))
+    };
+    assert_eq!(warnings(&mut session, &both("")), 0, "`a` is new, and `b` is what it was");
+    assert_eq!(warnings(&mut session, &both("was = \"b\"\n")), 1);
+    assert_eq!(warnings(&mut session, &format!("{}// again\n", both("was = \"b\"\n"))), 0);
 }
 
 #[test]

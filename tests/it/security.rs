@@ -348,6 +348,20 @@ fn outputs_are_what_they_can_be_and_each_is_one_file() {
         let ended = place.run(&[output, &["--device", "cpu"]].concat());
         ended.expect_one_line(2, &["other.cuh would replace what the scene reads"]);
     }
+    // What it is compared with is made by `--npy` as well as by `--update-golden`.
+    let golden = "[[golden]]\nof = \"value\"\nfile = \"sub/data.npy\"\nafter = 1\n[[pass]]";
+    place.file("other.cu", &COUNTER.replacen("[[pass]]", golden, 1));
+    for output in [
+        &["render", "other.cu", "--json", "sub/data.npy"][..],
+        &["render", "other.cu", "--save", "sub/data.npy"],
+        &["test", "other.cu", "--junit", "sub/data.npy"],
+        &["bench", "other.cu", "--json", "sub/data.npy"],
+    ] {
+        let ended = place.run(&[output, &["--device", "cpu"]].concat());
+        ended.expect_one_line(2, &["sub/data.npy would replace what the scene reads"]);
+    }
+    let made = ["render", "other.cu", "--device", "cpu", "--npy", "value=sub/data.npy"];
+    place.run(&made).expect(0, &[]);
     fs::remove_file(place.path("sub/other.cuh")).unwrap();
     fs::remove_file(place.path("sub/data.npy")).unwrap();
     fs::remove_file(place.path("other.cu")).unwrap();

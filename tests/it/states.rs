@@ -14,6 +14,10 @@ use std::{
 use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
+mod asked;
+mod runs;
+mod variables;
+
 use super::support::binary;
 
 const SCENE: &str = r#"/*---
@@ -333,6 +337,85 @@ fn a_state_has_members_that_are_no_fields() {
     render(at, &["--steps", "1", "--from", "s.npz", "--npy", "seen=seen.npy"]);
     let seen = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("seen.npy")).unwrap());
     assert_eq!(seen.unwrap().to_vec(), [3; 4]);
+}
+
+/// Also those that are no truth values, and that arithmetic would make others. A foreign file's are what they stand
+/// for.
+#[test]
+fn a_state_has_the_bits_that_memory_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let scene = |more: &str| {
+        let text = format!(
+            "/*---\n[array.flags]\ntype = \"bool\"\ncount = 4\n{more}[array.s]\ntype = \"S\"\ncount = 1\n\
+             [array.small]\ntype = \"nv_bfloat16\"\ncount = 2\n[array.seen]\ntype = \"int\"\ncount = 6\n\
+             [[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n---*/\n\
+             #include <cuda_bf16.h>\nstruct S {{ int n; bool b; }};\n\
+             __global__ void k(void *flags, S *s, void *small, int *seen) {{\n    \
+             unsigned char *f = (unsigned char *)flags, *b = (unsigned char *)&s->b;\n    \
+             for (int i = 0; i < 4; i++) seen[i] = f[i] += i;\n    seen[4] = *b += 3;\n    \
+             unsigned short *h = (unsigned short *)small;\n    seen[5] = *h = *h ? *h + 1 : 0x7f81;\n}}\n"
+        );
+        fs::write(at.join("scene.cu"), text).unwrap();
+    };
+    let seen = || {
+        let file = fs::File::open(at.join("seen.npy")).unwrap();
+        ndarray::Array1::<i32>::read_npy(file).unwrap().to_vec()
+    };
+    scene("");
+    render(at, &["--steps", "3", "--npy", "seen=seen.npy"]);
+    let whole = seen();
+    assert_eq!(whole, [0, 3, 6, 9, 9, 0x7f83]);
+    render(at, &["--steps", "2", "--save", "s.npz", "--npy", "flags=flags.npy"]);
+    render(at, &["--steps", "1", "--from", "s.npz", "--npy", "seen=seen.npy"]);
+    assert_eq!(seen(), whole);
+    scene("file = \"flags.npy\"\n");
+    render(at, &["--steps", "1", "--npy", "seen=seen.npy"]);
+    assert_eq!(seen()[..4], [0, 2, 3, 4]);
+}
+
+/// The fields of another structure are found by their names; nothing tells where the rest of it belongs.
+#[test]
+fn members_that_are_lost_with_a_structure_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let scene = |members: &str| {
+        let text = format!(
+            "/*---\n[array.b]\ntype = \"B\"\ncount = 1\n[array.out]\ntype = \"int\"\ncount = 2\n[[pass]]\nkernel = \"k\"\n\
+             grid = 1\nblock = 1\n---*/\nstruct U {{ int hid; }};\nstruct B {{ {members} }};\n\
+             __global__ void k(B *b, int *out) {{ out[0] = ++b->a; out[1] = ++b->u.hid; }}\n"
+        );
+        fs::write(at.join("scene.cu"), text).unwrap();
+    };
+    let resumed = |file: &str| {
+        let said = render(at, &["--steps", "1", "--from", file, "--npy", "out=out.npy"]);
+        let out = ndarray::Array1::<i32>::read_npy(fs::File::open(at.join("out.npy")).unwrap());
+        (out.unwrap().to_vec(), said)
+    };
+    let union = "union { int hid; float z; } u;";
+    scene(&format!("int a; {union}"));
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    let (out, said) = resumed("s.npz");
+    assert!(out == [3, 3] && !said.contains("zeros"), "{out:?} {said}");
+    scene(&format!("{union} int a;"));
+    let (out, said) = resumed("s.npz");
+    assert_eq!(out, [3, 1]);
+    let expected = "s.npz has another structure of `b`: members that are no fields (those of base classes, of unions, bit \
+                    fields, private ones) begin with zeros";
+    assert!(said.contains(expected), "{said}");
+    // Of a file of an older program what is known is what the structure has now.
+    let about = about_of(&at.join("s.npz"));
+    let mut about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    assert!(about.as_object_mut().unwrap().remove("other_members").is_some());
+    rewrite(&at.join("s.npz"), &at.join("old.npz"), &[("state.json", about.to_string().into())]);
+    let (out, said) = resumed("old.npz");
+    assert!(out == [3, 1] && said.contains("begin with zeros"), "{out:?} {said}");
+    // A structure without others loses nothing, whatever it becomes.
+    scene("int a; U u;");
+    render(at, &["--steps", "2", "--save", "s.npz"]);
+    scene(&format!("{union} int a;"));
+    let (out, said) = resumed("s.npz");
+    assert!(out == [3, 1] && !said.contains("zeros"), "{out:?} {said}");
 }
 
 #[test]

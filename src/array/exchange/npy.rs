@@ -55,8 +55,9 @@ pub(crate) fn encode(scalar: Scalar, shape: &[usize], bytes: &[u8]) -> Vec<u8> {
     let data = match scalar {
         Scalar::BF16 => {
             let (values, _) = bytes.as_chunks::<2>();
-            let wide = values.iter().map(|&value| bf16::from_ne_bytes(value).to_f32());
-            Cow::Owned(wide.flat_map(f32::to_ne_bytes).collect())
+            // The same bits in front of others, also of NaNs that a conversion would make quiet.
+            let wide = values.iter().map(|&value| u32::from(u16::from_ne_bytes(value)) << 16);
+            Cow::Owned(wide.flat_map(u32::to_ne_bytes).collect())
         }
         _ => Cow::Borrowed(bytes),
     };

@@ -37,18 +37,20 @@ pub(super) fn new_session(
     device: &Device,
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
+    let usual = session::Options::new(&document.name, document.text.to_string());
     let of_session = session::Options {
         path: document.path.clone(),
         trust,
         overrides: options.overrides.clone(),
         parameters: options.parameters.clone(),
-        seed: options.seed,
+        seed: options.seed.unwrap_or(usual.seed),
+        seed_is_asked_for: options.seed.is_some(),
         step_timeout: options.step_timeout,
         real_time: true,
         guarded: true,
         statistics_every: Some(STATISTICS_EVERY),
         history: Past::Kept,
-        ..session::Options::new(&document.name, document.text.to_string())
+        ..usual
     };
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);

@@ -118,6 +118,7 @@ impl<'a> Words<'a> {
 
     /// A variable behind `.global` or `.const`, to where it ends or its initial value begins.
     fn variable(&mut self, is_constant: bool) -> Option<Variable> {
+        self.skip_attribute();
         let is_end = |token: &&Token| {
             matches!(token.kind, Kind::End | Kind::Mark(b';' | b'=' | b',' | b'{' | b')'))
         };
@@ -129,6 +130,21 @@ impl<'a> Words<'a> {
         let bytes = placed(&words).first()?.len();
         let name = (name.kind == Kind::Word).then(|| self.of(*name).to_owned())?;
         Some(Variable { name, bytes, is_constant, initial: self.initial().unwrap_or_default() })
+    }
+
+    /// Reads over `.attribute(…)`, such as `.managed`, which may have parentheses of its own (PTX ISA section 5.4.8).
+    fn skip_attribute(&mut self) {
+        if self.tokens.first().is_none_or(|token| self.of(*token) != ".attribute") {
+            return;
+        }
+        let mut depth = 0;
+        let is_end = |token: &Token| {
+            depth += i32::from(token.kind == Kind::Mark(b'('));
+            depth -= i32::from(token.kind == Kind::Mark(b')'));
+            depth == 0 || matches!(token.kind, Kind::End | Kind::Mark(b';'))
+        };
+        let end = self.tokens[1..].iter().position(is_end).map_or(self.tokens.len(), |end| end + 2);
+        self.tokens = &self.tokens[end..];
     }
 
     /// The text of an initial value, which comes next.
@@ -210,6 +226,19 @@ mod tests {
         assert_eq!(found.collect::<Vec<_>>(), expected);
         let initial = Outline::new(text).variables.into_iter().map(|v| &text[v.initial]);
         assert_eq!(initial.collect::<Vec<_>>(), ["", " 3", "37, 100, 10, 0", ""]);
+    }
+
+    #[test]
+    fn attributes_hide_no_variable() {
+        let text = ".visible .global .attribute(.managed) .align 4 .u32 m = 5;\n\
+            .global .attribute(.managed, .unified(19,95)) .align 8 .b8 both[16];\n.global .u32 plain;";
+        let found = Outline::new(text).variables;
+        let found: Vec<_> = found.iter().map(|v| (v.name.as_str(), v.bytes)).collect();
+        assert_eq!(found, [("m", 4), ("both", 16), ("plain", 4)]);
+        for broken in [".global .attribute", ".global .attribute(", ".global .attribute(.managed;"]
+        {
+            assert!(Outline::new(broken).variables.is_empty(), "{broken}");
+        }
     }
 
     #[test]
