@@ -1,5 +1,5 @@
 //! Other people's CUDA files: how many compile, how many of those the CPU device loads, and how many of these run for a
-//! step with the manifest that [`warpaint::scene::draft`] writes for them.
+//! step with the manifest that [`warpaint::scene::draft_beside`] writes for them.
 //!
 //! ```text
 //! cargo bench --bench foreign -- FOLDER... [-I FOLDER]... [--list]
@@ -29,7 +29,7 @@ use warpaint::{
     device::Device,
     diagnostic::Severity,
     interop::Interop,
-    scene::{Overrides, draft},
+    scene::{Overrides, draft_beside},
     session::{Error, Options, Session},
 };
 
@@ -44,6 +44,8 @@ enum Ended {
     Ran,
     /// It is launched with that, and a kernel faults: what it computes from is not what its host code would give.
     Faulted(String),
+    /// The same, and its step takes longer than [`STEP_LIMIT`].
+    Stopped(String),
     /// That manifest is not right.
     NotLaunched(String),
     NotLoaded(String),
@@ -96,16 +98,19 @@ fn count(folder: &Path, includes: &[PathBuf], lists: bool) {
     let loaded = compiled - number(|ended| matches!(ended, Ended::NotLoaded(_)));
     let launched = loaded - number(|ended| matches!(ended, Ended::NotLaunched(_)));
     let ran = number(|ended| matches!(ended, Ended::Ran));
+    let stopped = number(|ended| matches!(ended, Ended::Stopped(_)));
     println!(
         "{}: {} files with kernels, {compiled} compile, {loaded} load, {launched} are launched with a manifest written \
-         for them, {ran} of these without a fault; {:.0} s",
+         for them, {ran} of these without a fault, {stopped} more are stopped after {:.0} s; {:.0} s",
         folder.display(),
         files.len(),
+        STEP_LIMIT.as_secs_f64(),
         started.elapsed().as_secs_f64()
     );
     for (file, ended) in ended.iter().filter(|_| lists) {
         match ended {
             Ended::Ran => {}
+            Ended::Stopped(why) => println!("{}: takes too long: {why}", file.display()),
             Ended::Faulted(why) => println!("{}: faults: {why}", file.display()),
             Ended::NotLaunched(why) => println!("{}: is not launched: {why}", file.display()),
             Ended::NotLoaded(why) => println!("{}: does not load: {why}", file.display()),
@@ -185,7 +190,8 @@ fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
     let name = file.display().to_string();
     let own = file.parent().map(Path::to_owned).into_iter();
     let include_dirs = own.chain(includes.iter().cloned()).collect();
-    let source = draft(&name, &text) + &text;
+    let mut beside = |from: &str, included: &str| find_included(from, included, includes);
+    let source = draft_beside(&name, &text, &mut beside) + &text;
     let options = Options {
         path: Some(file.to_owned()),
         trust: true,
@@ -201,6 +207,16 @@ fn drive(file: &Path, includes: &[PathBuf], compiler: &Compiler) -> Ended {
     ended.unwrap_or_else(Ended::NotLaunched)
 }
 
+/// The file that one called `from` includes, beside it or in one of the folders.
+fn find_included(from: &str, included: &str, folders: &[PathBuf]) -> Option<(String, String)> {
+    let beside = Path::new(from).parent().map(Path::to_owned).into_iter();
+    let all = beside.chain(folders.iter().cloned()).map(|folder| folder.join(included));
+    all.filter_map(|path| path.canonicalize().ok()).find_map(|path| {
+        let text = String::from_utf8_lossy(&fs::read(&path).ok()?).into_owned();
+        Some((path.display().to_string(), text))
+    })
+}
+
 fn run(mut session: Session) -> Result<Ended, Error> {
     if !session.wait_for_program()? {
         let errors = session.snapshot().compile.diagnostics.into_iter();
@@ -211,6 +227,9 @@ fn run(mut session: Session) -> Result<Ended, Error> {
     session.run_steps(1, |_| {})?;
     Ok(match session.snapshot().fault {
         None => Ended::Ran,
-        Some(fault) => Ended::Faulted(fault.to_string()),
+        Some(fault) => match fault.to_string() {
+            text if text.contains("stopped after") => Ended::Stopped(text),
+            text => Ended::Faulted(text),
+        },
     })
 }

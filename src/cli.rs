@@ -352,6 +352,9 @@ struct NewArgs {
     /// Write the file with its manifest before it, to another file
     #[arg(long, value_name = "SCENE.cu")]
     out: Option<PathBuf>,
+    /// Look for included files in a folder, which need not lie below the file's
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
 }
 
 /// Parses the command line, runs the command, prints its error. Returns the exit code.
@@ -649,8 +652,8 @@ fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
 
 fn new(args: &NewArgs) -> Result<()> {
     match &args.out {
-        Some(out) => headless::write_draft(&args.from, out),
-        None => print(&headless::draft(&args.from)?),
+        Some(out) => headless::write_draft(&args.from, out, &args.include),
+        None => print(&headless::draft(&args.from, &args.include)?),
     }
 }
 

@@ -55,6 +55,7 @@ struct Definition {
 struct Declared {
     name: String,
     ctype: CType,
+    is_array: bool,
 }
 
 /// A field whose type is known.
@@ -64,6 +65,7 @@ pub(crate) struct KnownField {
     pub(crate) path: String,
     /// What it is, or each of it where it is an array.
     pub(crate) element: Element,
+    pub(crate) is_array: bool,
 }
 
 impl Structures {
@@ -151,8 +153,11 @@ impl Structures {
             list.looks -= 1;
             let path = format!("{before}{}", field.name);
             match self.meaning(&field.ctype, &definition.path) {
-                Meaning::Element(element) => list.found.push(KnownField { path, element }),
-                Meaning::Structure(inner) if deep > 0 => {
+                Meaning::Element(element) => {
+                    list.found.push(KnownField { path, element, is_array: field.is_array });
+                }
+                // Of several structures none has a field's name alone.
+                Meaning::Structure(inner) if deep > 0 && !field.is_array => {
                     self.add(inner, &format!("{path}."), deep - 1, list);
                 }
                 Meaning::Structure(_) | Meaning::Unknown => {}
@@ -453,6 +458,7 @@ impl<'s> Reader<'_, 's> {
             let stops = |word: &&str| matches!(*word, "=" | "{" | "[" | ":");
             let stop = part.iter().position(stops).unwrap_or(part.len());
             let is_bits = part.get(stop) == Some(&":");
+            let is_array = part.get(stop) == Some(&"[");
             let Some((name, before)) = part[..stop].split_last() else { continue };
             let stars = before.iter().rev().take_while(|word| **word == "*").count();
             let base = &before[..before.len() - stars];
@@ -460,7 +466,8 @@ impl<'s> Reader<'_, 's> {
             let words: Vec<&str> =
                 of.iter().chain(&before[before.len() - stars..]).copied().collect();
             if !is_bits && is_identifier(name) && name.len() <= LONGEST_NAME && !of.is_empty() {
-                found.push(Declared { name: (*name).to_owned(), ctype: CType::from_words(&words) });
+                let (name, ctype) = ((*name).to_owned(), CType::from_words(&words));
+                found.push(Declared { name, ctype, is_array });
             }
         }
         found
@@ -503,6 +510,11 @@ mod tests {
                 &["float4 at", "unsigned char kind"],
             ),
             ("typedef struct P_ { double mass; } P, *PP;", &["double mass"]),
+            // Fields of one of several structures have no name of their own.
+            (
+                "struct V { float a; }; struct P { int n; V all[4]; V one; };",
+                &["int n", "float one.a"],
+            ),
             (
                 "class P { int hidden; public: float3 at; float length() const { return at.x; } P() : hidden{1} {} };",
                 &["float3 at"],

@@ -8,7 +8,9 @@
 
 mod arguments;
 mod arrays;
+mod axes;
 mod calls;
+mod cases;
 mod conditions;
 mod declarations;
 mod entries;
@@ -17,6 +19,7 @@ mod formula;
 mod functions;
 mod guess;
 mod host;
+mod launches;
 mod loops;
 mod macros;
 mod mathematics;
@@ -28,10 +31,12 @@ mod reader;
 mod regions;
 mod sections;
 mod shape;
+mod source;
 mod structures;
 mod syntax;
 mod templates;
 mod text;
+mod trace;
 mod transfers;
 mod variables;
 mod views;
@@ -41,18 +46,21 @@ use std::{
     fmt::Write as _,
 };
 
+pub use self::source::Includes;
 use self::{
     arguments::{blank, holds_sizes, is_size},
     arrays::{Array, element_of},
+    evaluator::Place,
     guess::Guess,
-    host::{Host, Launch, MOST_LAUNCHES},
+    host::{ASSUMED, Host, Launch, MOST_LAUNCHES, Span},
     names::Names,
     regions::Region,
     shape::some_shared,
     text::{key, one_line, quoted_text},
+    trace::Act,
 };
 use crate::{
-    cuda::{self, CType, Macros, Signature, Structures},
+    cuda::{self, CType, KernelParameter, Macros, Signature, Structures},
     element::Element,
 };
 
@@ -83,6 +91,13 @@ const BYTES: &str = "unsigned char";
 /// assert!(manifest.contains("[array.d]\ntype  = \"float\"\ncount = 64\n"), "{manifest}");
 /// ```
 pub fn draft(name: &str, source: &str) -> String {
+    draft_beside(name, source, &mut |_, _| None)
+}
+
+/// The same, with the files that `source` includes: what they define counts as if it stood there.
+pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> String {
+    let source = source::whole(name, source, includes);
+    let source = source.as_str();
     let kernels = cuda::scan(name, source);
     let structures = Structures::of(Macros::default(), source);
     let host = Host::read(source, &structures);
@@ -105,6 +120,8 @@ struct Draft<'a, 's> {
     places: BTreeMap<String, usize>,
     /// With their formats.
     textures: BTreeMap<String, &'static str>,
+    /// What variables of the device begin with, each with its type.
+    variables: BTreeMap<String, (Element, String)>,
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
@@ -124,6 +141,7 @@ impl<'a, 's> Draft<'a, 's> {
             arrays: Vec::new(),
             places: BTreeMap::new(),
             textures: BTreeMap::new(),
+            variables: BTreeMap::new(),
             passes: String::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
@@ -134,7 +152,7 @@ impl<'a, 's> Draft<'a, 's> {
     fn kernel(&self, name: &str) -> Option<Signature> {
         let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
         let last = stem.rsplit("::").next().unwrap_or(stem);
-        let all = || self.kernels.iter().filter(|kernel| kernel.defined).chain(self.kernels);
+        let all = || self.kernels.iter().filter(|kernel| kernel.defined);
         let found = all().find(|kernel| kernel.name == stem);
         let found =
             found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
@@ -157,6 +175,8 @@ impl<'a, 's> Draft<'a, 's> {
             }
             let mut arguments = Vec::new();
             let mut first = None;
+            let sizes = kernel.parameters.iter().filter(|parameter| is_some_size(parameter));
+            let size = side(sizes.count());
             for parameter in &kernel.parameters {
                 let name = parameter.name.as_str();
                 let guess = match &parameter.ctype {
@@ -166,10 +186,8 @@ impl<'a, 's> Draft<'a, 's> {
                         first.get_or_insert_with(|| array.clone());
                         Guess::known(format!("\"{array}\""))
                     }
-                    CType::Value(Element { scalar, lanes: 1 })
-                        if is_size(name) && holds_sizes(*scalar) =>
-                    {
-                        Guess::open(SOME.to_string(), name)
+                    CType::Value(_) if is_some_size(parameter) => {
+                        Guess::open(size.to_string(), name)
                     }
                     CType::Surface | CType::Texture => self.texture(name, name),
                     other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
@@ -191,18 +209,31 @@ impl<'a, 's> Draft<'a, 's> {
     /// Two pointers that change places in a loop are the halves of one array, and of no other.
     fn halves_of_swaps(&mut self) {
         let mut known = BTreeSet::new();
-        let kernels = self.host.launches.iter().map(|launch| self.kernel(&launch.kernel));
-        let launches: Vec<_> = self.host.launches.iter().zip(kernels).collect();
-        for (first, second, at) in &self.host.swaps {
-            let around = self.host.regions.repeated_around(*at);
-            let inside = |launch: &Launch| around.as_ref().is_some_and(|r| r.contains(&launch.at));
-            let reads_second = launches.iter().any(|(launch, kernel)| {
-                let kernel = kernel.as_ref().filter(|_| inside(launch));
-                kernel.is_some_and(|kernel| {
+        let host = self.host;
+        let launches: Vec<_> = host
+            .launched()
+            .map(|(launch, place)| (launch, place, self.kernel(&launch.kernel)))
+            .collect();
+        for done in &host.done {
+            let Act::Swap(swap) = done.act else { continue };
+            let (first, second, at) = host.swaps[swap];
+            let there = host.place_of(done);
+            let [first, second] = [first, second].map(|name| host.pointer_of(name, &there).0);
+            let around = host.regions.repeated_around(at);
+            let inside = |place: &Place<'_, 's>| {
+                let is_in = |at| around.as_ref().is_some_and(|around| around.contains(&at));
+                place.levels().any(|level| is_in(level.at))
+            };
+            let inside = || launches.iter().filter(|(_, place, _)| inside(place));
+            let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
+                host.word(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
+            };
+            let reads_second = inside().any(|(launch, place, kernel)| {
+                kernel.as_ref().is_some_and(|kernel| {
                     kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
                         let constant =
                             matches!(parameter.ctype, CType::Pointer { constant: true, .. });
-                        constant && self.host.word(span) == Some(second)
+                        constant && is_given(span, place, second)
                     })
                 })
             });
@@ -210,17 +241,16 @@ impl<'a, 's> Draft<'a, 's> {
             if read == written || known.contains(read) || known.contains(written) {
                 continue;
             }
-            known.extend([*read, *written]);
-            let takes = |launch: &&Launch| {
-                launch.arguments.iter().any(|span| self.host.word(span) == Some(written))
+            known.extend([read, written]);
+            let takes = |(launch, place, _): &&(&Launch, Place<'a, 's>, _)| {
+                launch.arguments.iter().any(|span| is_given(span, place, written))
             };
-            let launches = self.host.launches.iter().filter(|launch| inside(launch));
             let is_loop = |region: &Region| region.repeated() == around;
-            let is_sometimes = !self.host.branches(*at, &is_loop).is_empty();
-            if is_sometimes || launches.filter(takes).count() > 1 {
-                self.shared.insert(*written);
+            let is_sometimes = !host.branches(at, &is_loop).is_empty();
+            if is_sometimes || inside().filter(takes).count() > 1 {
+                self.shared.insert(written);
             }
-            self.halves.insert(*written, *read);
+            self.halves.insert(written, read);
         }
     }
 
@@ -294,14 +324,21 @@ impl<'a, 's> Draft<'a, 's> {
         for remark in &self.remarks {
             let _ = writeln!(text, "# {}", one_line(remark));
         }
+        // Where sizes are assumed there may be as much as three of them make out.
+        let is_told = self.host.assumed.borrow().is_empty();
+        let least = if is_told { SOME } else { u64::from(ASSUMED).pow(3) };
         for array in &self.arrays {
-            text.push_str(&array.written(&self.structures));
+            text.push_str(&array.written(&self.structures, least));
         }
         for (name, format) in &self.textures {
             let _ = writeln!(
                 text,
                 "\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\nsize   = [512, 512] # {FILL_IN}"
             );
+        }
+        for (name, (element, list)) in &self.variables {
+            let _ =
+                writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\nvalue = {list}", key(name));
         }
         text.push_str(&self.passes);
         // A texture is seen without a word.
@@ -317,6 +354,22 @@ impl<'a, 's> Draft<'a, 's> {
 /// What is said of a template whose arguments are nowhere written.
 fn nameless_instance(kernel: &str) -> String {
     format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
+}
+
+/// Whether a parameter may be given a number of elements, by its name and its type.
+fn is_some_size(parameter: &KernelParameter) -> bool {
+    let CType::Value(Element { scalar, lanes: 1 }) = parameter.ctype else { return false };
+    is_size(&parameter.name) && holds_sizes(scalar)
+}
+
+/// So long are the sides of something that has so many, and [`SOME`] elements, or less.
+const fn side(sides: usize) -> u64 {
+    match sides {
+        0 | 1 => SOME,
+        2 => 256,
+        3 => 32,
+        _ => 16,
+    }
 }
 
 fn header(depth: usize) -> String {

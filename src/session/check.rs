@@ -12,6 +12,7 @@ use crate::{
     data::Cache,
     device::{self, Device},
     diagnostic::{Diagnostic, Severity},
+    ptx::outline::Outline,
     scene::Scene,
 };
 
@@ -65,7 +66,7 @@ pub(crate) fn examine_plain(
 
 /// What of a plain file is on a device now.
 fn loaded(scene: &Scene, ptx: &str, device: &Device) -> Diagnostic {
-    let count = ptx.lines().filter(|line| line.contains(".entry ")).count();
+    let count = Outline::new(ptx).entries.len();
     let templates: BTreeSet<&str> =
         scene.kernels.iter().filter(|kernel| kernel.template).map(|kernel| &*kernel.name).collect();
     let mut text = match count {

@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
-use super::{
-    Session, Variant,
-    export::Exportable,
-    snapshot::{Moment, ParameterId},
-};
+use super::{Session, Variant, export::Exportable, snapshot::Moment};
 use crate::scene::{Parameter, Value};
 
 /// What a session can be told, as a plain value.
+///
+/// Parameters go by their names: one that a text lacks, which was compiled meanwhile, and one that takes no such value
+/// there, is left alone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Give a parameter a value, from the next step on.
-    SetParameter(ParameterId, Value),
+    SetParameter(String, Value),
     /// Give a parameter the manifest's value again.
-    ResetParameter(ParameterId),
+    ResetParameter(String),
     /// Start steps by themselves.
     Play,
     /// Stop that.
@@ -38,8 +37,8 @@ impl Session {
     /// Does what a command says.
     pub fn apply(&mut self, command: &Command) {
         match command {
-            Command::SetParameter(id, value) => _ = self.set_parameter(id, value.clone()),
-            Command::ResetParameter(id) => self.reset_parameter(id),
+            Command::SetParameter(name, value) => _ = self.set_parameter(name, value.clone()),
+            Command::ResetParameter(name) => self.reset_parameter(name),
             Command::Play => self.play(),
             Command::Pause => self.pause(),
             Command::Step => {
@@ -54,23 +53,17 @@ impl Session {
         }
     }
 
-    /// The parameter of the program that runs with this name, for [`Session::set_parameter`].
-    pub fn parameter(&self, name: &str) -> Option<ParameterId> {
-        let generation = self.compile.running;
-        self.declared(name).map(|_| ParameterId { name: name.to_owned(), generation })
-    }
-
     /// Sets a parameter from the next step on, and says whether it did: not where the program that runs has none of
     /// that name, or one that takes no such value (see [`Parameter::accepts`]).
-    pub fn set_parameter(&mut self, id: &ParameterId, value: Value) -> bool {
-        let Some((index, declared)) = self.declared(&id.name) else { return false };
+    pub fn set_parameter(&mut self, name: &str, value: Value) -> bool {
+        let Some((index, declared)) = self.declared(name) else { return false };
         let fits = declared.accepts(&value);
         let slot = self.state.inputs.parameters.get_mut(index).filter(|_| fits);
         slot.map(|slot| *slot = value).is_some()
     }
 
-    fn reset_parameter(&mut self, id: &ParameterId) {
-        let Some((index, declared)) = self.declared(&id.name) else { return };
+    fn reset_parameter(&mut self, name: &str) {
+        let Some((index, declared)) = self.declared(name) else { return };
         let default = declared.default.clone();
         if let Some(slot) = self.state.inputs.parameters.get_mut(index) {
             *slot = default;

@@ -19,6 +19,8 @@ mod command;
 mod comparison;
 mod condition;
 mod contents;
+#[cfg(feature = "cli")]
+mod draft;
 mod error;
 mod examine;
 mod export;
@@ -77,6 +79,7 @@ pub use examine::requests_of_built_ins;
 pub(crate) use {
     check::{examine, examine_on, examine_plain},
     comparison::{PassTimes, in_common},
+    draft::draft_of,
     examine::{included_files, parse},
 };
 

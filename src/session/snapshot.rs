@@ -183,21 +183,9 @@ impl ViewState {
     }
 }
 
-/// Which parameter of which program is meant: texts that are compiled later may have others in its place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct ParameterId {
-    /// The name that kernels use.
-    pub name: String,
-    /// The generation of the program, as [`Snapshot::compile`] has it.
-    pub generation: u64,
-}
-
 /// A parameter of the scene.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
-    /// How commands name it.
-    #[serde(skip)]
-    pub id: ParameterId,
     /// The name that kernels use.
     pub name: String,
     /// The name to show.

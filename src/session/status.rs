@@ -1,7 +1,7 @@
 //! What a session says of itself.
 
 use super::{
-    Error, Parameter, ParameterId, PassTiming, Resource, Session, Sharing, Snapshot, Stat,
+    Error, Parameter, PassTiming, Resource, Session, Sharing, Snapshot, Stat,
     condition::statistic_of, guarding, seek::Shown,
 };
 use crate::{
@@ -102,7 +102,6 @@ impl Session {
         declared
             .zip(&self.state.inputs.parameters)
             .map(|(p, value)| Parameter {
-                id: ParameterId { name: p.name.clone(), generation: self.compile.running },
                 name: p.name.clone(),
                 label: p.label.clone(),
                 unit: p.unit.clone(),

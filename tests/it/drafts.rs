@@ -1,5 +1,7 @@
 //! `warpaint new`: manifests for files that have none.
 
+mod calls;
+mod files;
 mod host_code;
 
 use super::support::Workplace;
@@ -210,7 +212,7 @@ template <class T, int groups = 2> void run(T *d_in, T *d_out, int size) {
     scale<T, 64 / groups><<<1, 32>>>(d_out, d_in, size);
 }
 template <typename Number, int n>
-static void both() { run<Number, n>(nullptr, nullptr, 3); }
+static void both() { Number *d_in, *d_out; run<Number, n>(d_in, d_out, any()); }
 int main() {
     bool *d_seen;
     cudaMalloc(&d_seen, 64);
@@ -225,7 +227,7 @@ int main() {
     for part in [
         "kernel = \"scale<unsigned int,16>\"",
         "[array.d_out]\ntype  = \"unsigned\"",
-        "small_size = 0 # fill in",
+        "small_size = 64 # fill in",
         "[array.d_seen]\ntype  = \"bool\"\ncount = 64\n",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -264,13 +266,16 @@ fn guesses_are_marked() {
     drafts(mark, foreign, &["at = 1 # fill in: stride\n"]);
     let called = "void launch(int *a, int n) { mark<<<n / 32, 32>>>(a, n); }
         int main() { const int n = 64; int *a; cudaMalloc(&a, 4 * n); launch(a, n); }";
-    drafts(mark, called, &["grid   = 2 # fill in: n/32\n", "at = 64 # fill in: n\n"]);
+    drafts(mark, called, &["grid   = 2\n", "at = 64\n"]);
+    let cut = "void launch() { { const int c = 1000; } small<<<1, 1>>>(c, c); }";
+    let parts = ["c = 0 # fill in: c\n", "d = 1000 # fill in: c\n"];
+    drafts("__global__ void small(char c, int d) { }", cut, &parts);
     let changed = "const int size = 8; int main() { int *a, k = 1, n = size; cudaMalloc(&a, 256);
         dim3 grid(4); grid.x = 2;
         do { mark<<<grid, 32>>>(a, k); mark<<<1, 32>>>(a, n); k *= 2; } while (k < n); }";
     let parts = [
         "# fill in: `mark` is repeated while `k<n`",
-        "grid   = 4 # fill in: grid\n",
+        "grid   = 2\n",
         "at = 1 # fill in: k\n",
         "at = 8\n",
     ];
@@ -343,6 +348,9 @@ fn structures_by_value_have_their_fields() {
     let unknown = "Rod rod = made(); rod.k = 0.25f;";
     let expected = "rod = { k = 0.25, at = [0, 0, 0], n = 0 } # fill in: rod\n";
     drafts(kernel, &with(unknown), &[expected]);
+    let many = "struct Rod { int n; float of[1000]; };
+        __global__ void heat(float *a, Rod rod) { a[0] = rod.of[rod.n]; }";
+    drafts(many, &with("Rod rod; rod.n = 3;"), &["rod = { n = 3 } # fill in: rod\n"]);
     let short = "Rod rod = { 0.5f };";
     drafts(kernel, &with(short), &["at = [0, 0, 0], n = 0 } # fill in: rod\n"]);
 }

@@ -128,8 +128,7 @@ fn step(session: &mut Session, number: u32) {
     keys.set(b'A' + (number % 20) as u8, true);
     session.set_input([number as f32 / 97.0, 0.5, 0.0, 0.0], keys);
     if number.is_multiple_of(3) {
-        let gain = session.parameter("gain").unwrap();
-        assert!(session.set_parameter(&gain, Value::Int(i64::from(number % 50))));
+        assert!(session.set_parameter("gain", Value::Int(i64::from(number % 50))));
     }
     session.run_steps(1, |_| {}).unwrap();
     assert!(session.fault().is_none(), "{:?}", session.fault());

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs, ops::RangeInclusive};
 
 use crate::{
+    skip::{Need, skip},
     support::root,
     tidy::{code, sources},
 };
@@ -50,6 +51,9 @@ fn inventory() -> BTreeSet<String> {
 /// The document; `None` where there are no sources beside the tests.
 fn document() -> Option<String> {
     let there = root().join("src").is_dir();
+    if !there {
+        skip(Need::Sources, "there are no sources beside the tests");
+    }
     there.then(|| fs::read_to_string(root().join("docs/pycuda.md")).unwrap())
 }
 

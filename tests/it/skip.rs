@@ -24,9 +24,24 @@ pub enum Need {
     Cpp,
     /// NVIDIA's assembler.
     Ptxas,
+    /// The sources beside the tests, which a bundle for another machine lacks.
+    Sources,
     /// A machine of another kind: without CUDA, say.
     Machine,
 }
+
+/// Each of them.
+const NEEDS: [Need; 9] = [
+    Need::Gl,
+    Need::Nvrtc,
+    Need::Window,
+    Need::Ffmpeg,
+    Need::Nvidia,
+    Need::Cpp,
+    Need::Ptxas,
+    Need::Sources,
+    Need::Machine,
+];
 
 impl Need {
     fn name(self) -> &'static str {
@@ -38,6 +53,7 @@ impl Need {
             Self::Nvidia => "nvidia",
             Self::Cpp => "cpp",
             Self::Ptxas => "ptxas",
+            Self::Sources => "sources",
             Self::Machine => "machine",
         }
     }
@@ -49,7 +65,11 @@ pub fn skip(need: Need, why: impl Display) {
     let why = why.to_string();
     let why = why.trim();
     let required = env::var("WARPAINT_REQUIRE").unwrap_or_default();
-    let is_required = required.split(',').any(|name| name.trim() == need.name());
+    let mut names = required.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let is_known = |name: &str| NEEDS.iter().any(|need| need.name() == name);
+    let unknown = names.clone().find(|name| !is_known(name));
+    assert!(unknown.is_none(), "WARPAINT_REQUIRE has {unknown:?}, which is none of {NEEDS:?}");
+    let is_required = names.any(|name| name == need.name());
     assert!(!is_required, "skipped, although `{}` is required: {why}", need.name());
     eprintln!("skipped: {why}");
     if let Some(file) = env::var_os("WARPAINT_SKIPS") {
@@ -73,6 +93,7 @@ fn what_is_required_is_not_skipped() {
     let line = "skip::is_skipped: ffmpeg: it is not here\n".to_owned();
     assert_eq!(run("gl, nvrtc"), (true, line));
     assert_eq!(run("gl, ffmpeg"), (false, String::new()));
+    assert_eq!(run("gl, nvrct"), (false, String::new()), "a name that is none");
 }
 
 #[test]

@@ -278,6 +278,5 @@ __global__ void advance(float4 *value, int n, float gain) {
 /// Sets a parameter of the program that runs.
 #[cfg(feature = "gl")]
 pub fn set(session: &mut Session, name: &str, value: Value) {
-    let id = session.parameter(name).unwrap();
-    assert!(session.set_parameter(&id, value), "{name}");
+    assert!(session.set_parameter(name, value), "{name}");
 }

@@ -5,10 +5,10 @@ use super::{
     arrays::element_of,
     evaluator::{Place, Told},
     guess::Guess,
-    host::{Launch, Span},
+    host::{Assumes, Launch, Span},
     number::{Number, Type},
     pointers::{Offset, without_casts},
-    structures, templates,
+    structures,
     text::{quoted, quoted_text},
     variables::{Definition, Value},
 };
@@ -38,19 +38,22 @@ impl<'s> Draft<'_, 's> {
         let tokens = self.host.tokens(span);
         let text = self.host.text(span);
         match ctype {
-            CType::Pointer { .. } if matches!(text.as_str(), "0" | "NULL" | "nullptr") => {
-                Wanted::Guess(Guess::known("0"))
-            }
+            CType::Pointer { .. } if is_null(&text) => Wanted::Guess(Guess::known("0")),
             CType::Pointer { to, .. } => {
-                let offset = self.offset(span, place);
+                let offset = self.offset(span, place, 0);
                 let known = |name: &&str| {
                     self.host.pointees.contains_key(name)
                         || self.host.allocations.contains_key(name)
                 };
                 let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
                 let words = || self.host.code[span.clone()].iter().filter(is_word).map(|t| t.text);
-                let pointer = words().find(known).or_else(|| words().next_back());
-                match pointer {
+                let is_given =
+                    |name: &&str| self.host.argument_of(name, place).is_some() || known(name);
+                let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
+                let pointer = words().find(is_given).or_else(|| words().find(is_variable));
+                let pointer = pointer.or_else(|| words().next_back());
+                match pointer.map(|name| self.host.pointer_of(name, place).0) {
+                    Some(null) if is_null(null) => Wanted::Guess(Guess::known("0")),
                     Some(pointer) => {
                         let of_host = self.host.pointees.get(pointer).copied();
                         let element = element_of(&self.structures, to, of_host);
@@ -93,12 +96,16 @@ impl<'s> Draft<'_, 's> {
     /// A number for a parameter of the type `of`.
     fn given(&self, span: &Span, place: &Place<'_, 's>, of: Option<Type>) -> Option<Guess> {
         let (found, is_sure) = self.host.surely(|host| {
-            let told = host.guessed(span, place)?;
+            let told = host.guessed(span, place, Assumes::Sizes)?;
             let given = match of {
                 Some(of) => host.converted(told.clone(), of)?,
                 None => told.clone(),
             };
-            written(&told, &given)
+            // What does not fit is no guess.
+            let whole = |told: &Told| told.number().and_then(Number::whole);
+            let is_cut = whole(&told).zip(whole(&given)).is_some_and(|(a, b)| a != b);
+            let is_guess = host.is_unsure.get() && !given.of().is_float();
+            (!is_cut || !is_guess).then(|| written(&told, &given))?
         });
         Some(Guess::of((found?, is_sure), &self.host.text(span)))
     }
@@ -119,28 +126,46 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// Where into its array a pointer points.
-    fn offset(&self, span: &Span, place: &Place<'_, 's>) -> Offset {
+    fn offset(&self, span: &Span, place: &Place<'_, 's>, depth: usize) -> Offset {
         let unknown = || Offset::Unknown(self.host.text(span));
         let inner = without_casts(&self.host.code, span.clone());
         match self.host.tokens(&inner) {
             [name] if name.kind == Kind::Word && self.is_moved(name.text, place.at) => unknown(),
-            [name] if name.kind == Kind::Word => Offset::None,
-            [name, plus, rest @ ..] if name.kind == Kind::Word && plus.text == "+" => {
-                let number = inner.end - rest.len()..inner.end;
-                let found = self.host.surely(|host| {
-                    // What binds less tightly than the sum is no part of it.
-                    let told = host.told(&number, place)?;
-                    let told = host.converted(told, Type::Long)?;
-                    written(&told, &told)
+            [name] if name.kind == Kind::Word => match self.host.argument_of(name.text, place) {
+                Some((given, outer)) if depth < DEEPEST => self.offset(&given, &outer, depth + 1),
+                Some(_) => unknown(),
+                None => Offset::None,
+            },
+            [name, plus, ..]
+                if plus.text == "+" && self.host.argument_of(name.text, place).is_some() =>
+            {
+                let given = self.host.argument_of(name.text, place);
+                let is_start = given.is_some_and(|(given, outer)| {
+                    matches!(self.offset(&given, &outer, DEEPEST), Offset::None)
                 });
-                match found {
-                    (Some(formula), true) if is_sum(rest) => {
-                        Offset::Elements(formula.trim_matches('"').to_owned())
-                    }
-                    (Some(_) | None, _) => unknown(),
-                }
+                if is_start { self.added(&inner, place) } else { unknown() }
+            }
+            [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => {
+                self.added(&inner, place)
             }
             _ => unknown(),
+        }
+    }
+
+    /// What is added in `name + number`.
+    fn added(&self, sum: &Span, place: &Place<'_, 's>) -> Offset {
+        let number = sum.start + 2..sum.end;
+        let found = self.host.surely(|host| {
+            let told = host.told(&number, place)?;
+            let told = host.converted(told, Type::Long)?;
+            written(&told, &told)
+        });
+        match found {
+            // What binds less tightly than the sum is no part of it.
+            (Some(formula), true) if is_sum(self.host.tokens(&number)) => {
+                Offset::Elements(formula.trim_matches('"').to_owned())
+            }
+            (Some(_) | None, _) => Offset::Unknown(self.host.text(sum)),
         }
     }
 
@@ -152,32 +177,37 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// The template arguments of a launch, where those that are names of the host's are numbers or types.
-    pub(super) fn instance(&self, Launch { kernel, at, .. }: &'s Launch) -> String {
+    pub(super) fn instance(
+        &self,
+        Launch { kernel, .. }: &'s Launch,
+        place: &Place<'_, 's>,
+    ) -> String {
         let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
         let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
-        let written = arguments.split(',').map(|argument| self.template_argument(argument, *at, 0));
+        let written =
+            arguments.split(',').map(|argument| self.template_argument(argument, place, 0));
         format!("<{}>", written.collect::<Vec<_>>().join(","))
     }
 
     /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
     /// is called with.
-    fn template_argument(&self, argument: &str, at: usize, depth: usize) -> String {
-        let given = |word: &Token<'_>| {
-            let span = templates::argument_at(&self.host.templates, word.text, at)?;
-            let at = span.start;
+    fn template_argument(&self, argument: &'s str, place: &Place<'_, 's>, depth: usize) -> String {
+        if let Some(number) = self.host.integer_of_text(argument, place) {
+            return number.to_string();
+        }
+        let given = |word: &Token<'s>| {
+            let (span, outer) = self.host.template_argument_of(word.text, place)?;
             let tokens = self.host.code.get(span).filter(|_| depth < DEEPEST)?;
             self.host.look(tokens.len() + 1)?;
-            let text: Vec<&str> = tokens.iter().map(|token| token.text).collect();
-            Some(self.template_argument(&text.join(" "), at, depth + 1))
+            let written = |token: &Token<'s>| self.template_argument(token.text, &outer, depth + 1);
+            let text: Vec<String> = tokens.iter().map(written).collect();
+            Some(text.join(" "))
         };
-        let written = |token: Token<'_>| given(&token).unwrap_or_else(|| token.text.to_owned());
+        let written = |token: Token<'s>| given(&token).unwrap_or_else(|| token.text.to_owned());
         let argument: String = lexer::lex(argument).take(MOST_WORDS).map(written).collect();
         let argument = argument.as_str();
         if argument.parse::<i64>().is_ok() || Element::parse(argument).is_some() {
             return argument.to_owned();
-        }
-        if let Some(number) = self.host.integer_of_text(argument, at) {
-            return number.to_string();
         }
         match self.host.type_parameters.contains(argument) {
             true => "float".to_owned(),
@@ -201,6 +231,10 @@ pub(super) fn written(told: &Told, given: &Told) -> Option<String> {
         }
         (_, Told::Formula(formula)) => formula.given().map(|text| quoted(&text)),
     }
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "0" | "NULL" | "nullptr")
 }
 
 /// Whether what stands behind `pointer +` is added to it as a whole.

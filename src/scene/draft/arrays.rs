@@ -3,8 +3,14 @@
 use std::fmt::Write as _;
 
 use super::{
-    BYTES, Draft, FILL_IN, SOME, guess::Guess, host::MOST_LAUNCHES, names, number::Number,
-    text::one_line, views,
+    BYTES, Draft, FILL_IN,
+    evaluator::Place,
+    guess::Guess,
+    host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
+    names,
+    number::Number,
+    text::one_line,
+    views,
 };
 use crate::{
     cuda::{CType, Pointee, Structures},
@@ -15,6 +21,9 @@ use crate::{
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
 const LONGEST_SIDE: u64 = 16_384;
 
+/// An array whose size the file does not say has at most so many elements, one for each thread.
+const MOST_ASSUMED: u64 = 1 << 20;
+
 pub(super) struct Array {
     pub(super) name: String,
     pub(super) element: String,
@@ -24,6 +33,8 @@ pub(super) struct Array {
     pub(super) double: bool,
     /// The host fills it.
     pub(super) filled: bool,
+    /// So many threads of one launch take it, at most.
+    pub(super) threads: u64,
     /// Elements in a row, and rows, where a launch that takes it says so.
     pub(super) rows: Option<[u64; 2]>,
     /// What all its components are at the start.
@@ -31,13 +42,16 @@ pub(super) struct Array {
 }
 
 impl Array {
-    pub(super) fn written(&self, structures: &Structures) -> String {
-        let Self { name, element, count, doubt, double, filled, rows: _, value } = self;
+    pub(super) fn written(&self, structures: &Structures, least: u64) -> String {
+        let Self { name, element, count, doubt, double, filled, threads, rows: _, value } = self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
             Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
-            None => _ = writeln!(text, "count = {SOME} # {FILL_IN}: elements"),
+            None => {
+                let count = (*threads).clamp(least, MOST_ASSUMED);
+                let _ = writeln!(text, "count = {count} # {FILL_IN}: elements");
+            }
         }
         if *double {
             text.push_str("double = true\n");
@@ -57,6 +71,30 @@ impl Array {
     }
 }
 
+impl Host<'_> {
+    /// How many elements an allocation has.
+    fn count_in(&self, allocation: &Allocation, element: &str) -> Option<u64> {
+        let Some(element) = Element::parse(element) else {
+            return u64::try_from(self.count_of(allocation, element)?).ok();
+        };
+        let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
+        Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
+    }
+
+    /// Whether the bytes of an allocation themselves are a variable without a number.
+    fn is_nowhere_said(&self, allocation: &Allocation) -> bool {
+        let mut span = allocation.bytes.clone();
+        let mut place = Place { call: allocation.call.clone(), ..Place::of(span.start) };
+        while let Some((given, outer)) =
+            self.word(&span).and_then(|word| self.argument_of(word, &place))
+        {
+            (span, place) = (given, outer);
+        }
+        let variable = self.word(&span).and_then(|word| self.visible(word, place.at));
+        variable.is_some_and(|id| self.assumed.borrow().contains(&id))
+    }
+}
+
 impl<'s> Draft<'_, 's> {
     /// The array behind a pointer of the host code, and what manifests call it.
     pub(super) fn array_of(&mut self, pointer: &'s str, element: &str) -> String {
@@ -69,18 +107,17 @@ impl<'s> Draft<'_, 's> {
         }
         let bytes = self.host.allocation(pointer);
         let (count, is_sure) = self.host.surely(|host| {
-            let bytes = bytes?;
-            match Element::parse(element) {
-                Some(element) => {
-                    let bytes = u64::try_from(host.integer(bytes)?).ok()?;
-                    Some(bytes.div_ceil(element.bytes() as u64))
-                }
-                None => u64::try_from(host.count_of(bytes, element)?).ok(),
-            }
+            let allocation = bytes?;
+            let assumed = || {
+                host.doubt();
+                let found = host.assuming(Assumes::All, |host| host.count_in(allocation, element));
+                found.filter(|_| !host.is_nowhere_said(allocation))
+            };
+            host.count_in(allocation, element).or_else(assumed)
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
-        let doubt = bytes.filter(|_| !is_sure).map(|bytes| self.host.text(bytes));
+        let doubt = bytes.filter(|_| !is_sure).map(|of| self.host.text(&of.bytes));
         let filled = self.host.fills(pointer);
         let name = self.array(pointer, element, count, filled);
         if let Some(place) = self.places.get(&name) {
@@ -111,6 +148,7 @@ impl<'s> Draft<'_, 's> {
             doubt: None,
             double: false,
             filled,
+            threads: 0,
             rows: None,
             value: None,
         });
@@ -118,7 +156,12 @@ impl<'s> Draft<'_, 's> {
     }
 
     /// The array that a pointer of the host code stands for, where a launch takes it or it is known what it has.
-    pub(super) fn known_array(&mut self, pointer: &'s str) -> Option<String> {
+    pub(super) fn known_array(
+        &mut self,
+        pointer: &'s str,
+        place: &Place<'_, 's>,
+    ) -> Option<String> {
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let read = self.halves.get(pointer).copied().unwrap_or(pointer);
         if let Some(name) = self.names.array(read) {
             let half = if read == pointer { "" } else { "_next" };
@@ -126,9 +169,11 @@ impl<'s> Draft<'_, 's> {
         }
         let host = self.host;
         let of_host = host.pointees.get(pointer).copied();
-        let taken = host.launches.iter().find_map(|launch| {
-            let place =
-                launch.arguments.iter().position(|span| host.word(span) == Some(pointer))?;
+        let taken = host.launched().find_map(|(launch, at)| {
+            let is_it = |span: &Span| {
+                host.word(span).is_some_and(|word| host.pointer_of(word, &at).0 == pointer)
+            };
+            let place = launch.arguments.iter().position(is_it)?;
             let kernel = self.kernel(&launch.kernel)?;
             match &kernel.parameters.get(place)?.ctype {
                 CType::Pointer { to, .. } => Some(element_of(&self.structures, to, of_host)),

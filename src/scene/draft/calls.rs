@@ -20,7 +20,10 @@ impl<'s> Host<'s> {
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
         if let Some(function) = self.functions.named(name) {
-            return self.told_function(function?, arguments, look);
+            let found = function.and_then(|function| self.told_function(function, arguments, look));
+            if found.is_some() || !is_rounded_up(name) {
+                return found;
+            }
         }
         if name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase) {
             return Some(Told::Number(Number::int(0)));
@@ -33,11 +36,9 @@ impl<'s> Host<'s> {
 
     /// What a function of another file is for sure called that rounds a quotient up.
     fn told_division(&self, name: &str, arguments: &[Told]) -> Option<Told> {
-        let lower = name.to_ascii_lowercase();
-        let rounds_up = lower.contains("up") || lower.contains("ceil");
         let [Told::Number(a), Told::Number(b)] = arguments else { return None };
         let (a, b) = (a.whole()?, b.whole()?);
-        if !lower.contains("div") || !rounds_up || a < 0 || b <= 0 {
+        if !is_rounded_up(name) || a < 0 || b <= 0 {
             return None;
         }
         self.doubt();
@@ -62,7 +63,7 @@ impl<'s> Host<'s> {
             let told = self.told_in(argument, look)?;
             given.insert(*name, as_type(told, &declared.words)?);
         }
-        let place = Place { at: function.value.start, loops: Vec::new(), time: None };
+        let place = Place::of(function.value.start);
         let inner = Look { place: &place, given: Some(&given), depth: look.depth + 1, nested: 0 };
         let told = self.told_of(self.code.get(function.value.clone())?, &inner)?;
         as_type(told, &function.returns)
@@ -71,6 +72,12 @@ impl<'s> Host<'s> {
     fn is_of_template(&self, word: &str) -> bool {
         self.type_parameters.contains(word) || matches!(word, "auto") || QUALIFIERS.contains(&word)
     }
+}
+
+/// Whether a function is for sure called so since it rounds a quotient up.
+fn is_rounded_up(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.contains("div") && (lower.contains("up") || lower.contains("ceil"))
 }
 
 /// The type of what reads a number from a text.

@@ -1,8 +1,10 @@
 //! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
 
 use super::{
+    cases::Case,
     evaluator::{Place, Told},
     host::{Host, LONGEST, Span},
+    loops::Loop,
     number::Type,
     regions::{Kind, Region},
 };
@@ -35,22 +37,23 @@ struct Condition {
 impl<'s> Host<'s> {
     /// When what stands at `place` is done.
     pub(super) fn when(&self, place: &Place<'_, 's>) -> When {
-        let at = place.at;
-        if let Some(never) = self.never(at) {
+        let levels: Vec<_> = place.levels().collect();
+        if let Some(never) = levels.iter().find_map(|level| self.never(level)) {
             return When::Never(never);
         }
-        let is_function = |region: &Region| matches!(region.kind, Kind::Function { .. });
-        let own = self.branches(at, &is_function).into_iter();
-        let mut conditions: Vec<Condition> =
-            own.map(|part| Condition { parts: vec![part], is_excluded: false }).collect();
         // The outermost first, as they are read.
-        conditions.reverse();
-        conditions.extend(self.rounds_ended_before(at));
-        let mut unknown = self.choices(at);
-        let mut texts = Vec::new();
+        let (mut conditions, mut unknown, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for level in levels.iter().rev() {
+            let own = self.conditions_at(level.at).into_iter();
+            conditions.extend(own.map(|condition| (condition, level)));
+            unknown.extend(self.choices(level));
+        }
         let is_single = conditions.len() == 1;
-        for condition in &conditions {
-            let (told, is_sure) = self.surely(|host| host.told_condition(condition, place));
+        for (condition, level) in &conditions {
+            if self.is_decided(condition, level) {
+                continue;
+            }
+            let (told, is_sure) = self.surely(|host| host.told_condition(condition, level));
             if told.is_none() || !is_sure {
                 unknown.push(self.condition_text(condition));
             }
@@ -64,10 +67,38 @@ impl<'s> Host<'s> {
         When::If { formula, unknown }
     }
 
-    /// Why what stands at `at` is never done, if so.
-    fn never(&self, at: usize) -> Option<String> {
+    /// What has to hold within the function around `at`.
+    fn conditions_at(&self, at: usize) -> Vec<Condition> {
+        let is_function = |region: &Region| matches!(region.kind, Kind::Function { .. });
+        let own = self.branches(at, &is_function).into_iter();
+        let mut found: Vec<Condition> =
+            own.map(|part| Condition { parts: vec![part], is_excluded: false }).collect();
+        found.reverse();
+        found.extend(self.rounds_ended_before(at));
+        found
+    }
+
+    /// Whether a condition surely holds, in the call that led to a place.
+    fn is_decided(&self, condition: &Condition, place: &Place<'_, 's>) -> bool {
+        let holds = |(span, holds): &(Span, bool)| self.decided_in(span, place) == Some(*holds);
+        place.call.is_some() && !condition.is_excluded && condition.parts.iter().all(holds)
+    }
+
+    /// What a condition surely is, in the call that led to a place.
+    fn decided_in(&self, condition: &Span, place: &Place<'_, 's>) -> Option<bool> {
+        if place.call.is_none() {
+            return self.decided(condition);
+        }
+        let own = Place { at: condition.start, loops: Vec::new(), ..place.clone() };
+        let (told, is_sure) = self.surely(|host| host.told(condition, &own)?.number());
+        told.map(|number| number.is_true()).filter(|_| is_sure)
+    }
+
+    /// Why what stands at a place is never done, if so.
+    fn never(&self, place: &Place<'_, 's>) -> Option<String> {
+        let at = place.at;
         let branch = self.regions.around(at).find_map(|(_, region)| match &region.kind {
-            Kind::If { condition, holds } if self.decided(condition)? != *holds => {
+            Kind::If { condition, holds } if self.decided_in(condition, place)? != *holds => {
                 let text = self.text(condition);
                 Some(if *holds {
                     format!("`{text}` does not hold")
@@ -84,12 +115,19 @@ impl<'s> Host<'s> {
             | Kind::Do { .. }
             | Kind::Switch { .. } => None,
         });
-        branch.or_else(|| self.returned_before(at))
+        let case = || {
+            self.cases(place).into_iter().find_map(|(_, case)| match case {
+                Case::Other(reason) => Some(reason),
+                Case::Chosen | Case::First => None,
+            })
+        };
+        branch.or_else(case).or_else(|| self.returned_before(place))
     }
 
     /// A `return` before `at` whose condition surely holds. What depends on the arguments of the program is no such: it
     /// says how to call it.
-    fn returned_before(&self, at: usize) -> Option<String> {
+    fn returned_before(&self, place: &Place<'_, 's>) -> Option<String> {
+        let at = place.at;
         let function = self.regions.function(at);
         let first = self.jumps.partition_point(|jump| *jump < at);
         self.jumps[..first].iter().rev().take(LONGEST).find_map(|jump| {
@@ -102,7 +140,7 @@ impl<'s> Host<'s> {
             for region in inside.take_while(|region| !region.span.contains(&at)) {
                 let Kind::If { condition, holds } = &region.kind else { return None };
                 let names_arguments = self.tokens(condition).iter().any(|t| t.text == "argc");
-                if names_arguments || self.decided(condition) != Some(*holds) {
+                if names_arguments || self.decided_in(condition, place) != Some(*holds) {
                     return None;
                 }
                 conditions.push(self.text(condition));
@@ -110,6 +148,61 @@ impl<'s> Host<'s> {
             let condition = conditions.last()?;
             Some(format!("the function returns before, by `{condition}`"))
         })
+    }
+
+    /// A `return` before a place of which it is not known whether it is made. One with a number other than 0 says that
+    /// something went wrong, and nothing does.
+    pub(super) fn maybe_returned_before(&self, place: &Place<'_, 's>) -> Option<String> {
+        let at = place.at;
+        let function = self.regions.function(at);
+        let start = function.and_then(|function| self.regions.get(function))?.span.start;
+        let (first, end) = (
+            self.jumps.partition_point(|jump| *jump < start),
+            self.jumps.partition_point(|jump| *jump < at),
+        );
+        self.jumps[first..end].iter().rev().take(LONGEST).find_map(|jump| {
+            let is_return = matches!(self.text_at(*jump), "return" | "exit");
+            if !is_return || self.regions.function(*jump) != function || self.fails(*jump) {
+                return None;
+            }
+            let inside = self.regions.around(*jump).map(|(_, region)| region);
+            let mut conditions = Vec::new();
+            for region in inside.take_while(|region| !region.span.contains(&at)) {
+                match &region.kind {
+                    Kind::If { condition, holds } => {
+                        let names_arguments =
+                            self.tokens(condition).iter().any(|t| t.text == "argc");
+                        if names_arguments || self.decided_in(condition, place).is_some() {
+                            return None;
+                        }
+                        let text = self.text(condition);
+                        conditions.push(if *holds { text } else { format!("!({text})") });
+                    }
+                    Kind::Block => {}
+                    Kind::Function { .. }
+                    | Kind::For { .. }
+                    | Kind::While { .. }
+                    | Kind::Do { .. }
+                    | Kind::Switch { .. }
+                    | Kind::Catch => return None,
+                }
+            }
+            conditions.reverse();
+            let condition = conditions.join(" && ");
+            (!condition.is_empty())
+                .then(|| format!("the function returns before where `{condition}`"))
+        })
+    }
+
+    /// Whether what is returned says that something went wrong.
+    fn fails(&self, jump: usize) -> bool {
+        let value: Vec<&str> =
+            (jump + 1..jump + 4).map(|at| self.text_at(at)).filter(|text| *text != "(").collect();
+        match value.as_slice() {
+            ["-", ..] | ["false" | "NULL" | "nullptr" | "EXIT_FAILURE", ..] => true,
+            [number, ..] => number.parse::<u64>().is_ok_and(|number| number != 0),
+            [] => false,
+        }
     }
 
     /// `if (...) continue;` before `at`, in the loops around it.
@@ -129,16 +222,11 @@ impl<'s> Host<'s> {
     }
 
     /// `switch`, `?` and `#if` around `at`.
-    fn choices(&self, at: usize) -> Vec<String> {
-        let switches = self.regions.around(at).filter_map(|(_, region)| match &region.kind {
-            Kind::Switch { condition } => Some(format!("switch ({})", self.text(condition))),
-            Kind::Block
-            | Kind::Function { .. }
-            | Kind::For { .. }
-            | Kind::While { .. }
-            | Kind::Do { .. }
-            | Kind::If { .. }
-            | Kind::Catch => None,
+    fn choices(&self, place: &Place<'_, 's>) -> Vec<String> {
+        let at = place.at;
+        let switches = self.cases(place).into_iter().filter_map(|(condition, case)| match case {
+            Case::First => Some(format!("switch ({})", self.text(&condition))),
+            Case::Chosen | Case::Other(_) => None,
         });
         let mut found: Vec<String> = switches.collect();
         let sections = self.sections.iter().filter(|section| section.span.contains(&at));
@@ -160,9 +248,12 @@ impl<'s> Host<'s> {
     ) -> Option<(String, bool)> {
         let mut all: Option<Told> = None;
         for (span, holds) in &condition.parts {
-            let loops = place.loops.iter().copied();
-            let loops = loops.filter(|around| around.body.contains(&span.start)).collect();
-            let own = Place { at: span.start, loops, time: place.time };
+            let outer = place.call.as_ref().map_or(0, |call| call.loops);
+            let loops = place.loops.iter().copied().enumerate();
+            let is_around = |own: &Loop<'_>| own.body.contains(&span.start);
+            let loops = loops.filter(|(depth, own)| *depth < outer || is_around(own));
+            let loops = loops.map(|(_, own)| own).collect();
+            let own = Place { at: span.start, loops, ..place.clone() };
             let told = self.converted(self.told(span, &own)?, Type::Bool)?;
             let formula = told.formula()?;
             let formula = if *holds { formula } else { formula.signed("!") };

@@ -51,6 +51,11 @@ impl<'s> Reader<'_, 's> {
         match self.before(at) {
             "" | ";" | "{" | "}" | ":" => true,
             "(" => is_for(),
+            // Behind a macro that is a statement, as it seems.
+            ")" => {
+                let word = self.text(at);
+                is_number_word(word) || matches!(word, "const" | "constexpr" | "dim3" | "auto")
+            }
             _ => false,
         }
     }
@@ -62,9 +67,10 @@ impl<'s> Reader<'_, 's> {
             _ => None,
         });
         for (parameters, scope) in regions.collect::<Vec<_>>() {
-            for (name, declared) in declarators(&self.found.code, &parameters) {
+            for (index, name, declared) in declarators(&self.found.code, &parameters) {
                 let at = parameters.start;
-                self.declare(name, at, scope.clone(), declared, Some(parameters.clone()));
+                let parameter = Some((parameters.clone(), index));
+                self.declare(name, at, scope.clone(), declared, parameter);
             }
         }
     }
@@ -75,10 +81,10 @@ impl<'s> Reader<'_, 's> {
         at: usize,
         scope: Span,
         declared: Declared<'s>,
-        parameters: Option<Span>,
+        parameter: Option<(Span, usize)>,
     ) -> Id {
         let (definitions, fields) = (Vec::new(), Vec::new());
-        let variable = Variable { name, at, scope, declared, parameters, definitions, fields };
+        let variable = Variable { name, at, scope, declared, parameter, definitions, fields };
         self.found.variables.add(variable)
     }
 
@@ -209,14 +215,14 @@ impl<'s> Reader<'_, 's> {
     }
 }
 
-/// The parameters of a function, each with its name, where it has one.
+/// The parameters of a function, each with its place and its name, where it has one.
 pub(super) fn declarators<'s>(
     code: &[Token<'s>],
     parameters: &Span,
-) -> Vec<(&'s str, Declared<'s>)> {
+) -> Vec<(usize, &'s str, Declared<'s>)> {
     let tokens = code.get(parameters.clone()).unwrap_or_default();
     let parts = tokens.split(|token| token.text == ",");
-    let named = parts.filter_map(|part| {
+    let named = parts.enumerate().filter_map(|(index, part)| {
         let part = part.split(|token| token.text == "=").next()?;
         let is_array = part.last().is_some_and(|token| token.text == "]");
         let end = part.iter().position(|token| token.text == "[").unwrap_or(part.len());
@@ -225,8 +231,11 @@ pub(super) fn declarators<'s>(
         let words = before.iter().filter(|token| token.kind == Kind::Word);
         let words: Vec<&str> =
             words.map(|token| token.text).filter(|word| *word != "std").collect();
-        (name.kind == Kind::Word && !before.is_empty())
-            .then_some((name.text, Declared { words, is_indirect }))
+        (name.kind == Kind::Word && !before.is_empty()).then_some((
+            index,
+            name.text,
+            Declared { words, is_indirect },
+        ))
     });
     named.take(LONGEST).collect()
 }

@@ -9,61 +9,94 @@ use super::{
     evaluator::{Place, Told},
     guess::Guess,
     header,
-    host::{Launch, Transferred},
+    host::{Assumes, Launch},
     loops::{Loop, MOST_ROUNDS},
     nameless_instance,
     names::counter,
     number::Number,
     pointers::Offset,
     regions::Kind,
+    shape,
     text::quoted,
+    trace::Act,
 };
-
-/// What is done on the device, in the order of the text.
-enum Event<'h, 's> {
-    Launch(&'h Launch),
-    Copy(&'h super::host::Transfer<'s>),
-}
 
 impl<'a, 's> Draft<'a, 's> {
     /// A pass for each launch and each copy of the host code, in groups as its loops have them.
     pub(super) fn launches(&mut self) {
         self.halves_of_swaps();
         let host = self.host;
-        let copies = host.transfers.iter().filter(|t| matches!(t.what, Transferred::From(_)));
-        let copies = copies.map(|copy| (copy.call.start, Event::Copy(copy)));
-        let launches = host.launches.iter().map(|launch| (launch.at, Event::Launch(launch)));
-        let mut events: Vec<(usize, Event<'a, 's>)> = launches.chain(copies).collect();
-        events.sort_by_key(|(at, _)| *at);
+        if !host.is_all_done {
+            self.remark(format!(
+                "{FILL_IN}: more is launched, by functions that call themselves or many others"
+            ));
+        }
+        self.assume_sizes();
         let time = self.time_loop();
         if let Some(time) = time {
             self.remark_on_end(time);
         }
-        let mut open = Vec::new();
-        for (at, event) in events {
-            let mut place = host.place(at);
-            let (on, skipped) = match time {
-                Some(time) if place.loops.first().is_some_and(|of| of.region == time.region) => {
-                    place.time = Some(time.region);
-                    ("step", 1)
-                }
-                Some(time) if at < time.body.start => ("reset", 0),
-                Some(_) | None => ("step", 0),
+        let is_in_time = |place: &Place<'_, 's>| {
+            time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
+        };
+        let (mut open, mut is_before) = (Vec::new(), time.is_some());
+        for done in &host.done {
+            let mut place = host.place_of(done);
+            if is_in_time(&place) {
+                place.time = time.map(|time| time.region);
+                is_before = false;
+            }
+            let (on, skipped) = match (place.time, is_before) {
+                (Some(_), _) => ("step", 1),
+                (None, true) => ("reset", 0),
+                (None, false) => ("step", 0),
             };
-            match event {
-                Event::Launch(launch) => self.entry(launch, &place, on, skipped, &mut open),
-                Event::Copy(copy) => self.copy(copy, &place, on, skipped, &mut open),
+            match done.act {
+                Act::Launch(launch) => {
+                    self.entry(&host.launches[launch], &place, on, skipped, &mut open);
+                }
+                Act::Transfer(transfer) => {
+                    self.copy(&host.transfers[transfer], &place, on, skipped, &mut open);
+                }
+                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
             }
         }
         self.starts();
+        self.symbols();
+    }
+
+    /// Looks at all that makes out how much there is, so that a size that the file does not say is the same wherever
+    /// it is used.
+    fn assume_sizes(&self) {
+        for (launch, place) in self.host.launched() {
+            for span in &launch.shape {
+                shape::written_axes(self.host, span, &place, [i64::MAX; 3], i64::MAX);
+            }
+        }
+        for allocation in self.host.allocations.values() {
+            let (bytes, call) = (&allocation.bytes, allocation.call.as_ref());
+            if self.host.integer(bytes, call).is_none() {
+                self.host.assuming(Assumes::All, |host| host.integer(bytes, call));
+            }
+        }
+    }
+
+    /// Notes how many threads take the arrays among what a launch is given.
+    fn note_threads(&mut self, threads: Option<u64>, arguments: &[(String, Guess)]) {
+        for (_, guess) in arguments {
+            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            if let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) {
+                array.threads = array.threads.max(threads.unwrap_or(0));
+            }
+        }
     }
 
     /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
     fn time_loop(&self) -> Option<&'a Loop<'s>> {
         let host = self.host;
-        let outermost = |launch: &Launch| host.place(launch.at).loops.first().copied();
+        let outermost = |(_, place): (&Launch, Place<'a, 's>)| place.loops.first().copied();
         let mut looked_at = BTreeSet::new();
-        host.launches.iter().filter_map(outermost).find(|first| {
+        host.launched().filter_map(outermost).find(|first| {
             let is_new = looked_at.insert(first.region);
             is_new && first.counts_up() && !self.is_given(first)
         })
@@ -72,8 +105,10 @@ impl<'a, 's> Draft<'a, 's> {
     /// Whether the variable of a loop, which is the outermost, is given to a kernel.
     fn is_given(&self, first: &Loop<'s>) -> bool {
         let host = self.host;
-        host.launches.iter().filter(|launch| first.body.contains(&launch.at)).any(|launch| {
-            let place = host.place(launch.at);
+        let is_inside = |place: &Place<'_, 's>| {
+            place.loops.first().is_some_and(|own| own.region == first.region)
+        };
+        host.launched().filter(|(_, place)| is_inside(place)).any(|(launch, place)| {
             let depends = |span| match host.surely(|host| host.told(span, &place)).0 {
                 Some(Told::Formula(formula)) => formula.follows & 1 != 0,
                 Some(Told::Number(_)) => false,
@@ -119,7 +154,7 @@ impl<'a, 's> Draft<'a, 's> {
         skipped: usize,
         open: &mut Vec<usize>,
     ) {
-        let instance = self.instance(launch);
+        let instance = self.instance(launch, place);
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
             let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
@@ -152,8 +187,11 @@ impl<'a, 's> Draft<'a, 's> {
             arguments.push((parameter.name.clone(), written));
         }
         self.rows(&arguments);
-        keys.extend(self.clears(launch));
-        keys.extend(self.shape(launch, place, &arguments));
+        keys.extend(self.clears(launch, place));
+        let shape = self.shape(launch, place, &arguments);
+        self.note_threads(shape::threads(&shape), &arguments);
+        keys.extend(shape);
+        keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
         let depth = place.loops.len() - skipped;
         let on = if depth == 0 { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
@@ -170,7 +208,14 @@ impl<'a, 's> Draft<'a, 's> {
             self.remark(format!("`{what}` is never done: {never}"));
             return None;
         }
-        self.remark_on_loops(what, place.at);
+        for level in place.levels() {
+            self.remark_on_loops(what, level.at);
+        }
+        for level in place.levels() {
+            if let Some(way) = self.host.maybe_returned_before(&level) {
+                self.remark(format!("{FILL_IN}: not known whether `{what}` is done: {way}"));
+            }
+        }
         let (formula, unknown) = match self.host.when(place) {
             When::Always => return Some(Vec::new()),
             When::Never(reason) => {

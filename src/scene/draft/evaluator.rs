@@ -1,14 +1,16 @@
 //! What expressions of host code are: numbers, as C++ computes them, or formulas of the rounds of the loops around.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
+    arguments::is_size,
     calls::{known, type_of_call},
     formula::{self, Formula},
-    host::{Host, LONGEST, Span},
+    host::{ASSUMED, Allocation, Assumes, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, Sign, Types},
+    trace::Call,
     variables::{Definition, Id, Value},
 };
 use crate::cuda::lexer::{self, Token};
@@ -26,6 +28,8 @@ pub(super) struct Place<'h, 's> {
     pub(super) loops: Vec<&'h Loop<'s>>,
     /// The region of the one of them that is the loop of time steps.
     pub(super) time: Option<usize>,
+    /// The call of the function around it that led there, where one did.
+    pub(super) call: Option<Rc<Call>>,
 }
 
 /// What is known of an expression.
@@ -58,30 +62,31 @@ impl<'s> Types for Host<'s> {
 impl<'s> Host<'s> {
     /// The number of an expression at its place.
     pub(super) fn number(&self, span: &Span) -> Option<Number> {
-        self.number_at(span, span.start)
+        self.number_at(span, &Place::of(span.start))
     }
 
-    fn number_at(&self, span: &Span, at: usize) -> Option<Number> {
-        self.told(span, &Place { at, loops: Vec::new(), time: None })?.number()
+    fn number_at(&self, span: &Span, place: &Place<'_, 's>) -> Option<Number> {
+        self.told(span, &Place { loops: Vec::new(), ..place.clone() })?.number()
     }
 
-    /// That as a whole number.
-    pub(super) fn integer(&self, span: &Span) -> Option<i64> {
-        i64::try_from(self.number(span)?.to(Type::Long)?.whole()?).ok()
+    /// That as a whole number, in a call.
+    pub(super) fn integer(&self, span: &Span, call: Option<&Rc<Call>>) -> Option<i64> {
+        let place = Place { call: call.cloned(), ..Place::of(span.start) };
+        let number = self.number_at(span, &place)?;
+        i64::try_from(number.to(Type::Long)?.whole()?).ok()
     }
 
-    /// The whole number of an expression that stands in no code, as if it did so at `at`.
-    pub(super) fn integer_of_text(&self, text: &'s str, at: usize) -> Option<i64> {
+    /// The whole number of an expression that stands in no code, as if it did so at `place`.
+    pub(super) fn integer_of_text(&self, text: &'s str, place: &Place<'_, 's>) -> Option<i64> {
         let tokens: Vec<Token<'s>> = lexer::code(text).take(LONGEST + 1).collect();
-        let place = Place { at, loops: Vec::new(), time: None };
-        let look = Look { place: &place, given: None, depth: 0, nested: 0 };
+        let look = Look { place, given: None, depth: 0, nested: 0 };
         i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
     }
 
     /// How many of a structure lie in an allocation of so many bytes.
-    pub(super) fn count_of(&self, bytes: &Span, structure: &str) -> Option<i64> {
+    pub(super) fn count_of(&self, allocation: &Allocation, structure: &str) -> Option<i64> {
         *self.unit.borrow_mut() = Some(structure.to_owned());
-        let count = self.integer(bytes);
+        let count = self.integer(&allocation.bytes, allocation.call.as_ref());
         *self.unit.borrow_mut() = None;
         count
     }
@@ -93,10 +98,34 @@ impl<'s> Host<'s> {
     }
 
     /// That, or where it follows no rule what it is in the first round.
-    pub(super) fn guessed(&self, span: &Span, place: &Place<'_, 's>) -> Option<Told> {
+    pub(super) fn guessed(
+        &self,
+        span: &Span,
+        place: &Place<'_, 's>,
+        assumes: Assumes,
+    ) -> Option<Told> {
         self.told(span, place).or_else(|| {
             self.doubt();
-            self.number_at(span, place.at).map(Told::Number)
+            let number = || self.number_at(span, place).map(Told::Number);
+            number().or_else(|| self.assuming(assumes, |host| host.told(span, place)))
+        })
+    }
+
+    /// What a variable is taken for that makes out a size, or is called so, and of which the file does not say more.
+    fn assumption(&self, id: Id) -> Option<Told> {
+        let variable = self.variables.get(id);
+        let is_size = match self.assumes.get() {
+            Assumes::Nothing => return None,
+            Assumes::Sizes => self.assumed.borrow().contains(&id) || is_size(variable.name),
+            Assumes::All => true,
+        };
+        let of = self.named_type(&variable.declared.words).filter(|of| !of.is_float());
+        let number = Number::int(ASSUMED.into()).to(of?)?;
+        let is_whole = of != Some(Type::Bool) && !variable.declared.is_indirect;
+        (is_size && is_whole).then(|| {
+            self.doubt();
+            self.assumed.borrow_mut().insert(id);
+            Told::Number(number)
         })
     }
 
@@ -126,30 +155,11 @@ impl<'s> Host<'s> {
     }
 
     pub(super) fn told_of(&self, tokens: &[Token<'s>], look: &Look<'_, '_, 's>) -> Option<Told> {
-        let expression = self.parsed(tokens)?;
+        let expression = match self.with_types(tokens, look.place) {
+            Some(tokens) => self.parsed(&tokens)?,
+            None => self.parsed(tokens)?,
+        };
         self.told_in(&expression, look)
-    }
-
-    /// The parts of a `dim3` at a place: of its arguments, or of a variable that is one.
-    pub(super) fn dimensions(&self, span: &Span, at: usize) -> Option<Vec<Span>> {
-        match self.code.get(span.clone())? {
-            [name] => match &self.set_to(self.visible(name.text, at)?, at)?.value {
-                Value::List(parts) => Some(parts.clone()),
-                Value::Expression(inner) if inner.start != span.start => {
-                    let is_name = inner.len() == 1;
-                    is_name.then(|| self.dimensions(inner, inner.start)).flatten()
-                }
-                Value::Expression(_)
-                | Value::Compound(..)
-                | Value::Count(_)
-                | Value::Behind(..)
-                | Value::Unknown => None,
-            },
-            [dim3, open, ..] if dim3.text == "dim3" && matches!(open.text, "(" | "{") => {
-                Some(self.parts(span.start + 2..span.end.saturating_sub(1)))
-            }
-            _ => None,
-        }
     }
 
     /// Split at commas outside of brackets.
@@ -325,6 +335,14 @@ impl<'s> Host<'s> {
             return Some(given.clone());
         }
         let at = look.place.at;
+        if look.depth <= DEEPEST
+            && let Some((span, place)) = self.template_argument_of(name, look.place)
+            && let Some(tokens) = self.code.get(span)
+            && let look = (Look { place: &place, given: None, depth: look.depth + 1, nested: 0 })
+            && let Some(told) = self.told_of(tokens, &look)
+        {
+            return Some(told);
+        }
         match self.visible(name, at) {
             // A program without arguments is called with its name alone.
             _ if name == "argc" => Some(Told::Number(Number::int(1))),
@@ -337,6 +355,10 @@ impl<'s> Host<'s> {
     }
 
     fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        self.told_set(id, look).or_else(|| self.assumption(id))
+    }
+
+    fn told_set(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
         if look.depth > DEEPEST {
             return None;
         }
@@ -352,10 +374,13 @@ impl<'s> Host<'s> {
         if variable.declared.is_indirect {
             return None;
         }
-        let Some(found) = self.set_to(id, look.place.at) else {
-            return self.told_namesake(variable.name, look);
+        let told = match self.told_argument(id, look) {
+            Some(told) => told,
+            None => match self.set_to(id, look.place.at) {
+                Some(found) => self.told_definition(found, words, id, look)?,
+                None => return self.told_namesake(variable.name, look),
+            },
         };
-        let told = self.told_definition(found, &variable.declared.words, id, look)?;
         match self.named_type(words) {
             Some(of) => self.converted(told, of),
             None => {
@@ -368,11 +393,22 @@ impl<'s> Host<'s> {
         }
     }
 
+    /// What a parameter is given in the call that led to a place, where the function does not set it anew.
+    fn told_argument(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        let name = self.variables.get(id).name;
+        let (span, outer) = self.argument_of(name, look.place)?;
+        if self.is_set_again(id, look.place.at) {
+            return None;
+        }
+        let look = Look { place: &outer, given: None, depth: look.depth + 1, nested: look.nested };
+        self.told_of(self.code.get(span)?, &look)
+    }
+
     /// What another variable of this name is, where the one that is meant has no number.
     fn told_namesake(&self, name: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
         let found = self.namesake(name, look.place.at)?;
         let Value::Expression(span) = &found.value else { return None };
-        let place = Place { at: found.at, loops: Vec::new(), time: None };
+        let place = Place::of(found.at);
         let tokens = self.code.get(span.clone())?;
         let look = Look { place: &place, given: None, depth: look.depth + 1, nested: 0 };
         self.told_of(tokens, &look)
@@ -419,14 +455,12 @@ impl<'s> Host<'s> {
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
             return None;
         }
-        let found = self.set_to(id, look.place.at)?;
-        let Value::List(parts) = &found.value else { return None };
-        let Some(part) = parts.get(axis) else {
+        let mut axes = self.dimensions_of(of, look.place, look.depth)?;
+        let Some((part, place)) = axes.get_mut(axis).and_then(Option::take) else {
             return Some(Told::Number(Number::Whole(Type::Unsigned, 1)));
         };
-        let place = Place { at: found.at, ..look.place.clone() };
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
-        let told = self.told_of(self.code.get(part.clone())?, look)?;
+        let told = self.told_of(self.code.get(part)?, look)?;
         self.converted(told, Type::Unsigned)
     }
 

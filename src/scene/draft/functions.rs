@@ -64,7 +64,10 @@ fn function<'s>(
         before.take_while(|token| token.kind == TokenKind::Word).map(|token| token.text).collect();
     returns.reverse();
     Some(Function {
-        parameters: declarators(code, parameters),
+        parameters: declarators(code, parameters)
+            .into_iter()
+            .map(|(_, name, declared)| (name, declared))
+            .collect(),
         returns: returns.into_iter().filter(|word| !word.starts_with("__")).collect(),
         value: open + 2..end - 2,
     })

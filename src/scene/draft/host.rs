@@ -7,9 +7,11 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     ops::Range,
+    rc::Rc,
 };
 
 use super::{
+    evaluator::Place,
     functions::Functions,
     loops::Loop,
     macros::Macros,
@@ -18,7 +20,8 @@ use super::{
     regions::Regions,
     sections::{Section, sections},
     templates::{HostTemplate, templates},
-    variables::{Value, Variables},
+    trace::{Act, Call, Done},
+    variables::{Id, Value, Variables},
 };
 use crate::{
     cuda::{
@@ -35,6 +38,19 @@ const MOST_TOKENS: usize = 1 << 20;
 pub(super) const MOST_LAUNCHES: usize = 200;
 /// So many tokens an expression has, and a launch's shape.
 pub(super) const LONGEST: usize = 1000;
+
+/// What a size is taken for that the file does not say: three of them make a volume that is computed in no time.
+pub(super) const ASSUMED: u32 = 64;
+
+/// Which variables without a number are taken for [`ASSUMED`].
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Assumes {
+    Nothing,
+    /// Those that were taken for it before, as sizes, and those that are called as sizes are.
+    Sizes,
+    /// All, since they make out how much there is.
+    All,
+}
 
 /// Places of tokens.
 pub(super) type Span = Range<usize>;
@@ -53,9 +69,21 @@ pub(super) struct Host<'s> {
     pub(super) jumps: Vec<usize>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
-    /// `cudaMalloc(&name, bytes)`: the bytes of each, by name.
-    pub(super) allocations: BTreeMap<&'s str, Span>,
-    /// What the host copies to the device.
+    /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
+    pub(super) allocating: Vec<Allocating>,
+    pub(super) filling: Vec<Span>,
+    /// What is copied to variables of the device: its name, what from, and the call.
+    pub(super) symbols: Vec<(Span, Span, Span)>,
+    /// Calls that do something with the device of which nothing is said.
+    pub(super) untold: Vec<Span>,
+    /// All that is done with the device, in its order, and whether that is all.
+    pub(super) done: Vec<Done>,
+    pub(super) is_all_done: bool,
+    /// Where that is done, or called.
+    pub(super) acting: BTreeSet<usize>,
+    /// The bytes of what is allocated, by the name of the pointer.
+    pub(super) allocations: BTreeMap<&'s str, Allocation>,
+    /// The pointers to what the host copies to the device.
     pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
     pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
@@ -76,6 +104,9 @@ pub(super) struct Host<'s> {
     pub(super) types: BTreeMap<String, Type>,
     /// What conditions of branches were found to be, by where they stand; `None` while one is looked at.
     pub(super) decided: RefCell<BTreeMap<usize, Option<bool>>>,
+    /// Which variables without a number are taken for [`ASSUMED`], and those that were.
+    pub(super) assumes: Cell<Assumes>,
+    pub(super) assumed: RefCell<BTreeSet<Id>>,
     /// Whether a number was taken that may be another one where it is used; see [`Host::surely`].
     pub(super) is_unsure: Cell<bool>,
 }
@@ -87,6 +118,8 @@ pub(super) struct Launch {
     pub(super) shape: Vec<Span>,
     pub(super) arguments: Vec<Span>,
     pub(super) at: usize,
+    /// All its blocks are there at once.
+    pub(super) is_cooperative: bool,
 }
 
 /// `cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice)`, `cudaMemset(to, value, bytes)`.
@@ -97,6 +130,18 @@ pub(super) struct Transfer<'s> {
     pub(super) bytes: Span,
     /// All of the call.
     pub(super) call: Span,
+}
+
+/// `cudaMalloc(target, bytes)`.
+pub(super) struct Allocating {
+    pub(super) target: Span,
+    pub(super) bytes: Span,
+}
+
+/// How many bytes are allocated, and in which call.
+pub(super) struct Allocation {
+    pub(super) bytes: Span,
+    pub(super) call: Option<Rc<Call>>,
 }
 
 /// What a transfer brings.
@@ -134,6 +179,13 @@ impl<'s> Host<'s> {
             loops: BTreeMap::new(),
             jumps: Vec::new(),
             pointees: BTreeMap::new(),
+            allocating: Vec::new(),
+            filling: Vec::new(),
+            symbols: Vec::new(),
+            untold: Vec::new(),
+            done: Vec::new(),
+            is_all_done: true,
+            acting: BTreeSet::new(),
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
@@ -144,10 +196,17 @@ impl<'s> Host<'s> {
             budget: Cell::new(MOST_TOKENS),
             unit: RefCell::new(None),
             decided: RefCell::new(BTreeMap::new()),
+            assumes: Cell::new(Assumes::Nothing),
+            assumed: RefCell::new(BTreeSet::new()),
             is_unsure: Cell::new(false),
         };
         Reader::new(&mut found, &brackets).read();
         found.loops = found.understood_loops();
+        (found.done, found.is_all_done) = found.trace(&brackets);
+        let places =
+            found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
+        found.acting = places.map(|place| place.at).collect();
+        found.take_allocations();
         found
     }
 
@@ -174,8 +233,38 @@ impl<'s> Host<'s> {
         }
     }
 
+    /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
+    fn take_allocations(&mut self) {
+        let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
+        for Done { act, at, call } in &self.done {
+            let target = match act {
+                Act::Allocation(place) => &self.allocating[*place].target,
+                Act::Fill(place) => &self.filling[*place],
+                Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
+            };
+            let place = Place { call: call.clone(), ..Place::of(*at) };
+            let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
+            let name = match act {
+                // `(void **)&name` ends with the name.
+                Act::Allocation(_) => words.next_back(),
+                _ => words.next(),
+            };
+            let Some(name) = name.map(|name| self.pointer_of(name.text, &place).0) else {
+                continue;
+            };
+            match act {
+                Act::Allocation(place) => {
+                    let bytes = self.allocating[*place].bytes.clone();
+                    allocations.insert(name, Allocation { bytes, call: call.clone() });
+                }
+                _ => _ = filled.insert(name),
+            }
+        }
+        (self.allocations, self.filled) = (allocations, filled);
+    }
+
     /// The bytes that the host allocates for `pointer`.
-    pub(super) fn allocation(&self, pointer: &str) -> Option<&Span> {
+    pub(super) fn allocation(&self, pointer: &str) -> Option<&Allocation> {
         self.allocations.get(self.allocated(pointer)?)
     }
 
@@ -231,7 +320,8 @@ impl<'s> Host<'s> {
             let words = ["block", "thread", "tile"];
             token.kind == Kind::Word && words.iter().any(|word| name.contains(word))
         };
-        let number = |token: &Token<'s>| self.integer_of_text(token.text, at);
+        let place = Place::of(at);
+        let number = |token: &Token<'s>| self.integer_of_text(token.text, &place);
         let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
         let most = if is_flat { 1024 } else { 32 };
         match (sizes.find(|size| (1..=most).contains(size)), is_flat) {
@@ -254,6 +344,14 @@ impl<'s> Host<'s> {
         let found = look(self);
         let is_sure = !self.is_unsure.replace(before);
         (found, is_sure)
+    }
+
+    /// What `look` finds where sizes that the file does not say are assumed.
+    pub(super) fn assuming<T>(&self, which: Assumes, look: impl FnOnce(&Self) -> T) -> T {
+        let before = self.assumes.replace(which);
+        let found = look(self);
+        self.assumes.set(before);
+        found
     }
 
     /// Says that a number may be another one.

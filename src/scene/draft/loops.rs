@@ -171,9 +171,7 @@ impl<'s> Host<'s> {
 
     /// Where the header of a loop stands, whose own variable is not known there.
     fn header_place<'h>(&self, place: &Place<'h, 's>, depth: usize) -> Place<'h, 's> {
-        let own = place.loops[depth];
-        let at = own.header.end;
-        Place { at, loops: place.loops[..depth].to_vec(), time: place.time }
+        place.around_loop(depth, place.loops[depth].header.end)
     }
 
     fn first_of(&self, place: &Place<'_, 's>, depth: usize) -> Option<Told> {

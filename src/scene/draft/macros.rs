@@ -10,10 +10,10 @@ const DEEPEST: usize = 24;
 
 /// A macro.
 #[derive(PartialEq)]
-struct Macro<'s> {
+pub(super) struct Macro<'s> {
     /// Those of `#define NAME(a, b) text`.
-    parameters: Option<Vec<&'s str>>,
-    text: &'s str,
+    pub(super) parameters: Option<Vec<&'s str>>,
+    pub(super) text: &'s str,
 }
 
 /// All that the file defines, in whichever branch.
@@ -160,7 +160,7 @@ fn arguments<'t, 's>(
 }
 
 /// `#define NAME text`, `#define NAME(a, b) text`.
-fn definition(directive: &str) -> Option<(&str, Macro<'_>)> {
+pub(super) fn definition(directive: &str) -> Option<(&str, Macro<'_>)> {
     let rest = directive.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
     let rest = rest.trim();
     let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric())?;
@@ -170,7 +170,8 @@ fn definition(directive: &str) -> Option<(&str, Macro<'_>)> {
     }
     if let Some(text) = text.strip_prefix('(') {
         let (parameters, text) = text.split_once(')')?;
-        let parameters = parameters.split(',').map(str::trim).collect();
+        let is_blank = |c: char| c.is_whitespace() || c == '\\';
+        let parameters = parameters.split(',').map(|own| own.trim_matches(is_blank)).collect();
         return Some((name, Macro { parameters: Some(parameters), text: text.trim() }));
     }
     text.starts_with([' ', '\t', '\\'])

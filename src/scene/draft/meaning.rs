@@ -1,11 +1,14 @@
 //! What a variable is set to at a place, as far as its blocks, branches and loops say.
 
+use std::rc::Rc;
+
 use super::{
     MOST_LOOPS,
     evaluator::Place,
-    host::{Host, LONGEST, Span},
+    host::{Host, LONGEST, Launch, Span},
     regions::{Kind, Region},
     sections::Section,
+    trace::{Act, Call, Done},
     variables::{Definition, Id, Value},
 };
 
@@ -99,8 +102,8 @@ impl<'s> Host<'s> {
 
     /// Whether it is what a parameter has where a call gives none.
     fn is_default(&self, id: Id, set: usize) -> bool {
-        let parameters = self.variables.get(id).parameters.as_ref();
-        parameters.is_some_and(|parameters| parameters.contains(&set))
+        let parameter = self.variables.get(id).parameter.as_ref();
+        parameter.is_some_and(|(parameters, _)| parameters.contains(&set))
     }
 
     /// Whether what stands at `set` has been done once `at` is reached behind it; `None` where that is not known.
@@ -240,16 +243,42 @@ impl<'s> Host<'s> {
         conditions.collect()
     }
 
-    /// The loops around `at` that are understood, from the outermost, as a place at which expressions stand.
-    pub(super) fn place(&self, at: usize) -> Place<'_, 's> {
-        let mut loops: Vec<_> = self
+    /// Whether the function around `at` sets its parameter anew before that, or in a loop around it.
+    pub(super) fn is_set_again(&self, id: Id, at: usize) -> bool {
+        let sets = |definition: &Definition| {
+            !self.is_default(id, definition.at)
+                && (definition.at < at || self.is_set_later(id, definition.at, at))
+        };
+        let definitions = &self.variables.get(id).definitions;
+        self.look(definitions.len()).is_none() || definitions.iter().any(sets)
+    }
+
+    /// Where something is done.
+    pub(super) fn place_of(&self, done: &Done) -> Place<'_, 's> {
+        self.place_in(done.at, done.call.as_ref())
+    }
+
+    /// The launches, in the order in which they are made.
+    pub(super) fn launched<'h>(&'h self) -> impl Iterator<Item = (&'h Launch, Place<'h, 's>)> {
+        self.done.iter().filter_map(|done| match done.act {
+            Act::Launch(launch) => Some((&self.launches[launch], self.place_of(done))),
+            Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => None,
+        })
+    }
+
+    /// The loops around `at` that are understood, from the outermost, those around the calls that led there among them,
+    /// as a place at which expressions stand.
+    pub(super) fn place_in(&self, at: usize, call: Option<&Rc<Call>>) -> Place<'_, 's> {
+        let mut own: Vec<_> = self
             .regions
             .around(at)
             .filter(|(_, region)| region.repeated().is_some_and(|body| body.contains(&at)))
             .filter_map(|(region, _)| self.loops.get(&region))
             .collect();
-        loops.truncate(MOST_LOOPS);
-        loops.reverse();
-        Place { at, loops, time: None }
+        let mut place = Place { call: call.cloned(), ..Place::of(at) };
+        place.loops = place.outer_loops(self);
+        own.truncate(MOST_LOOPS - place.loops.len());
+        place.loops.extend(own.into_iter().rev());
+        place
     }
 }

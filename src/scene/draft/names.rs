@@ -22,10 +22,8 @@ pub(super) struct Names {
 impl Names {
     /// None but those that the rounds of loops have.
     pub(super) fn beside_counters(host: &Host<'_>) -> Self {
-        let launches = host.launches.iter().map(|launch| launch.at);
-        let places = launches.chain(host.transfers.iter().map(|transfer| transfer.call.start));
-        let taken = places.flat_map(|at| {
-            let loops = host.place(at).loops;
+        let taken = host.done.iter().flat_map(|done| {
+            let loops = host.place_of(done).loops;
             (1..=loops.len()).map(move |depth| counter(host, &loops[..depth]))
         });
         Self { taken: taken.collect(), given: BTreeMap::new() }

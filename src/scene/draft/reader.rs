@@ -4,25 +4,27 @@ use std::collections::BTreeSet;
 
 use super::{
     declarations::MOST_NAMES,
-    host::{Host, LONGEST, Launch, MOST_LAUNCHES, Span, Transfer, Transferred},
+    host::{Allocating, Host, LONGEST, MOST_LAUNCHES, Span, Transfer, Transferred},
     number::Operator,
     variables::{Definition, Value},
 };
-use crate::cuda::{
-    brackets::Brackets,
-    lexer::{self, Kind},
-};
+use crate::cuda::{brackets::Brackets, lexer::Kind};
+
+/// So many allocations are told, and so many copies to the device.
+const MOST_FOUND: usize = 10_000;
 
 pub(super) struct Reader<'h, 's> {
     pub(super) found: &'h mut Host<'s>,
     pub(super) brackets: &'h Brackets,
     /// Where the `=` of declarations stand, which are no assignments.
     pub(super) initial: BTreeSet<usize>,
+    /// Pointers to memory that the host may write itself.
+    managed: BTreeSet<&'s str>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
     pub(super) fn new(found: &'h mut Host<'s>, brackets: &'h Brackets) -> Self {
-        Self { found, brackets, initial: BTreeSet::new() }
+        Self { found, brackets, initial: BTreeSet::new(), managed: BTreeSet::new() }
     }
 
     pub(super) fn read(mut self) {
@@ -51,6 +53,16 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
+                "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
+                "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => self.symbol(at),
+                "cudaMemcpyFromArray"
+                | "cudaMemcpy2DFromArray"
+                | "cudaMemcpyFromSymbol"
+                | "cudaMemset2D"
+                | "cudaMemset2DAsync"
+                | "cudaMemset3D" => self.leave(at),
+                "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => self.launch_by_call(at),
+                "[" => self.element(at),
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
                 _ => {}
             }
@@ -182,7 +194,8 @@ impl<'h, 's> Reader<'h, 's> {
             let star = at.checked_sub(2).map_or("", |at| self.text(at));
             self.before(at) == ")" && star == "*"
         };
-        let is_given = matches!(self.before(at), "(" | "," | "=") || is_cast();
+        let is_given = matches!(self.before(at), "(" | "," | "=" | "{") || is_cast();
+        let is_given = is_given && !self.is_of_launch(at);
         if is_given
             && self.is_word(at + 1)
             && let Some(id) = self.visible(self.text(at + 1), at)
@@ -262,74 +275,17 @@ impl<'h, 's> Reader<'h, 's> {
         }
     }
 
-    fn is_launch(&self, at: usize) -> bool {
-        (0..3).all(|next| self.text(at + next) == "<") && self.before(at) != "<"
-    }
-
-    fn launch(&mut self, at: usize) {
-        let Some(kernel) = self.kernel_before(at) else { return };
-        let mut end = at + 3;
-        while !(0..3).all(|next| self.text(end + next) == ">") {
-            if end >= self.found.code.len().min(at + LONGEST) {
-                return;
-            }
-            end = match self.text(end) {
-                "(" | "[" | "{" => self.brackets.after(end).unwrap_or(end + 1),
-                ";" => return,
-                // No launch lies in another.
-                "<" if self.is_launch(end) => return,
-                _ => end + 1,
-            };
-        }
-        let (mut shape, mut part) = (Vec::new(), at + 3);
-        while part < end {
-            let span = self.expression(part);
-            let span = span.start..span.end.min(end);
-            part = span.end + 1;
-            shape.push(span);
-        }
-        let open = end + 3;
-        if self.text(open) == "(" && self.found.launches.len() < MOST_LAUNCHES {
-            let arguments = self.list(open);
-            self.found.launches.push(Launch { kernel, shape, arguments, at });
-        }
-    }
-
-    /// The name before `<<<`, with its template arguments.
-    fn kernel_before(&self, at: usize) -> Option<String> {
-        let mut start = at.checked_sub(1)?;
-        if self.text(start) == ">" {
-            let mut depth = 0_usize;
-            for _ in 0..LONGEST {
-                match self.text(start) {
-                    ">" => depth += 1,
-                    "<" => depth -= 1,
-                    ";" | "{" | "}" => return None,
-                    _ => {}
-                }
-                start = start.checked_sub(1)?;
-                if depth == 0 {
-                    break;
-                }
-            }
-        }
-        if !self.is_word(start) {
-            return None;
-        }
-        while start >= 2 && self.text(start - 1) == "::" && self.is_word(start - 2) {
-            start -= 2;
-        }
-        Some(lexer::joined((start..at).map(|at| self.text(at))))
-    }
-
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        // `(void **)&name` ends with the name.
-        let mut ends = target.clone().rev().take(LONGEST);
-        let Some(name) = ends.find(|at| self.is_word(*at)) else { return };
-        let name = self.text(name);
-        self.found.allocations.insert(name, bytes.clone());
+        if self.text(at) == "cudaMallocManaged" {
+            let name = target.clone().rev().take(LONGEST).find(|at| self.is_word(*at));
+            self.managed.extend(name.map(|at| self.text(at)));
+        }
+        if self.found.allocating.len() < MOST_FOUND {
+            let (target, bytes) = (target.clone(), bytes.clone());
+            self.found.allocating.push(Allocating { target, bytes });
+        }
     }
 
     fn copy(&mut self, at: usize) {
@@ -338,13 +294,13 @@ impl<'h, 's> Reader<'h, 's> {
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
-                self.found.filled.insert(self.text(target.start));
+                self.fill(target);
             }
             Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),
             Some("cudaMemcpyDefault") => {
                 let is_allocated = |end: &Span| {
                     let pointer = self.pointer_alone(end);
-                    pointer.is_some_and(|name| self.found.allocations.contains_key(name))
+                    pointer.is_some_and(|name| self.is_allocated(name))
                 };
                 if is_allocated(target) && is_allocated(source) {
                     self.copy_on_device(at, target, source, bytes);
@@ -352,6 +308,61 @@ impl<'h, 's> Reader<'h, 's> {
             }
             Some(_) | None => {}
         }
+    }
+
+    /// `cudaMemcpy2D(to, pitch, from, pitch, width, height, kind)`.
+    fn copy_of_rows(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, .., kind] = parts.as_slice() else { return };
+        match self.text(kind.start) {
+            "cudaMemcpyHostToDevice" => self.fill(target),
+            "cudaMemcpyDeviceToHost" => {}
+            _ => self.leave(at),
+        }
+    }
+
+    /// `cudaMemcpyToSymbol(name, from, bytes)`.
+    fn symbol(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        if let [symbol, from, ..] = parts.as_slice()
+            && self.found.symbols.len() < MOST_LAUNCHES
+        {
+            let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
+            self.found.symbols.push((symbol.clone(), from.clone(), call));
+        }
+    }
+
+    /// Notes a call of which nothing is said but that it is made.
+    pub(super) fn leave(&mut self, at: usize) {
+        if self.found.untold.len() < MOST_LAUNCHES {
+            self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
+        }
+    }
+
+    /// `name[i] = value` of what the host may write itself.
+    fn element(&mut self, at: usize) {
+        let Some(name) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
+        let behind = self.brackets.after(at).map(|after| (self.text(after), self.text(after + 1)));
+        let is_set = behind.is_some_and(|(sign, next)| sign == "=" && next != "=");
+        if is_set && self.managed.contains(self.text(name)) {
+            self.fill(&(name..name + 1));
+        }
+    }
+
+    /// Notes that the host fills what a pointer points to.
+    fn fill(&mut self, target: &Span) {
+        if self.found.filling.len() < MOST_FOUND {
+            self.found.filling.push(target.clone());
+        }
+    }
+
+    /// Whether something is allocated for `pointer` before.
+    fn is_allocated(&self, pointer: &str) -> bool {
+        let before = self.found.allocating.iter().take(LONGEST);
+        let mut names = before.filter_map(|found| {
+            found.target.clone().rev().take(LONGEST).find(|at| self.is_word(*at))
+        });
+        names.any(|name| self.text(name) == pointer)
     }
 
     fn copy_on_device(&mut self, at: usize, target: &Span, source: &Span, bytes: &Span) {

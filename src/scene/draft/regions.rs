@@ -123,6 +123,10 @@ impl Regions {
         self.all.iter().enumerate()
     }
 
+    pub(super) fn get(&self, region: usize) -> Option<&Region> {
+        self.all.get(region)
+    }
+
     /// The regions around a place, from the innermost.
     pub(super) fn around(&self, at: usize) -> impl Iterator<Item = (usize, &Region)> {
         let first = self.innermost.get(at).copied().flatten().map(|region| region as usize);

@@ -14,10 +14,11 @@ pub(super) struct Section<'s> {
     pub(super) directive: &'s str,
 }
 
-/// The branches in `tokens`, whose directives have no place of their own. What begins the code is a header's guard.
+/// The branches in `tokens`, whose directives have no place of their own. What begins the code, or defines the name
+/// that it asks for at once, is a header's guard.
 pub(super) fn sections<'s>(tokens: &[Token<'s>]) -> Vec<Section<'s>> {
     let (mut found, mut open, mut at) = (Vec::new(), Vec::<(usize, &str)>::new(), 0);
-    for token in tokens {
+    for (place, token) in tokens.iter().enumerate() {
         if token.kind != Kind::Directive {
             at += 1;
             continue;
@@ -31,8 +32,17 @@ pub(super) fn sections<'s>(tokens: &[Token<'s>]) -> Vec<Section<'s>> {
             }
         }
         if (name.starts_with("el") || name.starts_with("if")) && open.len() < MOST {
-            open.push((at, token.text.trim()));
+            let is_guard = tokens.get(place + 1).is_some_and(|next| is_guard(name, next));
+            open.push((if is_guard { 0 } else { at }, token.text.trim()));
         }
     }
     found
+}
+
+/// `#ifndef NAME` with a `#define NAME` behind it.
+fn is_guard(name: &str, next: &Token<'_>) -> bool {
+    let asked = name.strip_prefix("ifndef").map(str::trim);
+    let next = next.text.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
+    let defined = next.strip_prefix("define").and_then(|rest| rest.split_whitespace().next());
+    asked.is_some() && asked == defined
 }

@@ -4,7 +4,7 @@ use super::{
     Draft,
     evaluator::{Place, Told},
     guess::Guess,
-    host::{Host, Launch, Span},
+    host::{Assumes, Host, Launch, Span},
     number::{Number, Type},
     text::quoted,
 };
@@ -32,6 +32,14 @@ impl<'s> Draft<'_, 's> {
             (Some(grid), Some(block)) => {
                 vec![("grid", grid), ("block", block)]
             }
+            // All blocks of such a launch have to be there at once.
+            (_, block) if launch.is_cooperative => {
+                let text = |axis: usize| {
+                    launch.shape.get(axis).map_or_else(String::new, |span| self.host.text(span))
+                };
+                let block = block.unwrap_or_else(|| Guess::open("256", text(1)));
+                vec![("grid", Guess::open("1", text(0))), ("block", block)]
+            }
             (_, block) => {
                 let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));
                 let over =
@@ -51,7 +59,7 @@ impl<'s> Draft<'_, 's> {
     fn shared(&self, span: &Span, place: &Place<'_, 's>) -> Option<Guess> {
         let is_too_much = |bytes: i64| !(0..=MOST_SHARED_BYTES).contains(&bytes);
         let (bytes, is_sure) = self.host.surely(|host| {
-            let told = host.guessed(span, place)?;
+            let told = host.guessed(span, place, Assumes::All)?;
             written_whole(&host.converted(told, Type::Long)?)
         });
         match bytes.filter(|bytes| !bytes.parse().is_ok_and(is_too_much)) {
@@ -62,24 +70,38 @@ impl<'s> Draft<'_, 's> {
     }
 }
 
+/// How many threads a shape has, where it says so in numbers.
+pub(super) fn threads(shape: &[(&str, Guess)]) -> Option<u64> {
+    let axes = |key: &str| {
+        let (_, guess) = shape.iter().find(|(own, _)| *own == key)?;
+        let axes = guess.text.trim_matches(['[', ']']).split(',');
+        axes.map(|axis| axis.trim().parse::<u64>().ok()).product::<Option<u64>>()
+    };
+    axes("grid")?.checked_mul(axes("block")?)
+}
+
 /// A grid or a block: a number, a `dim3`, or a variable that is one. `None` for what is 0, or too much, and so computed
 /// in a way that is not understood here.
-fn written_axes<'s>(
+pub(super) fn written_axes<'s>(
     host: &Host<'s>,
     span: &Span,
     place: &Place<'_, 's>,
     most: [i64; 3],
     altogether: i64,
 ) -> Option<String> {
-    let parts = host.dimensions(span, place.at);
-    let parts = parts.filter(|parts| parts.iter().any(|part| !part.is_empty()));
-    let is_own = parts.is_none();
-    let parts = parts.unwrap_or_else(|| vec![span.clone()]);
+    let found = host.dimensions(span, place, 0);
+    let is_said =
+        |axis: &Option<(Span, _)>| axis.as_ref().is_some_and(|(part, _)| !part.is_empty());
+    let found = found.filter(|found| found.iter().any(is_said));
+    let found = found.unwrap_or_else(|| vec![Some((span.clone(), place.clone()))]);
     let mut axes = Vec::new();
     let mut product = 1_i64;
-    for (part, most) in parts.iter().zip(most) {
-        let at = if is_own { place.at } else { part.start };
-        let told = host.guessed(part, &Place { at, ..place.clone() })?;
+    for (axis, most) in found.iter().zip(most) {
+        let Some((part, place)) = axis else {
+            axes.push("1".to_owned());
+            continue;
+        };
+        let told = host.guessed(part, place, Assumes::All)?;
         let told = host.converted(told, Type::Unsigned)?;
         if let Told::Number(number) = &told {
             let axis = i64::try_from(number.whole()?).ok()?;

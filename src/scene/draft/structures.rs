@@ -33,9 +33,11 @@ pub(super) fn value(
         fields.iter().enumerate().map(value).collect::<Vec<_>>()
     });
     let is_known = is_sure && values.iter().all(Option::is_some);
-    let pairs = fields.iter().zip(values).map(|(field, value)| {
-        format!("{} = {}", field.path, value.unwrap_or_else(|| zero(&field.element)))
-    });
+    // What is not said of an array is zero.
+    let pairs =
+        fields.iter().zip(values).filter(|(field, _)| !field.is_array).map(|(field, value)| {
+            format!("{} = {}", field.path, value.unwrap_or_else(|| zero(&field.element)))
+        });
     let text = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
     Some(Guess::of((text, is_known), variable))
 }

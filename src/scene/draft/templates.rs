@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::host::{LONGEST, Span};
+use super::{
+    evaluator::Place,
+    host::{Host, LONGEST, Span},
+};
 use crate::cuda::{
     brackets::Brackets,
     lexer::{Kind, Token},
 };
 
+/// Template arguments that are those of templates around them, at most so many.
+const DEEPEST: usize = 24;
 /// So many templates are looked at.
 const MOST_TEMPLATES: usize = 1000;
 
 /// A function that is a template.
 pub(super) struct HostTemplate<'s> {
     name: &'s str,
-    parameters: Vec<&'s str>,
-    body: Span,
+    /// Each with its default argument.
+    pub(super) parameters: Vec<(&'s str, Option<Span>)>,
+    pub(super) body: Span,
     /// Those of the first call that names them: `run<float, 16>(n)`.
-    arguments: Vec<Span>,
+    pub(super) arguments: Vec<Span>,
 }
 
 /// All templates of `code` that have a body, with what they are called with first.
@@ -32,7 +38,7 @@ pub(super) fn templates<'s>(code: &[Token<'s>], brackets: &Brackets) -> Vec<Host
             continue;
         };
         if template.arguments.is_empty() && !template.body.contains(&at) {
-            template.arguments = called_with(code, at + 1).unwrap_or_default();
+            template.arguments = called_with(code, at + 1).unwrap_or_default().0;
         }
     }
     found
@@ -41,11 +47,13 @@ pub(super) fn templates<'s>(code: &[Token<'s>], brackets: &Brackets) -> Vec<Host
 /// `template <class T, int n> void name(...) { ... }`.
 fn template<'s>(code: &[Token<'s>], brackets: &Brackets, at: usize) -> Option<HostTemplate<'s>> {
     let (parameters, behind) = angled(code, at + 1)?;
-    let name_of = |span: &Span| {
-        let declared = code[span.clone()].split(|token| token.text == "=").next()?;
-        declared.last().filter(|token| token.kind == Kind::Word).map(|token| token.text)
+    let of = |span: &Span| {
+        let equals = span.clone().find(|at| code[*at].text == "=");
+        let declared = &code[span.start..equals.unwrap_or(span.end)];
+        let name = declared.last().filter(|token| token.kind == Kind::Word)?;
+        Some((name.text, equals.map(|equals| equals + 1..span.end)))
     };
-    let parameters: Vec<&str> = parameters.iter().filter_map(name_of).collect();
+    let parameters: Vec<_> = parameters.iter().filter_map(of).collect();
     let open = (behind..code.len().min(behind + LONGEST))
         .find(|at| matches!(code[*at].text, "(" | ";" | "{"))?;
     let name =
@@ -55,10 +63,12 @@ fn template<'s>(code: &[Token<'s>], brackets: &Brackets, at: usize) -> Option<Ho
     Some(HostTemplate { name: name.text, parameters, body: list..body, arguments: Vec::new() })
 }
 
-/// What stands in the angle brackets of a call: `<float, 16>(`.
-fn called_with(code: &[Token<'_>], at: usize) -> Option<Vec<Span>> {
-    let (arguments, behind) = angled(code, at)?;
-    (code.get(behind)?.text == "(").then_some(arguments)
+/// What stands in the angle brackets of a call, `<float, 16>(`, and the place of the parenthesis behind them.
+pub(super) fn called_with(code: &[Token<'_>], at: usize) -> Option<(Vec<Span>, usize)> {
+    if code.get(at)?.text == "(" {
+        return Some((Vec::new(), at));
+    }
+    angled(code, at).filter(|(_, behind)| code.get(*behind).is_some_and(|t| t.text == "("))
 }
 
 /// What stands between angle brackets that open at `at`, split at its commas, and the place behind them.
@@ -85,9 +95,53 @@ fn angled(code: &[Token<'_>], at: usize) -> Option<(Vec<Span>, usize)> {
     None
 }
 
-/// What the template parameter `name` of the function around `at` is in its first call: where in the code that stands.
-pub(super) fn argument_at(templates: &[HostTemplate<'_>], name: &str, at: usize) -> Option<Span> {
-    let around = templates.iter().find(|template| template.body.contains(&at))?;
-    let place = around.parameters.iter().position(|parameter| *parameter == name)?;
-    around.arguments.get(place).cloned()
+impl<'s> Host<'s> {
+    /// `tokens` with the types that the parameters of the template around a place stand for; `None` where there are
+    /// none such among them.
+    pub(super) fn with_types(
+        &self,
+        tokens: &[Token<'s>],
+        place: &Place<'_, 's>,
+    ) -> Option<Vec<Token<'s>>> {
+        let is_type = |token: &Token<'s>| {
+            token.kind == Kind::Word && self.type_parameters.contains(token.text)
+        };
+        if self.type_parameters.is_empty() || tokens.len() > LONGEST {
+            return None;
+        }
+        tokens.iter().find(|token| is_type(token))?;
+        self.look(tokens.len())?;
+        let mut found: Vec<Token<'s>> = Vec::new();
+        // The places say which signs are one operator.
+        let (mut end, mut end_there) = (0, usize::MAX);
+        for token in tokens.iter().take(LONGEST) {
+            let meant = is_type(token).then(|| self.type_of_parameter(token, place, 0)).flatten();
+            let meant =
+                meant.as_ref().map_or(std::slice::from_ref(token), |span| self.tokens(span));
+            for own in meant {
+                let is_joined = own.offset == end_there;
+                end_there = own.offset + own.text.len();
+                let offset = end + usize::from(!is_joined);
+                end = offset + own.text.len();
+                found.push(Token { offset, ..*own });
+            }
+            end_there = token.offset + token.text.len();
+        }
+        Some(found)
+    }
+
+    /// Where the type stands that a template's parameter is at a place.
+    pub(super) fn type_of_parameter(
+        &self,
+        token: &Token<'s>,
+        place: &Place<'_, 's>,
+        depth: usize,
+    ) -> Option<Span> {
+        let (span, outer) = self.template_argument_of(token.text, place)?;
+        let inner = match self.tokens(&span) {
+            [inner] if depth < DEEPEST => self.type_of_parameter(inner, &outer, depth + 1),
+            _ => None,
+        };
+        Some(inner.unwrap_or(span))
+    }
 }

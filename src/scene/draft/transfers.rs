@@ -5,23 +5,66 @@ use super::{
     arrays::of_bytes,
     evaluator::Place,
     guess::Guess,
-    host::{Launch, Transfer, Transferred},
+    host::{Host, LONGEST, Launch, Span, Transfer, Transferred},
     number::Type,
+    pointers::without_casts,
     regions::Kind,
     text::quoted_text,
+    trace::Act,
+    variables::Value,
 };
+use crate::element::Element;
+
+impl Host<'_> {
+    /// The numbers of an array of the host that is nothing but a list of them, as a manifest has them.
+    fn list_of_numbers(&self, from: &Span) -> Option<(String, usize)> {
+        let inner = without_casts(&self.code, from.clone());
+        let name = self.word(&inner)?;
+        let Value::List(parts) = &self.set_to(self.visible(name, from.start)?, from.start)?.value
+        else {
+            return None;
+        };
+        let number = |part: &Span| match self.surely(|host| host.number(part)) {
+            (Some(number), true) => Some(number.written()),
+            (Some(_) | None, _) => None,
+        };
+        let numbers: Vec<String> = parts.iter().take(LONGEST).map(number).collect::<Option<_>>()?;
+        let list = format!("[{}]", numbers.join(", "));
+        (!numbers.is_empty()).then_some((list, numbers.len()))
+    }
+
+    /// The type of the numbers of `__constant__ float name[4]`, where it is one axis of so many.
+    fn type_of_symbol(&self, name: &str, count: usize) -> Option<Element> {
+        let is_it = |at: &usize| {
+            let start = at.saturating_sub(4);
+            self.code[*at].text == name
+                && (start..*at).any(|at| matches!(self.text_at(at), "__constant__" | "__device__"))
+        };
+        let at = (0..self.code.len()).find(is_it)?;
+        let end = (at + 2..at + 9).find(|end| self.text_at(*end) == "]")?;
+        let is_one_axis = self.text_at(at + 1) == "[" && self.text_at(end + 1) != "[";
+        let (size, is_sure) = self.surely(|host| host.integer(&(at + 2..end), None));
+        let is_full = is_sure && size.and_then(|size| usize::try_from(size).ok()) == Some(count);
+        let element = Element::parse(self.text_at(at.checked_sub(1)?))?;
+        (element.lanes == 1 && is_one_axis && is_full).then_some(element)
+    }
+}
 
 impl<'a, 's> Draft<'a, 's> {
     /// What the host fills with zeros between a launch and the one before it, wherever the launch is made.
-    pub(super) fn clears(&mut self, launch: &Launch) -> Option<(&'static str, Guess)> {
+    pub(super) fn clears(
+        &mut self,
+        launch: &Launch,
+        place: &Place<'_, 's>,
+    ) -> Option<(&'static str, Guess)> {
         let (mut names, mut parts) = (Vec::new(), Vec::new());
         for transfer in &self.host.transfers {
             if !self.is_cleared_by(transfer, launch) {
                 continue;
             }
             let Some(pointer) = transfer.to else { continue };
-            let Some(name) = self.known_array(pointer) else { continue };
-            if !self.is_whole(transfer, pointer) {
+            let Some(name) = self.known_array(pointer, place) else { continue };
+            if !self.is_whole(transfer, pointer, place) {
                 parts.push(self.host.text(&transfer.call));
             }
             names.push(quoted_text(&name));
@@ -71,29 +114,62 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// Whether a transfer is made to all of what was allocated for a pointer.
-    fn is_whole(&self, transfer: &Transfer<'_>, pointer: &str) -> bool {
+    fn is_whole(&self, transfer: &Transfer<'_>, pointer: &'s str, place: &Place<'_, 's>) -> bool {
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let Some(allocated) = self.host.allocation(pointer) else { return false };
         let (same, is_sure) = self.host.surely(|host| {
-            host.integer(allocated).is_some_and(|all| host.integer(&transfer.bytes) == Some(all))
+            let all = host.integer(&allocated.bytes, allocated.call.as_ref());
+            all.is_some_and(|all| host.integer(&transfer.bytes, place.call.as_ref()) == Some(all))
         });
-        same && is_sure || self.host.text(allocated) == self.host.text(&transfer.bytes)
+        same && is_sure || self.host.text(&allocated.bytes) == self.host.text(&transfer.bytes)
     }
 
     /// Takes over what arrays are set to at the start, and says so of what no launch clears.
     pub(super) fn starts(&mut self) {
         let host: &'a _ = self.host;
-        for transfer in &host.transfers {
+        for done in &host.done {
+            let Act::Transfer(transfer) = done.act else { continue };
+            let (transfer, place) = (&host.transfers[transfer], host.place_of(done));
             let is_taken = |launch| self.is_cleared_by(transfer, launch);
             if matches!(transfer.what, Transferred::From(_)) || host.launches.iter().any(is_taken) {
                 continue;
             }
             let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
-            let is_unused =
-                || transfer.to.is_some_and(|to| self.names.array(self.read(to)).is_none());
-            if is_zero || is_unused() || self.set_at_start(transfer).is_some() {
+            let is_unused = || {
+                let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
+                to.is_some_and(|to| self.names.array(self.read(to)).is_none())
+            };
+            if is_zero || is_unused() || self.set_at_start(transfer, &place).is_some() {
                 continue;
             }
             let call = host.text(&transfer.call);
+            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+        }
+    }
+
+    /// Takes over what the host copies to variables of the device, where that is a list of numbers, and says so of what
+    /// it does besides.
+    pub(super) fn symbols(&mut self) {
+        let host: &'a _ = self.host;
+        for (symbol, from, call) in &host.symbols {
+            let text = host.text(symbol);
+            let name = text.trim_start_matches('&');
+            let list = host.list_of_numbers(from);
+            let found =
+                list.and_then(|(list, count)| Some((list, host.type_of_symbol(name, count)?)));
+            let is_taken = found.as_ref().is_some_and(|_| self.variables.contains_key(name));
+            match found.filter(|_| !is_taken) {
+                Some((list, element)) => {
+                    _ = self.variables.insert(name.to_owned(), (element, list))
+                }
+                None => {
+                    let call = host.text(call);
+                    self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+                }
+            }
+        }
+        for call in &host.untold {
+            let call = host.text(call);
             self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
         }
     }
@@ -104,11 +180,13 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// `cudaMemset` before all launches as what the array has at the start; `None` where no manifest says it.
-    fn set_at_start(&mut self, transfer: &Transfer<'s>) -> Option<()> {
+    fn set_at_start(&mut self, transfer: &Transfer<'s>, place: &Place<'_, 's>) -> Option<()> {
         let pointer = transfer.to.filter(|_| self.is_at_start(transfer))?;
+        let (pointer, _) = self.host.pointer_of(pointer, place);
         let byte = self.byte(transfer)?;
         let is_half = self.halves.iter().any(|(half, read)| [*half, *read].contains(&pointer));
-        let is_alone = !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer);
+        let is_alone =
+            !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer, place);
         let name = self.names.array(pointer).filter(|_| is_alone)?;
         let array = &mut self.arrays[*self.places.get(name)?];
         array.value = Some(of_bytes(&array.element, byte)?);
@@ -128,8 +206,10 @@ impl<'a, 's> Draft<'a, 's> {
         let call = self.host.text(&transfer.call);
         let Some(when) = self.when(&call, place) else { return };
         let ends = transfer.to.zip(from).and_then(|(to, from)| {
-            let is_whole = self.is_whole(transfer, to) && self.is_whole(transfer, from);
-            let (to_name, from_name) = (self.known_array(to)?, self.known_array(from)?);
+            let is_whole =
+                self.is_whole(transfer, to, place) && self.is_whole(transfer, from, place);
+            let (to_name, from_name) =
+                (self.known_array(to, place)?, self.known_array(from, place)?);
             (is_whole && self.are_alike(&to_name, &from_name)).then_some((from_name, to_name))
         });
         let Some((from, to)) = ends else {

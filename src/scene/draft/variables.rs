@@ -15,8 +15,8 @@ pub(super) struct Variable<'s> {
     /// Where it is in sight, from there on.
     pub(super) scope: Span,
     pub(super) declared: Declared<'s>,
-    /// Where the parameters of the function stand, if it is one of them.
-    pub(super) parameters: Option<Span>,
+    /// Where the parameters of the function stand, and its place among them, if it is one of them.
+    pub(super) parameter: Option<(Span, usize)>,
     /// What it is set to, in the file's order.
     pub(super) definitions: Vec<Definition>,
     /// What its fields are set to, `grid.x = 4`.

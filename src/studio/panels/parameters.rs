@@ -24,7 +24,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
         for parameter in &snapshot.parameters {
             ui.push_id(&parameter.name, |ui| {
                 if let Some(value) = row(ui, parameter, &mut actions) {
-                    let set = Command::SetParameter(parameter.id.clone(), value);
+                    let set = Command::SetParameter(parameter.name.clone(), value);
                     actions.push(Action::Session(set));
                 }
             });
@@ -56,7 +56,7 @@ fn hint(ui: &mut Ui) {
 }
 
 fn reset(parameter: &Parameter) -> Action {
-    Action::Session(Command::ResetParameter(parameter.id.clone()))
+    Action::Session(Command::ResetParameter(parameter.name.clone()))
 }
 
 fn is_changed(parameter: &Parameter) -> bool {

@@ -127,7 +127,11 @@ impl Studio {
     /// Puts a manifest before the open text, and runs it.
     pub(super) fn write_manifest(&mut self) {
         let document = &mut self.workspace.document;
-        let manifest = scene::draft(document.file_name(), &document.text.to_string());
+        let text = document.text.to_string();
+        let manifest = match &document.path {
+            Some(path) => session::draft_of(path, &text, &[]),
+            None => scene::draft(document.file_name(), &text),
+        };
         document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
         let text = document.submit();
         self.compile(text);

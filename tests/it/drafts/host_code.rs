@@ -39,6 +39,11 @@ fn variables_keep_what_their_types_hold() {
     given("int n = 1000, h = sqrt(n);", "h * h / 10", seven("96"));
     given("double q = floor(5.0) / 2;", "q", ["2", "2", "2.5", "2.5", "true", "2"]);
     given("unsigned char c = 300;", "c", seven("44"));
+    given(
+        "\n#define CHECK(a) if (a) {}\nCHECK(0)\nconst int m = 3; CHECK(1) unsigned int n = m + 4;",
+        "n",
+        seven("7"),
+    );
     given("bool on = 5;", "on + on", seven("2"));
     given("unsigned u = -1;", "u >> 28", seven("15"));
     given("unsigned u = 5;", "u - 6 > 0", ["1", "1", "1.0", "1.0", "true", "1"]);

@@ -280,9 +280,11 @@ impl Writer<'_> {
             Int => format!("({})", (word as i32).max(-i32::MAX)),
             Wide => format!("{wide}ull"),
             Long => format!("({}ll)", (wide as i64).max(-i64::MAX)),
-            // NVRTC takes a signalling NaN that it knows for an infinity (13.5), as no device does.
+            // Of what NVRTC (13.5) knows when it compiles, a signalling NaN becomes an infinity, and a subnormal double
+            // the least float instead of zero, as on no device.
             Float if f32::from_bits(word).is_nan() => format!("f32({}u)", word | 1 << 22),
             Double if f64::from_bits(wide).is_nan() => format!("f64({}ull)", wide | 1 << 51),
+            Double if f64::from_bits(wide).is_subnormal() => format!("f64({}ull)", wide | 1 << 52),
             Float => format!("f32({word}u)"),
             Double => format!("f64({wide}ull)"),
         }

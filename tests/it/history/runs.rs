@@ -282,8 +282,7 @@ fn a_run_has_what_entered_its_resets() {
                 __global__ void init(int* a, int a_count, int gain) { int i = threadIdx.x; if (i < a_count) a[i] = gain; }\n\
                 __global__ void k(int* a, int a_count, int gain) { int i = threadIdx.x; if (i < a_count) a[i] = a[i] * 5 + gain; }\n";
     let gain = |session: &mut Session, value| {
-        let id = session.parameter("gain").unwrap();
-        assert!(session.set_parameter(&id, Value::Int(value)));
+        assert!(session.set_parameter("gain", Value::Int(value)));
     };
     let cpu = Device::cpu().unwrap();
     let mut session = open(&cpu, ROOM, text);

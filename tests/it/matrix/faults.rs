@@ -117,4 +117,8 @@ fn threads_that_are_missing_are_a_fault() {
         "setp.lt.u32 %p0, %r0, 16;\n@%p0 bra APART;\n{mma}\nbra END;\nAPART:\nbar.sync 0;\nEND:"
     );
     expect(&apart, 32, 16, &FaultKind::Divergence, 16);
+    // It waits at another instruction, although that is the same operation.
+    let halves =
+        format!("setp.lt.u32 %p0, %r0, 16;\n@%p0 bra APART;\n{mma}\nbra END;\nAPART:\n{mma}\nEND:");
+    expect(&halves, 32, 16, &FaultKind::Divergence, 0);
 }

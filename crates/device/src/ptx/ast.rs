@@ -1,6 +1,6 @@
 //! A PTX module: variables, functions, registers, source locations.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use super::inst::{Instruction, Op};
 use super::operand::{Label, Reg, Symbol};
@@ -213,6 +213,17 @@ pub struct Param {
     pub count: Option<u64>,
     /// `.ptr` and what follows, as written.
     pub pointer: Option<String>,
+}
+
+/// Where each of a function's parameters lies, in bytes: one behind the other, each at a multiple of its alignment.
+/// Kernels find them so in their packed arguments (CUDA driver API, `cuLaunchKernel`).
+pub fn parameter_places(params: &[Param]) -> impl Iterator<Item = Range<u64>> + '_ {
+    let mut end: u64 = 0;
+    params.iter().map(move |param| {
+        let start = end.next_multiple_of(u64::from(param.alignment().max(1)));
+        end = start.saturating_add(param.bytes());
+        start..end
+    })
 }
 
 impl Param {

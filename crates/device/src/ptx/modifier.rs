@@ -307,6 +307,15 @@ impl Cvt {
     pub fn is_copy(&self) -> bool {
         self.to == self.from && self.integer.is_none()
     }
+
+    /// Whether a subnormal operand gives what a zero of its sign gives, flushed or not: it is rounded to an integral
+    /// number that is 0.
+    pub fn takes_subnormals_for_zero(&self) -> bool {
+        match self.integer {
+            Some(IntRounding::Nearest | IntRounding::Zero) => self.from.is_float(),
+            Some(IntRounding::Down | IntRounding::Up) | None => false,
+        }
+    }
 }
 
 keywords! {
@@ -411,6 +420,12 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether others may write or read what it accesses at the same time: it is volatile or ordered, or a load that
+    /// looks anew each time (`.cv`).
+    pub fn is_strong(&self) -> bool {
+        !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
+    }
+
     /// A weak access without hints.
     pub fn plain(space: Option<Space>, ty: Type, lanes: u8) -> Self {
         let cache = CacheHints::default();

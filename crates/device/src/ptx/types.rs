@@ -205,6 +205,15 @@ keywords! {
 }
 
 impl Space {
+    /// Whether it is the shared memory of the thread's own block.
+    pub const fn is_of_block(self) -> bool {
+        match self {
+            Self::Shared | Self::SharedCta => true,
+            Self::SharedCluster | Self::ParamEntry | Self::ParamFunc | Self::Param => false,
+            Self::Reg | Self::Sreg | Self::Const | Self::Global | Self::Local | Self::Tex => false,
+        }
+    }
+
     /// The state space without what says of whose it is: `.shared` for `.shared::cta`, `.param` for `.param::func`.
     pub const fn kind(self) -> Self {
         match self {

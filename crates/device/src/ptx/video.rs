@@ -5,6 +5,9 @@ use super::keyword::keywords;
 use super::modifier::{Cmp, Simd, SimdOp};
 use super::types::Type;
 
+/// The comparisons that there are of `vset`, as [`Video::packed`] counts them.
+const COMPARISONS: [Cmp; 6] = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
+
 keywords! {
     /// What a video instruction computes.
     VideoOp {
@@ -242,12 +245,8 @@ impl Video {
             VideoOp::Shr => a.wrapping_shr(amount),
             VideoOp::Mad => a.wrapping_mul(b),
             VideoOp::Set => i64::from(match self.cmp {
-                Some(Cmp::Ne) => a != b,
-                Some(Cmp::Lt) => a < b,
-                Some(Cmp::Le) => a <= b,
-                Some(Cmp::Gt) => a > b,
-                Some(Cmp::Ge) => a >= b,
-                _ => a == b,
+                Some(cmp) => compares(cmp, a, b),
+                None => a == b,
             }),
         }
     }
@@ -290,14 +289,8 @@ impl Video {
             Some(Second::Min) => 2,
             Some(Second::Max) => 3,
         };
-        let cmp = match self.cmp {
-            Some(Cmp::Ne) => 1,
-            Some(Cmp::Lt) => 2,
-            Some(Cmp::Le) => 3,
-            Some(Cmp::Gt) => 4,
-            Some(Cmp::Ge) => 5,
-            _ => 0,
-        };
+        let cmp = self.cmp.and_then(|cmp| COMPARISONS.iter().position(|known| *known == cmp));
+        let cmp = cmp.unwrap_or(0) as u64;
         let flags = flag(self.to.is_signed(), 0)
             | flag(self.a.is_signed(), 1)
             | flag(self.b.is_signed(), 2)
@@ -331,7 +324,6 @@ impl Video {
             VideoOp::Mad,
             VideoOp::Set,
         ];
-        const CMPS: [Cmp; 6] = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
         let flag = |at: u32| what >> at & 1 != 0;
         let ty = |at: u32| if flag(at) { Type::S32 } else { Type::U32 };
         let op = OPS[(what >> 21 & 15) as usize % OPS.len()];
@@ -347,7 +339,8 @@ impl Video {
             wrap: flag(4),
             scale: (what >> 14 & 15) as u8,
             plus_one: flag(5),
-            cmp: (op == VideoOp::Set).then_some(CMPS[(what >> 11 & 7) as usize % CMPS.len()]),
+            cmp: (op == VideoOp::Set)
+                .then_some(COMPARISONS[(what >> 11 & 7) as usize % COMPARISONS.len()]),
             d_part: Part::unpacked(parts),
             a_part: Part::unpacked(parts >> 16),
             b_part: Part::unpacked(parts >> 32),
@@ -367,6 +360,20 @@ fn chosen(word: u32, part: Option<Part>, ty: Type) -> i64 {
     let (start, width) =
         part.map_or((0, 32), |part| (u32::from(part.picks[0]) * part.bits(), part.bits()));
     extended(u64::from(word).wrapping_shr(start), width, ty.is_signed())
+}
+
+/// How two numbers of any sign compare; those that only floating-point numbers or words have are like the others.
+fn compares(cmp: Cmp, a: i64, b: i64) -> bool {
+    match cmp {
+        Cmp::Eq | Cmp::Equ => a == b,
+        Cmp::Ne | Cmp::Neu => a != b,
+        Cmp::Lt | Cmp::Lo | Cmp::Ltu => a < b,
+        Cmp::Le | Cmp::Ls | Cmp::Leu => a <= b,
+        Cmp::Gt | Cmp::Hi | Cmp::Gtu => a > b,
+        Cmp::Ge | Cmp::Hs | Cmp::Geu => a >= b,
+        Cmp::Num => true,
+        Cmp::Nan => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::{Input, Strength};
 use crate::diagnostic::Diagnostic;
 use crate::ptx::ast::{Function, FunctionKind, Linkage, Module, Param, Variable};
 use crate::ptx::operand::Symbol;
-use crate::ptx::types::Space;
 
 /// A variable or a function of an input.
 #[derive(Clone, Copy)]
@@ -96,7 +95,7 @@ impl<'a> Object<'a> {
 }
 
 fn is_shared(variable: &Variable) -> bool {
-    matches!(variable.space, Space::Shared | Space::SharedCta)
+    variable.space.is_of_block()
 }
 
 /// An object and the number of its input.

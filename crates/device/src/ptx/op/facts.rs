@@ -2,9 +2,7 @@
 
 use crate::ptx::{
     matrix::{MatrixOp, Product},
-    modifier::{
-        Access, AtomOp, Atomic, BarKind, CacheOp, Mbarrier, MbarrierOp, Order, ShflMode, VoteMode,
-    },
+    modifier::{Access, AtomOp, Atomic, BarKind, Mbarrier, MbarrierOp, ShflMode, VoteMode},
     types::{Space, Type},
 };
 
@@ -87,6 +85,8 @@ pub enum WarpOp {
     Sync,
     /// Find out who is there.
     Activemask,
+    /// Choose one of them.
+    Elect,
     /// Exchange values.
     Shfl(ShflMode),
     /// Exchange predicates.
@@ -100,6 +100,18 @@ pub enum WarpOp {
     Redux(AtomOp, Type),
     /// Load, store or multiply matrices that they hold together: all threads of the warp.
     Matrix(MatrixOp),
+}
+
+impl WarpOp {
+    /// Whether only threads at the same instruction do it together; the others need the same operation alone (PTX ISA,
+    /// `mma`: all threads execute the same instruction; `shfl.sync`: the same qualifiers and member mask).
+    pub fn is_of_one_instruction(self) -> bool {
+        match self {
+            Self::Activemask | Self::Matrix(_) => true,
+            Self::Sync | Self::Elect | Self::Shfl(_) | Self::Vote(_) => false,
+            Self::Match { .. } | Self::Redux(..) => false,
+        }
+    }
 }
 
 /// Which instruction a thread goes to next, where the guard, if any, holds.
@@ -250,13 +262,6 @@ pub(super) const fn opaque() -> Facts {
 /// Anything may happen.
 pub(super) const fn anything() -> Facts {
     Facts { floats: Floats::Any, is_exact: false, ..together().changes_if(true).alone() }
-}
-
-impl Access {
-    /// Whether it may show what another thread did since the last time.
-    fn is_strong(&self) -> bool {
-        !matches!(self.order, None | Some(Order::Weak)) || self.cache.op == Some(CacheOp::Cv)
-    }
 }
 
 impl Atomic {

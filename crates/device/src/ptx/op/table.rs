@@ -679,7 +679,7 @@ operations! {
 
     /// `elect.sync d|p <- mask`.
     Elect["elect", "sync"]
-        => together().alone(),
+        => together().waits(WarpOp::Elect),
         ["sm_90 elect.sync b32 p? <- b32"]
 
     /// `membar`.

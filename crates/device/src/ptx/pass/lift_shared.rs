@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::ptx::ast::{Body, FunctionKind, Item, Module, Statement, Variable};
 use crate::ptx::operand::Symbol;
-use crate::ptx::types::Space;
 
 /// Makes shared variables of device functions the module's: each is there once in a block, however often the
 /// function is called.
@@ -19,7 +18,7 @@ pub fn lift_shared(module: &mut Module) {
         let Some(mut body) = module.functions[index].body.take() else { continue };
         let mut moved: Vec<Option<u32>> = vec![None; body.locals.len()];
         for (local, moved) in body.locals.iter_mut().zip(&mut moved) {
-            if matches!(local.space, Space::Shared | Space::SharedCta) {
+            if local.space.is_of_block() {
                 let name = unique(&mut taken, &format!("{}_{index}", local.name));
                 *moved = Some(module.variables.len() as u32);
                 module.variables.push(Variable { name, ..local.clone() });

@@ -232,10 +232,8 @@ fn symbol_shape(body: &Body, symbol: Symbol) -> Shape {
     match symbol {
         // Each thread has its own.
         Symbol::Local(index) => match body.locals.get(index as usize) {
-            Some(variable) if matches!(variable.space, Space::Local | Space::Param) => {
-                Shape::Varying
-            }
-            _ => Shape::UNIFORM,
+            Some(variable) if variable.space.is_of_block() => Shape::UNIFORM,
+            Some(_) | None => Shape::Varying,
         },
         Symbol::Variable(_) | Symbol::Param(_) | Symbol::Return(_) | Symbol::Function(_) => {
             Shape::UNIFORM

@@ -23,7 +23,7 @@ const INDEXED_BRANCHES: u64 = 1 << 20;
 
 /// What is too large in `module`, in a sentence.
 pub(super) fn exceeded(module: &Module) -> Option<String> {
-    let shared = of_space(&module.variables, is_shared);
+    let shared = of_space(&module.variables, Space::is_of_block);
     if shared > SHARED_BYTES {
         return Some(format!("its variables take {shared} bytes of shared memory"));
     }
@@ -32,10 +32,6 @@ pub(super) fn exceeded(module: &Module) -> Option<String> {
         .iter()
         .find_map(variable)
         .or_else(|| module.functions.iter().find_map(function))
-}
-
-fn is_shared(space: Space) -> bool {
-    matches!(space, Space::Shared | Space::SharedCta)
 }
 
 /// Bytes of all variables in a space, with what alignment may add.
@@ -79,7 +75,7 @@ fn parameters(list: &[Param]) -> u64 {
 
 fn inside(body: &Body, name: &str) -> Option<String> {
     let local = of_space(&body.locals, |space| matches!(space, Space::Local | Space::Param));
-    let shared = of_space(&body.locals, is_shared);
+    let shared = of_space(&body.locals, Space::is_of_block);
     if local > LOCAL_BYTES {
         return Some(format!("`{name}` takes {local} bytes of local memory a thread"));
     }

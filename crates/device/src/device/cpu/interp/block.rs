@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     machine::{Machine, Trouble},
-    program::{Action, Code, WarpOp},
+    program::{Action, Code},
     thread::{Arrival, Local, State, Thread},
     warp,
 };
@@ -21,7 +21,7 @@ use crate::{
             memory::{Access, Range},
         },
     },
-    ptx::{modifier::BarKind, types::Space},
+    ptx::{modifier::BarKind, op::WarpOp, types::Space},
 };
 
 /// Barriers of a block.
@@ -63,14 +63,16 @@ impl Env {
 
     /// `cvta`: generic addresses of shared memory are its own plus a base; the other spaces have generic ones.
     pub(super) fn converted(&self, address: u64, space: Space, to_generic: bool) -> u64 {
-        match (space, to_generic) {
-            (Space::Shared | Space::SharedCta | Space::SharedCluster, true) => {
-                address.wrapping_add(self.shared.address)
-            }
-            (Space::Shared | Space::SharedCta | Space::SharedCluster, false) => {
-                address.wrapping_sub(self.shared.address)
-            }
-            _ => address,
+        let base = match space {
+            Space::Shared | Space::SharedCta | Space::SharedCluster => self.shared.address,
+            Space::Const | Space::Global | Space::Local => 0,
+            Space::Param | Space::ParamEntry | Space::ParamFunc => 0,
+            // The verifier lets nobody convert addresses of these.
+            Space::Reg | Space::Sreg | Space::Tex => 0,
+        };
+        match to_generic {
+            true => address.wrapping_add(base),
+            false => address.wrapping_sub(base),
         }
     }
 }

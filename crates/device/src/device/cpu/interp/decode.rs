@@ -20,7 +20,8 @@ use crate::{
     ptx::{
         ast::{Body, Function, LocationId, Module, Statement},
         inst::{Instruction, Op},
-        modifier::{Access, Cvt, Half, Order},
+        modifier::{Access, Cvt, Half},
+        op::WarpOp,
         operand::{Address, Base, Decides, Operand, Reg, Scalar, Special, Symbol},
         types::{Space, Type},
     },
@@ -327,7 +328,7 @@ impl<'a> Decoder<'a> {
                 ty: access.ty,
                 into: Box::default(),
                 from: Box::default(),
-                strong: !matches!(access.order, None | Some(Order::Weak)),
+                strong: access.is_strong(),
                 ordering: Ordering::of(access.order),
             },
         ))

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::AtomicU32};
 
 use super::{
     block::Env,
-    program::{Action, Call, Code, Dst, Fill, Inst, Program, Target, WarpOp},
+    program::{Action, Call, Code, Dst, Fill, Inst, Program, Target},
     thread::{Activation, Arrival, State, Thread, Waiting},
     value,
     watch::Watch,
@@ -21,6 +21,7 @@ use crate::{
         ast::FunctionKind,
         inst::Op,
         modifier::BarKind,
+        op::WarpOp,
         operand::{Axis, Grid, Scalar, Special},
     },
 };

@@ -10,7 +10,8 @@ use crate::{
         ast::{LocationId, Module},
         inst::Op,
         matrix::MatrixOp,
-        modifier::{AtomOp, Atomic, BarKind, Mbarrier, Query, ShflMode, VoteMode},
+        modifier::{Atomic, BarKind, Mbarrier, Query},
+        op::WarpOp,
         operand::Special,
         types::{Space, Type},
     },
@@ -285,17 +286,4 @@ pub(super) enum Host {
     Assert,
     Malloc,
     Free,
-}
-
-/// An operation of a warp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WarpOp {
-    Sync,
-    Activemask,
-    Shfl(ShflMode),
-    Vote(VoteMode),
-    Match { all: bool },
-    Redux(AtomOp, Type),
-    Elect,
-    Matrix(MatrixOp),
 }

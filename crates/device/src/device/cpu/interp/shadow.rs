@@ -45,12 +45,25 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::StrongRead)
+    pub(super) fn reads(self) -> bool {
+        match self {
+            Self::Read | Self::StrongRead | Self::Atomic => true,
+            Self::Write | Self::StrongWrite => false,
+        }
     }
 
-    fn is_strong(self) -> bool {
-        !matches!(self, Self::Read | Self::Write)
+    pub(super) fn writes(self) -> bool {
+        match self {
+            Self::Write | Self::StrongWrite | Self::Atomic => true,
+            Self::Read | Self::StrongRead => false,
+        }
+    }
+
+    pub(super) fn is_strong(self) -> bool {
+        match self {
+            Self::StrongRead | Self::StrongWrite | Self::Atomic => true,
+            Self::Read | Self::Write => false,
+        }
     }
 
     /// Why two such accesses to the same bytes need an order, where they do.

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use crate::{device::cpu::memory::Range, ptx::modifier::BarKind};
 
-use super::program::{Slot, WarpOp};
+use super::program::Slot;
+use crate::ptx::op::WarpOp;
 
 /// Slots that a thread's frames may have together.
 pub(super) const MAX_SLOTS: usize = 1 << 18;

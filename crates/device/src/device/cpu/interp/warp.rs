@@ -3,13 +3,13 @@
 use super::{
     block::{Env, WARP, destinations},
     machine::Machine,
-    program::WarpOp,
     thread::{State, Thread, Waiting},
 };
 use crate::{
     device::Fault,
     ptx::{
         modifier::{AtomOp, ShflMode, VoteMode},
+        op::WarpOp,
         types::Type,
     },
 };
@@ -54,19 +54,24 @@ fn group(lanes: &[Thread], lane: usize, waiting: Waiting, patient: bool) -> Opti
         let lanes = lanes.iter().enumerate().filter(|(_, thread)| holds(thread));
         lanes.fold(0u32, |mask, (lane, _)| mask | 1 << lane)
     };
+    // The same instruction, with the same calls behind it.
+    let own = &lanes[lane];
+    let is_here = |thread: &Thread| {
+        (thread.function, thread.pc, thread.frames.len())
+            == (own.function, own.pc, own.frames.len())
+    };
     if waiting.op == WarpOp::Activemask {
-        // Lanes at the same instruction, with the same calls behind them.
-        let own = &lanes[lane];
         let same = |thread: &Thread| {
-            matches!(thread.state, State::Warp(w) if w.op == WarpOp::Activemask)
-                && (thread.function, thread.pc, thread.frames.len())
-                    == (own.function, own.pc, own.frames.len())
+            matches!(thread.state, State::Warp(w) if w.op == WarpOp::Activemask) && is_here(thread)
         };
         let running = those(&Thread::is_ready) != 0;
         return (!patient || !running).then(|| those(&same));
     }
     let same = |thread: &Thread| match thread.state {
-        State::Warp(other) => other.op == waiting.op && other.mask == waiting.mask,
+        State::Warp(other) => {
+            let is_same = other.op == waiting.op && other.mask == waiting.mask;
+            is_same && (!waiting.op.is_of_one_instruction() || is_here(thread))
+        }
         State::Ready | State::Barrier(_) | State::Done => false,
     };
     let (ready, gone) = (those(&same), those(&Thread::is_done));

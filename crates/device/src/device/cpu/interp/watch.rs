@@ -169,10 +169,10 @@ impl Watch {
             return;
         };
         let thread = (env.index as u32, thread);
-        if matches!(touch, Kind::StrongRead | Kind::Atomic) {
+        if touch.is_strong() && touch.reads() {
             self.releases.read(thread, address, ordering);
         }
-        if matches!(touch, Kind::StrongWrite | Kind::Atomic) {
+        if touch.is_strong() && touch.writes() {
             self.releases.write(clocks, thread, address, ordering, touch == Kind::Atomic);
         }
     }
@@ -227,11 +227,10 @@ impl Watch {
         let shown = if region == Region::Shared { address - env.shared.address } else { address };
         let access = (region.name(), shown, bytes);
         if self.check.uninitialised {
-            let reads = matches!(touch, Kind::Read | Kind::StrongRead | Kind::Atomic);
-            if reads && self.is_unwritten(region, address, bytes) {
+            if touch.reads() && self.is_unwritten(region, address, bytes) {
                 self.add(FindingKind::Uninitialised, Some(access), here, None);
             }
-            if !matches!(touch, Kind::Read | Kind::StrongRead) {
+            if touch.writes() {
                 self.written.insert(address, bytes.into());
             }
         }

@@ -55,7 +55,7 @@ use super::{
 };
 use crate::{
     device::{Error, FunctionInfo, Parameter, Result},
-    ptx::ast::{Function, FunctionKind, Module},
+    ptx::ast::{Function, FunctionKind, Module, parameter_places},
 };
 use function::Lowered;
 use limits::Limits;
@@ -174,12 +174,9 @@ fn kernel(
     code: Arc<code::Code>,
     sites: Arc<[kernel::Site]>,
 ) -> Kernel {
-    let mut offset = 0usize;
-    let parameters = function.params.iter().map(|param| {
-        let start = offset.next_multiple_of(param.alignment().max(1) as usize);
-        let bytes = param.bytes() as usize;
-        offset = start + bytes;
-        Parameter { offset: start, bytes }
+    let parameters = parameter_places(&function.params).map(|place| Parameter {
+        offset: place.start as usize,
+        bytes: (place.end - place.start) as usize,
     });
     let info = FunctionInfo {
         max_threads: function.max_threads().unwrap_or(u32::MAX).min(1024),

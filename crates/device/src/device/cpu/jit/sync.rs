@@ -208,7 +208,8 @@ fn axes(body: &Body) -> usize {
     operands.map(needed).max().unwrap_or(0).min(3)
 }
 
-/// Whether all arithmetic on floats is single precision with `.ftz`, as in a module compiled for fast math.
+/// Whether all arithmetic on floats is single precision with `.ftz`, as in a module compiled for fast math: its
+/// conversions to whole numbers mostly have none, and do not need it.
 fn flushes_everywhere(body: &Body) -> bool {
     let uses: Vec<Flush> = body.instructions().map(|i| flush(&i.op)).collect();
     cfg!(target_arch = "x86_64") && uses.contains(&Flush::Wanted) && !uses.contains(&Flush::Wrong)
@@ -226,6 +227,12 @@ enum Flush {
 }
 
 fn flush(op: &Op) -> Flush {
+    if let Op::Cvt(cvt) = op
+        && cvt.from == Type::F32
+        && cvt.takes_subnormals_for_zero()
+    {
+        return Flush::Same;
+    }
     match op.facts().floats {
         Floats::None => Flush::Same,
         Floats::Of { ty: Type::F32, ftz: true } => Flush::Wanted,
@@ -363,7 +370,7 @@ impl Lower<'_, '_> {
         };
         let ty = match op {
             WarpOp::Activemask => return Ok(()),
-            WarpOp::Sync => return self.give_operand(i, 0, mask),
+            WarpOp::Sync | WarpOp::Elect => return self.give_operand(i, 0, mask),
             WarpOp::Shfl(_) => {
                 let value = self.source(i, 0, Type::B32)?;
                 self.give_value(value);

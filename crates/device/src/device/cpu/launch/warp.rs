@@ -44,7 +44,7 @@ impl Warp<'_> {
             let mask = self.exchange.mask[self.first + lane];
             // It asks who is there, and names nobody.
             let asks = op == WarpOp::Activemask;
-            let same = |other: usize| match asks {
+            let same = |other: usize| match op.is_of_one_instruction() {
                 true => states[other] == state,
                 false => {
                     waiting(states[other]) == Some(op)
@@ -71,6 +71,12 @@ impl Warp<'_> {
         match op {
             WarpOp::Sync => {}
             WarpOp::Activemask => give(exchange, group, first, u64::from(group), 1),
+            WarpOp::Elect => {
+                give(exchange, group, first, group.trailing_zeros().into(), 0);
+                if let Some(leader) = members(group).next() {
+                    exchange.predicate[first + leader] = 1;
+                }
+            }
             WarpOp::Shfl(mode) => {
                 for lane in members(group) {
                     let (value, valid) = shuffled(mode, lane, group, first, exchange);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{SymbolPlace, reach::Shared};
 use crate::ptx::{
-    ast::{Body, Function, FunctionKind, Module, Param, Variable},
+    ast::{Body, Function, FunctionKind, Module, Param, Variable, parameter_places},
     inst::Instruction,
     operand::{Operand, Symbol},
     types::Space,
@@ -61,12 +61,8 @@ impl StackFrame {
             let asked = u64::from(shared.dynamic_alignment).min(MOST_ALIGNMENT);
             frame.shared_bytes = frame.shared_bytes.next_multiple_of(asked.max(DYNAMIC_ALIGNMENT));
         }
-        let mut end = 0u64;
-        for param in &function.params {
-            let offset = end.next_multiple_of(u64::from(param.alignment().max(1)));
-            end = offset + param.bytes();
-            frame.params.push((offset, param.bytes()));
-        }
+        let places = parameter_places(&function.params);
+        frame.params = places.map(|place| (place.start, place.end - place.start)).collect();
         frame
     }
 

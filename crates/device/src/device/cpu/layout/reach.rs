@@ -4,7 +4,6 @@ use crate::ptx::{
     ast::{Body, Function, FunctionKind, Init, Module, Value},
     inst::{Instruction, Op},
     operand::{Operand, Symbol},
-    types::Space,
 };
 
 /// The shared memory that a function uses, or one that it may call.
@@ -209,7 +208,7 @@ fn own_shared(module: &Module, function: &Function) -> Shared {
             shared.dynamic_alignment = shared.dynamic_alignment.max(variable.alignment().max(1));
         }
         let of_module = matches!(symbol, Symbol::Variable(_));
-        let is_static = matches!(variable.space, Space::Shared | Space::SharedCta);
+        let is_static = variable.space.is_of_block();
         shared.of_module |= of_module && is_static && !variable.is_dynamic();
     }
     shared

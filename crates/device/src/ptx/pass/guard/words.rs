@@ -1,6 +1,6 @@
 //! What a launch gives a guarded kernel beside its arguments.
 
-use crate::ptx::ast::Param;
+use crate::ptx::ast::{Param, parameter_places};
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
 
 /// Most bytes of a kernel's parameters that every driver takes (PTX ISA, "Kernel Function Parameters").
@@ -54,13 +54,7 @@ pub fn pointer_at(arguments: &[u8], at: u32) -> u64 {
 
 /// Where each parameter of a kernel lies in its packed arguments.
 pub(super) fn parameter_offsets(params: &[Param]) -> Vec<u32> {
-    let mut end: u64 = 0;
-    let place = |param: &Param| {
-        let start = end.next_multiple_of(u64::from(param.alignment().max(1)));
-        end = start.saturating_add(param.bytes());
-        u32::try_from(start).unwrap_or(u32::MAX)
-    };
-    params.iter().map(place).collect()
+    parameter_places(params).map(|place| u32::try_from(place.start).unwrap_or(u32::MAX)).collect()
 }
 
 /// The words of a kernel while it is guarded.

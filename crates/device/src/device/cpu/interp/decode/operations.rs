@@ -7,7 +7,7 @@ use crate::{
         ast::Param,
         inst::Instruction,
         modifier::{Access, AtomOp, Atomic, BarKind, CacheHints, Mbarrier, MbarrierOp},
-        op::{self, Waits},
+        op::{Waits, WarpOp},
         operand::{Axis, Label, Operand, Special, Symbol},
         types::{Space, Type},
     },
@@ -254,7 +254,7 @@ impl Decoder<'_> {
 
     /// The first source becomes the address, where there is one.
     pub(super) fn matrix(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
-        let Waits::Warp(op::WarpOp::Matrix(op)) = i.op.facts().waits else {
+        let Waits::Warp(WarpOp::Matrix(op)) = i.op.facts().waits else {
             return Err(Unsupported::Operation);
         };
         let mut from = Vec::new();

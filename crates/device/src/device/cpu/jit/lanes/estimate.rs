@@ -8,7 +8,7 @@ use crate::{
         ast::Body,
         cfg::{BlockId, Cfg},
         inst::{Instruction, Op},
-        modifier::{Function, Order},
+        modifier::Function,
         op::Next,
         operand::{Base, Operand},
         pass::uniform::{Shape, Shapes},
@@ -133,7 +133,7 @@ fn costs(body: &Body, shapes: &Shapes, i: &Instruction) -> (f64, f64) {
     let registers = (i.src.len() + i.dst.len()) as f64;
     let singly = 4.0 * one + 2.0 * registers;
     let group = if let Op::Ld(access) | Op::St(access) = &i.op {
-        let plain = matches!(access.order, None | Some(Order::Weak));
+        let plain = !access.is_strong();
         match i.src.first().and_then(|address| row_stride(shapes, address)) {
             Some(stride) if plain && has_form(access.ty) => {
                 let dense = stride == i64::from(access.bytes());

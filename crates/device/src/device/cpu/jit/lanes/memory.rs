@@ -17,7 +17,7 @@ use crate::{
     },
     ptx::{
         inst::{Instruction, Op},
-        modifier::{Access, Order},
+        modifier::Access,
         operand::{Address, Base, Operand},
         types::{Space, Type},
     },
@@ -234,5 +234,5 @@ impl GroupLower<'_, '_, '_> {
 
 /// Whether it is neither atomic nor narrow.
 pub(super) fn is_plain(access: &Access) -> bool {
-    matches!(access.order, None | Some(Order::Weak)) && has_form(access.ty)
+    !access.is_strong() && has_form(access.ty)
 }

@@ -16,7 +16,7 @@ use crate::{
     },
     ptx::{
         inst::Instruction,
-        modifier::{Access, CacheOp, Order},
+        modifier::Access,
         operand::{Address, Base, Operand, Symbol},
         types::{Space, Type},
     },
@@ -37,7 +37,7 @@ impl Checked {
     }
 
     pub(in crate::device::cpu::jit) fn is_shared(self) -> bool {
-        matches!(self.space, Some(Space::Shared | Space::SharedCta))
+        self.space.is_some_and(Space::is_of_block)
     }
 
     /// Whether it may be to the memory of the block as well as to allocations. A `.param` access of a device function
@@ -59,7 +59,7 @@ impl Lower<'_, '_> {
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let memory = self.locate(&address, checked)?;
         let destination = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
-        if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
+        if access.lanes > 1 && access.is_strong() && access.bytes() <= 16 {
             return self.load_whole(memory, access, destination);
         }
         for (lane, operand) in destination.lanes().iter().enumerate() {
@@ -74,7 +74,7 @@ impl Lower<'_, '_> {
     fn load_lane(&mut self, memory: MemorySpan, lane: usize, access: &Access) -> Value {
         let ty = clif_type(access.ty);
         let at = lane as i64 * i64::from(access.ty.bytes());
-        if !is_strong(access) || access.ty.bytes() > 8 {
+        if !access.is_strong() || access.ty.bytes() > 8 {
             return self.load(ty, memory, at);
         }
         // A plain load may be merged with an earlier one of the same place.
@@ -127,7 +127,7 @@ impl Lower<'_, '_> {
                 let pair = self.b.ins().insertlane(pair, high, 1);
                 self.store(pair, memory, 0);
             }
-            [word, ..] => self.store_lane(word, memory, 0, access.order),
+            [word, ..] => self.store_lane(word, memory, 0, access.is_strong()),
             [] => {}
         }
     }
@@ -140,20 +140,20 @@ impl Lower<'_, '_> {
         let values: Vec<Value> =
             operand.lanes().iter().map(|lane| self.value(lane, access.ty)).collect::<Step<_>>()?;
         let memory = self.locate(&address, checked)?;
-        if access.lanes > 1 && is_strong(access) && access.bytes() <= 16 {
+        if access.lanes > 1 && access.is_strong() && access.bytes() <= 16 {
             self.store_whole(&values, memory, access);
             return Ok(());
         }
         for (lane, value) in values.into_iter().enumerate() {
             let at = lane as i64 * i64::from(access.ty.bytes());
-            self.store_lane(value, memory, at, access.order);
+            self.store_lane(value, memory, at, access.is_strong());
         }
         Ok(())
     }
 
-    fn store_lane(&mut self, value: Value, memory: MemorySpan, at: i64, order: Option<Order>) {
+    fn store_lane(&mut self, value: Value, memory: MemorySpan, at: i64, strong: bool) {
         // Stores of x86-64 are releases already.
-        let plain = matches!(order, None | Some(Order::Weak)) || cfg!(target_arch = "x86_64");
+        let plain = !strong || cfg!(target_arch = "x86_64");
         let ty = self.b.func.dfg.value_type(value);
         if plain || ty.bytes() > 8 {
             self.store(value, memory, at);
@@ -644,10 +644,10 @@ fn is_reached(spot: SymbolPlace, space: Option<Space>) -> bool {
     let is_param = matches!(space, Some(Space::Param | Space::ParamEntry | Space::ParamFunc));
     match spot {
         SymbolPlace::Fixed { .. } => {
-            !matches!(space, Some(Space::Shared | Space::SharedCta | Space::Local))
+            !space.is_some_and(|space| space.is_of_block() || space == Space::Local)
         }
         SymbolPlace::Shared { .. } | SymbolPlace::DynamicShared => {
-            matches!(space, Some(Space::Shared | Space::SharedCta))
+            space.is_some_and(Space::is_of_block)
         }
         SymbolPlace::Local { .. } | SymbolPlace::FunctionParam { .. } => {
             is_param || matches!(space, None | Some(Space::Local))
@@ -655,11 +655,6 @@ fn is_reached(spot: SymbolPlace, space: Option<Space>) -> bool {
         SymbolPlace::KernelParam { .. } => is_param || space.is_none(),
         SymbolPlace::Function(_) => false,
     }
-}
-
-/// Whether others may write or read what is accessed at the same time.
-fn is_strong(access: &Access) -> bool {
-    !matches!(access.order, None | Some(Order::Weak)) || access.cache.op == Some(CacheOp::Cv)
 }
 
 pub(super) fn address_operand(i: &Instruction, at: usize) -> Step<Address> {

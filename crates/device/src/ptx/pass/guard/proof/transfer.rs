@@ -71,13 +71,13 @@ impl Ranges<'_> {
         context: Context,
     ) -> Option<Range> {
         match Form::of(&i.op)? {
-            Form::Move(_) | Form::Address(_) => match i.src.first()? {
-                Operand::Symbol(_, offset) => Some(Range::of((*offset).into())),
-                from @ (Operand::Reg(_) | Operand::Not(_) | Operand::Int(_) | Operand::F32(_))
-                | from @ (Operand::F64(_) | Operand::Special(_) | Operand::Address(_))
-                | from @ (Operand::Vector(_) | Operand::Bracket(_) | Operand::Label(_))
-                | from @ (Operand::Table(_) | Operand::Sink) => self.operand(at, from, context),
-            },
+            Form::Move(_) | Form::Address(_) => {
+                let from = i.src.first()?;
+                if let Operand::Symbol(_, offset) = from {
+                    return Some(Range::of((*offset).into()));
+                }
+                self.operand(at, from, context)
+            }
             Form::Integer(form, _) => match form {
                 Integer::Sum => self.number(at, i, context),
                 // What is added to, and what is subtracted from.

@@ -1,0 +1,38 @@
+//! A manifest for a file that has none, with the files that it includes.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use crate::{file, scene};
+
+/// A manifest for `source`, the text of the file at `path`, which may include files of its folder and of `folders`.
+pub(crate) fn draft_of(path: &Path, source: &str, folders: &[PathBuf]) -> String {
+    let name = path.display().to_string();
+    let own = path.parent().map(Path::to_owned).into_iter();
+    let folders: Vec<PathBuf> = own.chain(folders.iter().cloned()).collect();
+    // Where the files are that others are included from: a name may not tell it.
+    let mut paths = BTreeMap::from([(name.clone(), path.to_owned())]);
+    scene::draft_beside(&name, source, &mut |from, included| {
+        let (path, text) = find(paths.get(from)?, included, &folders)?;
+        let name = path.display().to_string();
+        paths.insert(name.clone(), path);
+        Some((name, text))
+    })
+}
+
+/// The file that one at `from` includes, if it lies below one of `folders`.
+fn find(from: &Path, included: &str, folders: &[PathBuf]) -> Option<(PathBuf, String)> {
+    let real = |path: &Path| {
+        // The empty path is the folder in which the program runs.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        path.canonicalize().ok()
+    };
+    let allowed: Vec<PathBuf> = folders.iter().filter_map(|folder| real(folder)).collect();
+    let beside = from.parent().into_iter().chain(folders.iter().map(PathBuf::as_path));
+    let mut found = beside.filter_map(|folder| real(&folder.join(included)));
+    let path = found.find(|path| allowed.iter().any(|folder| path.starts_with(folder)))?;
+    let bytes = file::read_regular(&path, file::SOURCE_LIMIT).ok()?;
+    Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+}
