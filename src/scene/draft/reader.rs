@@ -166,11 +166,14 @@ impl<'h, 's> Reader<'h, 's> {
     /// `++name`, `name++`, `name += value` and the like.
     fn change(&mut self, at: usize) {
         let (before, own, behind) = (self.before(at), self.text(at), self.text(at + 1));
+        if !self.is_joined(at) {
+            return;
+        }
         let is_shift = matches!(own, "<" | ">");
         let name = match behind {
             "=" if is_shift => at.checked_sub(2).filter(|_| before == own),
             "=" => at.checked_sub(1),
-            "+" | "-" if behind == own => {
+            "+" | "-" if behind == own && self.begins_operator(at) => {
                 at.checked_sub(1).filter(|before| self.is_word(*before)).or(Some(at + 2))
             }
             _ => None,
@@ -186,6 +189,21 @@ impl<'h, 's> Reader<'h, 's> {
             },
         };
         self.define(id, value, at);
+    }
+
+    /// Whether nothing lies between a token and the next one, which may be one operator with it.
+    fn is_joined(&self, at: usize) -> bool {
+        let place = |at: usize| self.found.code.get(at);
+        place(at)
+            .zip(place(at + 1))
+            .is_some_and(|(own, next)| own.offset + own.text.len() == next.offset)
+    }
+
+    /// Whether an operator of two such signs begins with this one: in `a+++b` it is the first.
+    fn begins_operator(&self, at: usize) -> bool {
+        let own = self.text(at);
+        let joined = |before: &usize| self.text(*before) == own && self.is_joined(*before);
+        (0..at).rev().take_while(joined).count() % 2 == 0
     }
 
     /// `&name` as an argument: whoever takes it may write there.

@@ -48,6 +48,9 @@ fn variables_keep_what_their_types_hold() {
     given("unsigned u = -1;", "u >> 28", seven("15"));
     given("unsigned u = 5;", "u - 6 > 0", ["1", "1", "1.0", "1.0", "true", "1"]);
     given("int n = 7; n += 2.9; n *= 2; n--;", "n", seven("17"));
+    // Signs that do not touch are two operators.
+    given("int v = 5, w = v - -1 + +1;", "w + v - -1", seven("13"));
+    given("int v = 5, n = 1; v+++n;", "10 * v + n", seven("61"));
     given("enum { A = 3, B, C };", "A * B + C", seven("17"));
     given("float f = 16777217;", "f == 16777216", ["1", "1", "1.0", "1.0", "true", "1"]);
     // What the language leaves open is no number.
