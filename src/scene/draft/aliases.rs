@@ -11,8 +11,8 @@ use super::{
 use crate::cuda::lexer::{Kind, Token};
 
 impl<'s> Host<'s> {
-    /// The pointer that memory was allocated for which `name` points to, with the place at which it has that name. It is
-    /// doubted where that may be another one.
+    /// The pointer that memory was allocated for which `name` points to, with the place at which it has that name. It
+    /// is doubted where that may be another one.
     pub(super) fn pointer_of<'h>(
         &'h self,
         name: &'s str,

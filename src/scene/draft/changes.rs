@@ -191,15 +191,18 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `swap(a, b)`, `exchange(a, value)`.
+    /// `swap(a, b)`, `swap(&a, &b)`, `exchange(a, value)`.
     pub(super) fn swap(&mut self, at: usize) {
         let parts = self.list(at + 1);
-        let word = |part: &Span| self.found.word(part).is_some() && self.is_word(part.start);
+        // One of the file's own may take addresses.
+        let word = |part: &Span| {
+            let name = if self.text(part.start) == "&" { part.start + 1 } else { part.start };
+            (name + 1 == part.end && self.is_word(name)).then_some(name)
+        };
         if self.text(at) == "swap"
             && let [first, second] = parts.as_slice()
-            && word(first)
-            && word(second)
-            && self.exchanged([first.start, second.start], at)
+            && let (Some(first), Some(second)) = (word(first), word(second))
+            && self.exchanged([first, second], at)
         {
             return;
         }
