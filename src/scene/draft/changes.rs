@@ -49,6 +49,10 @@ impl Reader<'_, '_> {
             return;
         }
         let Some(change) = change_at(&self.found.code, at) else { return };
+        let is_seen = |target: &Target| self.visible(self.text(target.name), at).is_some();
+        if !change.targets.iter().any(is_seen) {
+            return;
+        }
         let value = match change.does {
             Does::Sets => self.value(change.value),
             Does::Combines(operator) => Value::Compound(operator, self.expression(change.value)),
