@@ -6,11 +6,13 @@
 //! Host code is read (`reader`) into its regions, variables and launches (`host`). What its expressions are is told by
 //! `evaluator`: numbers, with C++'s own meaning, or formulas of the rounds of loops that mean the same in a manifest.
 
+mod aliases;
 mod arguments;
 mod arrays;
 mod axes;
 mod calls;
 mod cases;
+mod changes;
 mod conditions;
 mod declarations;
 mod entries;
@@ -26,6 +28,7 @@ mod mathematics;
 mod meaning;
 mod names;
 mod number;
+mod operands;
 mod pointers;
 mod reader;
 mod regions;
@@ -127,6 +130,8 @@ struct Draft<'a, 's> {
     halves: BTreeMap<&'s str, &'s str>,
     /// Those of them that several launches take before the halves are to change places.
     shared: BTreeSet<&'s str>,
+    /// Where those `cudaMemset` stand that some pass does.
+    cleared: BTreeSet<usize>,
     /// What could not be taken over.
     remarks: Vec<String>,
 }
@@ -145,6 +150,7 @@ impl<'a, 's> Draft<'a, 's> {
             passes: String::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
+            cleared: BTreeSet::new(),
             remarks: Vec::new(),
         }
     }
@@ -218,15 +224,19 @@ impl<'a, 's> Draft<'a, 's> {
             let Act::Swap(swap) = done.act else { continue };
             let (first, second, at) = host.swaps[swap];
             let there = host.place_of(done);
+            if !host.repeated.contains(&at) {
+                continue;
+            }
+            let own_names = [first, second].map(|name| host.given_pointer(name, &there).0);
             let [first, second] = [first, second].map(|name| host.pointer_of(name, &there).0);
-            let around = host.regions.repeated_around(at);
+            let around = host.round_of(&there);
             let inside = |place: &Place<'_, 's>| {
-                let is_in = |at| around.as_ref().is_some_and(|around| around.contains(&at));
+                let is_in = |at| around.as_ref().is_some_and(|(around, _)| around.contains(&at));
                 place.levels().any(|level| is_in(level.at))
             };
             let inside = || launches.iter().filter(|(_, place, _)| inside(place));
             let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
-                host.word(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
+                host.base(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
             };
             let reads_second = inside().any(|(launch, place, kernel)| {
                 kernel.as_ref().is_some_and(|kernel| {
@@ -245,9 +255,32 @@ impl<'a, 's> Draft<'a, 's> {
             let takes = |(launch, place, _): &&(&Launch, Place<'a, 's>, _)| {
                 launch.arguments.iter().any(|span| is_given(span, place, written))
             };
-            let is_loop = |region: &Region| region.repeated() == around;
+            let repeated = around.as_ref().map(|(around, _)| around.clone());
+            let is_loop = |region: &Region| region.repeated() == repeated;
             let is_sometimes = !host.branches(at, &is_loop).is_empty();
-            if is_sometimes || inside().filter(takes).count() > 1 {
+            // Halves change places behind each launch of the one, which is to be made once before each exchange.
+            let mut takers = launches.iter().filter(takes);
+            let is_other_round = takers.next().is_some_and(|(_, place, _)| {
+                let round = host.round_of(place);
+                round.as_ref().map(|(round, _)| round) != repeated.as_ref()
+                    || round.zip(around.as_ref()).is_some_and(|((_, own), (_, swap))| own > *swap)
+            });
+            // Pointers that keep what they had are no halves any more.
+            let keeps = |(launch, place, _): &(&Launch, Place<'a, 's>, _)| {
+                let is_behind =
+                    || around.as_ref().is_some_and(|(around, _)| launch.at >= around.start);
+                let keeps = |span: &Span| {
+                    let name = host.base(span).map(|word| host.given_pointer(word, place).0);
+                    let is_other = name.is_some_and(|name| !own_names.contains(&name));
+                    is_other && (is_given(span, place, read) || is_given(span, place, written))
+                };
+                launch.arguments.iter().any(keeps) && is_behind()
+            };
+            if is_sometimes
+                || is_other_round
+                || takers.next().is_some()
+                || launches.iter().any(keeps)
+            {
                 self.shared.insert(written);
             }
             self.halves.insert(written, read);

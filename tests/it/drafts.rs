@@ -3,6 +3,7 @@
 mod calls;
 mod files;
 mod host_code;
+mod memory;
 
 use super::support::Workplace;
 
@@ -485,14 +486,14 @@ int main(int argc, char **argv) {
     place.run(&["new", "--from", "nbody.cu", "--out", "scene.cu"]).expect(0, &[]);
     let scene = std::fs::read_to_string(place.path("scene.cu")).unwrap();
     for array in [
-        "[array.d_p]\ntype  = \"Body\"\ncount = 3000\n",
+        "[array.d_buf]\ntype  = \"Body\"\ncount = 3000\n",
         "[array.other]\ntype  = \"Body\"\ncount = 6000\n",
     ] {
         assert!(scene.contains(array), "{scene}");
     }
     assert!(scene.contains("count = 6000\n# The host fills it"), "{scene}");
     assert!(scene.contains("\nrandom = [-1, 1] # fill in"), "{scene}");
-    let position = r#"position = ["d_p.x", "d_p.y", "d_p.z"]"#;
+    let position = r#"position = ["d_buf.x", "d_buf.y", "d_buf.z"]"#;
     assert!(scene.contains(&format!("[view]\nkind     = \"points\"\n{position}\n")), "{scene}");
     let run = ["render", "scene.cu", "--steps", "1", "--device", "cpu", "--npy", "other=p.npy"];
     place.run(&run).expect(0, &[]);

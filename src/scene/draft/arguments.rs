@@ -52,11 +52,16 @@ impl<'s> Draft<'_, 's> {
                 let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
                 let pointer = words().find(is_given).or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
-                match pointer.map(|name| self.host.pointer_of(name, place).0) {
-                    Some(null) if is_null(null) => Wanted::Guess(Guess::known("0")),
-                    Some(pointer) => {
-                        let of_host = self.host.pointees.get(pointer).copied();
+                let found = pointer.map(|name| {
+                    let (found, is_sure) = self.host.surely(|host| host.pointer_of(name, place).0);
+                    (found, self.host.given_pointer(name, place).0, is_sure)
+                });
+                match found {
+                    Some((null, ..)) if is_null(null) => Wanted::Guess(Guess::known("0")),
+                    Some((pointer, named, is_sure)) => {
+                        let of_host = self.host.pointees.get(named).copied();
                         let element = element_of(&self.structures, to, of_host);
+                        let offset = if is_sure { offset } else { Offset::Unknown(text) };
                         Wanted::Array { pointer, element, offset }
                     }
                     None => Wanted::Guess(Guess::open("0", text)),
@@ -131,23 +136,27 @@ impl<'s> Draft<'_, 's> {
         let inner = without_casts(&self.host.code, span.clone());
         match self.host.tokens(&inner) {
             [name] if name.kind == Kind::Word && self.is_moved(name.text, place.at) => unknown(),
-            [name] if name.kind == Kind::Word => match self.host.argument_of(name.text, place) {
-                Some((given, outer)) if depth < DEEPEST => self.offset(&given, &outer, depth + 1),
-                Some(_) => unknown(),
-                None => Offset::None,
-            },
-            [name, plus, ..]
-                if plus.text == "+" && self.host.argument_of(name.text, place).is_some() =>
-            {
-                let given = self.host.argument_of(name.text, place);
-                let is_start = given.is_some_and(|(given, outer)| {
-                    matches!(self.offset(&given, &outer, DEEPEST), Offset::None)
-                });
-                if is_start { self.added(&inner, place) } else { unknown() }
+            [name] if name.kind == Kind::Word => {
+                let host = self.host;
+                let (set, is_sure) = host.surely(|_| host.redirection(name.text, place));
+                match set.or_else(|| host.argument_of(name.text, place)) {
+                    Some((given, there)) if is_sure && depth < DEEPEST => {
+                        self.offset(&given, &there, depth + 1)
+                    }
+                    None if is_sure => Offset::None,
+                    Some(_) | None => unknown(),
+                }
             }
             [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => {
-                self.added(&inner, place)
+                let is_start = depth < DEEPEST
+                    && matches!(
+                        self.offset(&(inner.start..inner.start + 1), place, depth + 1),
+                        Offset::None
+                    );
+                if is_start { self.added(&inner, place) } else { unknown() }
             }
+            // What a function is given the address of.
+            [and, _] if and.text == "&" && depth > 0 => Offset::None,
             _ => unknown(),
         }
     }
@@ -221,7 +230,7 @@ impl<'s> Draft<'_, 's> {
 pub(super) fn written(told: &Told, given: &Told) -> Option<String> {
     match (told, given) {
         (Told::Number(Number::Whole(of, value)), Told::Number(Number::Real(_, real)))
-            if *of != Type::Bool && *value as f64 == *real =>
+            if *of != Type::Bool && *value as f64 == *real && i64::try_from(*value).is_ok() =>
         {
             Some(value.to_string())
         }

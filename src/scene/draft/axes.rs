@@ -3,7 +3,7 @@
 use super::{
     evaluator::Place,
     host::{Host, Span},
-    variables::Value,
+    variables::{Definition, Id, Value},
 };
 
 /// Names that are defined by others, at most so many behind one another.
@@ -48,9 +48,19 @@ impl<'s> Host<'s> {
             return self.dimensions(&argument, &outer, depth + 1);
         }
         if !self.variables.get(id).fields.is_empty() {
-            return self.dimensions_by_fields(name, place);
+            return self.dimensions_by_fields(id, place, depth);
         }
         let found = self.set_to(id, place.at)?;
+        self.dimensions_by(found, place, depth)
+    }
+
+    /// The parts that a definition gives a `dim3`.
+    fn dimensions_by<'h>(
+        &'h self,
+        found: &Definition,
+        place: &Place<'h, 's>,
+        depth: usize,
+    ) -> Option<Axes<'h, 's>> {
         let there = Place { at: found.at, ..place.clone() };
         match &found.value {
             Value::List(parts) => {
@@ -59,10 +69,13 @@ impl<'s> Host<'s> {
             Value::Expression(inner) if inner.len() == 1 || self.text_at(inner.start) == "dim3" => {
                 self.dimensions(inner, &there, depth + 1)
             }
+            Value::Swapped(inner) => self.dimensions(inner, &there, depth + 1),
             Value::Expression(_)
             | Value::Compound(..)
             | Value::Count(_)
             | Value::Behind(..)
+            | Value::Part
+            | Value::Given(_)
             | Value::Unknown => None,
         }
     }
@@ -70,17 +83,23 @@ impl<'s> Host<'s> {
     /// The same of one whose axes are set on their own, `grid.x = n`.
     fn dimensions_by_fields<'h>(
         &'h self,
-        name: &str,
+        id: Id,
         place: &Place<'h, 's>,
+        depth: usize,
     ) -> Option<Axes<'h, 's>> {
-        let list = self.list_of(name, place.at).unwrap_or_default();
-        let start = list.first().map_or(0, |part| part.start);
-        let axis = |(index, field): (usize, &str)| {
-            let set = self.field(name, field, place.at).filter(|set| set.start > start);
-            let span = set.or_else(|| list.get(index).cloned())?;
-            Some((span.clone(), Place { at: span.start, ..place.clone() }))
-        };
-        let axes: Axes<'h, 's> = ["x", "y", "z"].into_iter().enumerate().map(axis).collect();
+        let mut axes: Axes<'h, 's> = Vec::new();
+        for (index, field) in ["x", "y", "z"].into_iter().enumerate() {
+            axes.push(match self.field(id, field, place.at) {
+                None => None,
+                Some((set, false)) => {
+                    self.dimensions_by(set, place, depth)?.into_iter().nth(index).flatten()
+                }
+                Some((set, true)) => {
+                    let Value::Expression(span) = &set.value else { return None };
+                    Some((span.clone(), Place { at: set.at, ..place.clone() }))
+                }
+            });
+        }
         axes.iter().any(Option::is_some).then_some(axes)
     }
 }

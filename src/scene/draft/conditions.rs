@@ -131,8 +131,7 @@ impl<'s> Host<'s> {
         let function = self.regions.function(at);
         let first = self.jumps.partition_point(|jump| *jump < at);
         self.jumps[..first].iter().rev().take(LONGEST).find_map(|jump| {
-            let is_return = matches!(self.text_at(*jump), "return" | "exit");
-            if !is_return || self.regions.function(*jump) != function {
+            if !self.is_over(*jump, at) || self.regions.function(*jump) != function {
                 return None;
             }
             let inside = self.regions.around(*jump).map(|(_, region)| region);
@@ -145,8 +144,13 @@ impl<'s> Host<'s> {
                 }
                 conditions.push(self.text(condition));
             }
-            let condition = conditions.last()?;
-            Some(format!("the function returns before, by `{condition}`"))
+            match conditions.last() {
+                Some(condition) => Some(format!("the function returns before, by `{condition}`")),
+                None => {
+                    let text = || format!("`goto {}` stands before", self.text_at(jump + 1));
+                    self.always_goes(*jump, at).then(text)
+                }
+            }
         })
     }
 
@@ -161,8 +165,8 @@ impl<'s> Host<'s> {
             self.jumps.partition_point(|jump| *jump < at),
         );
         self.jumps[first..end].iter().rev().take(LONGEST).find_map(|jump| {
-            let is_return = matches!(self.text_at(*jump), "return" | "exit");
-            if !is_return || self.regions.function(*jump) != function || self.fails(*jump) {
+            let is_over = self.is_over(*jump, at) && !self.fails(*jump);
+            if !is_over || self.regions.function(*jump) != function {
                 return None;
             }
             let inside = self.regions.around(*jump).map(|(_, region)| region);
@@ -189,13 +193,51 @@ impl<'s> Host<'s> {
             }
             conditions.reverse();
             let condition = conditions.join(" && ");
+            if condition.is_empty() && self.text_at(*jump) == "goto" {
+                let text = || format!("`goto {}` stands before", self.text_at(jump + 1));
+                return (!self.always_goes(*jump, at)).then(text);
+            }
             (!condition.is_empty())
                 .then(|| format!("the function returns before where `{condition}`"))
         })
     }
 
+    /// The word of a jump: that of a call of a function that exits is `exit`.
+    pub(super) fn jump_word(&self, jump: usize) -> &'s str {
+        let word = self.text_at(jump);
+        if self.exits.contains_key(word) { "exit" } else { word }
+    }
+
+    /// Whether a jump goes to behind `at`, or out of the function.
+    fn is_over(&self, jump: usize, at: usize) -> bool {
+        match self.jump_word(jump) {
+            "return" | "exit" => true,
+            "goto" => {
+                let is_label = |place: &usize| {
+                    self.text_at(*place) == self.text_at(jump + 1) && self.text_at(place + 1) == ":"
+                };
+                let function = self.regions.around(at).last();
+                let end = function.map_or(at, |(_, region)| region.span.end);
+                self.look(end.saturating_sub(at)).is_some() && (at..end).any(|at| is_label(&at))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a `goto` in a block around `at` surely goes over that: no label lies between them.
+    fn always_goes(&self, jump: usize, at: usize) -> bool {
+        let around = self.regions.around(jump).next();
+        self.text_at(jump) == "goto"
+            && around.is_some_and(|(_, region)| region.span.contains(&at))
+            && !(jump..at).any(|at| self.text_at(at) == ":")
+    }
+
     /// Whether what is returned says that something went wrong.
     fn fails(&self, jump: usize) -> bool {
+        let jump = self.exits.get(self.text_at(jump)).copied().unwrap_or(jump);
+        if self.text_at(jump) == "goto" {
+            return false;
+        }
         let value: Vec<&str> =
             (jump + 1..jump + 4).map(|at| self.text_at(at)).filter(|text| *text != "(").collect();
         match value.as_slice() {

@@ -3,6 +3,7 @@
 use super::{
     host::{LONGEST, Span},
     number::{QUALIFIERS, Type},
+    operands::{Reach, target_of},
     reader::Reader,
     regions::Kind as Region,
     variables::{Declared, Definition, Id, Value, Variable},
@@ -70,7 +71,12 @@ impl<'s> Reader<'_, 's> {
             for (index, name, declared) in declarators(&self.found.code, &parameters) {
                 let at = parameters.start;
                 let parameter = Some((parameters.clone(), index));
-                self.declare(name, at, scope.clone(), declared, parameter);
+                let is_reference = declared.is_reference;
+                let id = self.declare(name, at, scope.clone(), declared, parameter);
+                if let Some(function) = scope.start.checked_sub(1).filter(|_| is_reference) {
+                    let by_name = self.by_reference.entry(self.text(function)).or_default();
+                    by_name.push((index, id));
+                }
             }
         }
     }
@@ -83,9 +89,16 @@ impl<'s> Reader<'_, 's> {
         declared: Declared<'s>,
         parameter: Option<(Span, usize)>,
     ) -> Id {
-        let (definitions, fields) = (Vec::new(), Vec::new());
-        let variable = Variable { name, at, scope, declared, parameter, definitions, fields };
-        self.found.variables.add(variable)
+        self.found.variables.add(Variable {
+            name,
+            at,
+            scope,
+            declared,
+            parameter,
+            alias: None,
+            definitions: Vec::new(),
+            fields: Vec::new(),
+        })
     }
 
     pub(super) fn define(&mut self, id: Id, value: Value, at: usize) {
@@ -108,7 +121,8 @@ impl<'s> Reader<'_, 's> {
             let is_constant = words.contains(&"const");
             let signs = start..at;
             let is_pointer = signs.clone().any(|at| self.text(at) == "*");
-            let is_reference = !is_constant && signs.clone().any(|at| self.text(at) == "&");
+            let refers = signs.clone().any(|at| self.text(at) == "&");
+            let is_reference = refers && (is_pointer || !is_constant);
             if !self.is_word(at) {
                 return;
             }
@@ -127,7 +141,7 @@ impl<'s> Reader<'_, 's> {
                 end = after;
             }
             let is_indirect = is_pointer || is_reference || is_array;
-            let declared = Declared { words: words.clone(), is_indirect };
+            let declared = Declared { words: words.clone(), is_indirect, is_reference };
             let scope = self.found.regions.scope(name);
             let id = self.declare(self.text(name), name, scope, declared, None);
             let value = match self.text(end) {
@@ -143,6 +157,9 @@ impl<'s> Reader<'_, 's> {
                 "(" | "{" => self.brackets.after(end).unwrap_or(end + 1),
                 _ => end,
             };
+            if refers && let Some(value) = &value {
+                self.refer(id, value, name);
+            }
             if let Some(value) = value.filter(|value| !self.is_of_command_line(value)) {
                 self.define(id, value, name);
             }
@@ -150,6 +167,19 @@ impl<'s> Reader<'_, 's> {
                 return;
             }
             at = end + 1;
+        }
+    }
+
+    /// Takes a reference for what it begins with, where that is a variable; of another one it is not known what is
+    /// written there.
+    fn refer(&mut self, id: Id, value: &Value, at: usize) {
+        let Value::Expression(span) = value else { return };
+        let Some(target) = target_of(&self.found.code, span) else { return };
+        if target.path.is_empty() && target.reach == Reach::All {
+            let alias = self.visible(self.text(target.name), at);
+            self.found.variables.get_mut(id).alias = alias;
+        } else if self.found.variables.get(id).declared.is_reference {
+            self.set_target(&target, Value::Unknown, at);
         }
     }
 
@@ -207,7 +237,7 @@ impl<'s> Reader<'_, 's> {
                 (last, more) = (Some(part.start + 2..part.end), 0);
             }
             let name = self.text(part.start);
-            let declared = Declared { words: vec!["int"], is_indirect: false };
+            let declared = Declared { words: vec!["int"], ..Declared::default() };
             let id = self.declare(name, part.start, scope.clone(), declared, None);
             self.define(id, Value::Behind(last.clone(), more), part.start);
             more += 1;
@@ -227,14 +257,16 @@ pub(super) fn declarators<'s>(
         let is_array = part.last().is_some_and(|token| token.text == "]");
         let end = part.iter().position(|token| token.text == "[").unwrap_or(part.len());
         let (name, before) = part[..end].split_last()?;
-        let is_indirect = is_array || before.iter().any(|token| token.text == "*");
+        let has = |sign: &str| before.iter().any(|token| token.text == sign);
+        let is_indirect = is_array || has("*");
+        let is_reference = has("&") && (has("*") || !has("const"));
         let words = before.iter().filter(|token| token.kind == Kind::Word);
         let words: Vec<&str> =
             words.map(|token| token.text).filter(|word| *word != "std").collect();
         (name.kind == Kind::Word && !before.is_empty()).then_some((
             index,
             name.text,
-            Declared { words, is_indirect },
+            Declared { words, is_indirect, is_reference },
         ))
     });
     named.take(LONGEST).collect()

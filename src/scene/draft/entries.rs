@@ -187,7 +187,7 @@ impl<'a, 's> Draft<'a, 's> {
             arguments.push((parameter.name.clone(), written));
         }
         self.rows(&arguments);
-        keys.extend(self.clears(launch, place));
+        keys.extend(self.clears(place));
         let shape = self.shape(launch, place, &arguments);
         self.note_threads(shape::threads(&shape), &arguments);
         keys.extend(shape);

@@ -383,14 +383,26 @@ impl<'s> Host<'s> {
         };
         match self.named_type(words) {
             Some(of) => self.converted(told, of),
+            None if words.contains(&"auto") => match self.type_of_first(id, look) {
+                Some(of) => self.converted(told, of),
+                None => Some(told),
+            },
             None => {
                 // Of a type that is not known the number may be another one.
-                if !words.contains(&"auto") {
-                    self.doubt();
-                }
+                self.doubt();
                 Some(told)
             }
         }
+    }
+
+    /// The type of what a variable begins with, which has that of `auto`, where it is set to something else later.
+    fn type_of_first(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Type> {
+        let [first, _, ..] = self.variables.get(id).definitions.as_slice() else { return None };
+        let Value::Expression(span) = &first.value else { return None };
+        let place = Place { at: first.at, ..look.place.clone() };
+        let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
+        let (told, _) = self.surely(|host| host.told_of(host.code.get(span.clone())?, look));
+        told.map(|told| told.of())
     }
 
     /// What a parameter is given in the call that led to a place, where the function does not set it anew.
@@ -425,7 +437,7 @@ impl<'s> Host<'s> {
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
         let told = |span: &Span| self.told_of(self.code.get(span.clone())?, look);
         match &found.value {
-            Value::Expression(span) => told(span),
+            Value::Expression(span) | Value::Swapped(span) => told(span),
             // `int n(4)`, `int n{4}`.
             Value::List(parts) => match parts.as_slice() {
                 [one] if self.named_type(words).is_some() => told(one),
@@ -444,7 +456,7 @@ impl<'s> Host<'s> {
                 self.combined(Operator::Add, first, Told::Number(Number::int(*by)))
             }
             Value::Behind(None, by) => Some(Told::Number(Number::int(*by))),
-            Value::Unknown => None,
+            Value::Part | Value::Given(_) | Value::Unknown => None,
         }
     }
 

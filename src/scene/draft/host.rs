@@ -21,7 +21,7 @@ use super::{
     sections::{Section, sections},
     templates::{HostTemplate, templates},
     trace::{Act, Call, Done},
-    variables::{Id, Value, Variables},
+    variables::{Id, Variables},
 };
 use crate::{
     cuda::{
@@ -67,6 +67,8 @@ pub(super) struct Host<'s> {
     pub(super) loops: BTreeMap<usize, Loop<'s>>,
     /// Where a loop, a function or the program is left: `break`, `continue`, `return`, `goto`.
     pub(super) jumps: Vec<usize>,
+    /// Where the functions exit that always do, by their names, whose calls are jumps.
+    pub(super) exits: BTreeMap<&'s str, usize>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
@@ -87,6 +89,8 @@ pub(super) struct Host<'s> {
     pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
     pub(super) swaps: Vec<(&'s str, &'s str, usize)>,
+    /// Where those of them stand that are made more than once.
+    pub(super) repeated: BTreeSet<usize>,
     /// What is copied from device to device, or set to bytes that are all the same.
     pub(super) transfers: Vec<Transfer<'s>>,
     pub(super) launches: Vec<Launch>,
@@ -178,6 +182,7 @@ impl<'s> Host<'s> {
             variables: Variables::default(),
             loops: BTreeMap::new(),
             jumps: Vec::new(),
+            exits: BTreeMap::new(),
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
@@ -189,6 +194,7 @@ impl<'s> Host<'s> {
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
+            repeated: BTreeSet::new(),
             transfers: Vec::new(),
             launches: Vec::new(),
             type_parameters: BTreeSet::new(),
@@ -206,6 +212,7 @@ impl<'s> Host<'s> {
         let places =
             found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
         found.acting = places.map(|place| place.at).collect();
+        found.repeated = found.repeated_swaps();
         found.take_allocations();
         found
     }
@@ -245,13 +252,13 @@ impl<'s> Host<'s> {
             let place = Place { call: call.clone(), ..Place::of(*at) };
             let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
             let name = match act {
-                // `(void **)&name` ends with the name.
-                Act::Allocation(_) => words.next_back(),
-                _ => words.next(),
+                // `(void **)&name` ends with the name; what it pointed to before does not matter.
+                Act::Allocation(_) => {
+                    words.next_back().map(|name| self.given_pointer(name.text, &place).0)
+                }
+                _ => words.next().map(|name| self.pointer_of(name.text, &place).0),
             };
-            let Some(name) = name.map(|name| self.pointer_of(name.text, &place).0) else {
-                continue;
-            };
+            let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
                     let bytes = self.allocating[*place].bytes.clone();
@@ -265,28 +272,27 @@ impl<'s> Host<'s> {
 
     /// The bytes that the host allocates for `pointer`.
     pub(super) fn allocation(&self, pointer: &str) -> Option<&Allocation> {
-        self.allocations.get(self.allocated(pointer)?)
+        self.allocations.get(pointer)
     }
 
     /// Whether the host fills what it allocated for `pointer`.
     pub(super) fn fills(&self, pointer: &str) -> bool {
-        let is_filled = |name: &str| self.filled.contains(name);
-        is_filled(pointer) || self.allocated(pointer).is_some_and(is_filled)
+        self.filled.contains(pointer)
     }
 
-    /// The pointer that memory was allocated for: `pointer`, or the one whose value it has, `Body *p = (Body *)bytes;`.
-    fn allocated<'p>(&'p self, pointer: &'p str) -> Option<&'p str> {
-        if self.allocations.contains_key(pointer) {
-            return Some(pointer);
+    /// The exchanges of pointers that are made more than once, by where they stand.
+    fn repeated_swaps(&self) -> BTreeSet<usize> {
+        let (mut once, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+        for done in self.done.iter().filter(|done| matches!(done.act, Act::Swap(_))) {
+            let is_again = !once.insert(done.at) || self.round_of(&self.place_of(done)).is_some();
+            repeated.extend(is_again.then_some(done.at));
         }
-        let variable = self.variables.get(*self.variables.named(pointer).first()?);
-        let Value::Expression(value) = &variable.definitions.first()?.value else { return None };
-        let (other, cast) = self.tokens(value).split_last()?;
-        let is_cast = |token: &Token<'_>| {
-            token.kind == Kind::Word || matches!(token.text, "(" | ")" | "*" | "<" | ">")
-        };
-        let is_known = self.allocations.contains_key(other.text);
-        (is_known && cast.iter().all(is_cast)).then_some(other.text)
+        repeated
+    }
+
+    /// What the innermost loop repeats around a place, or around a call that led there, and where that is in it.
+    pub(super) fn round_of(&self, place: &Place<'_, 's>) -> Option<(Span, usize)> {
+        place.levels().find_map(|level| Some((self.regions.repeated_around(level.at)?, level.at)))
     }
 
     /// The format of a texture's texels, by how kernels read or write it: `tex2D<float4>(name, x, y)`.

@@ -1,6 +1,6 @@
 //! Macros of the file, which stand for their texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::host::LONGEST;
 use crate::cuda::lexer::{self, Token};
@@ -21,6 +21,8 @@ pub(super) struct Macro<'s> {
 pub(super) struct Macros<'s> {
     /// Several that have the same text are one.
     all: BTreeMap<&'s str, Vec<Macro<'s>>>,
+    /// Those in whose texts something may be assigned.
+    assigning: BTreeSet<&'s str>,
 }
 
 /// What tokens are behind the preprocessor.
@@ -43,7 +45,27 @@ impl<'s> Macros<'s> {
                 known.push(found);
             }
         }
-        Self { all }
+        let mut found = Self { all, assigning: BTreeSet::new() };
+        for _ in 0..DEEPEST {
+            let before = found.assigning.len();
+            let assigns = |of: &Macro<'_>| {
+                let has = |sign: &str| of.text.contains(sign);
+                let names = || lexer::code(of.text).any(|token| found.assigns(token.text));
+                has("=") || has("++") || has("--") || names()
+            };
+            let own = found.all.iter().filter(|(_, all)| all.iter().any(assigns));
+            let own: BTreeSet<&str> = own.map(|(name, _)| *name).collect();
+            found.assigning = own;
+            if found.assigning.len() == before {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether a name is a macro that may assign something.
+    pub(super) fn assigns(&self, name: &str) -> bool {
+        self.assigning.contains(name)
     }
 
     /// Whether nothing in `tokens` is a macro.

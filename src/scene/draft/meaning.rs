@@ -9,7 +9,7 @@ use super::{
     regions::{Kind, Region},
     sections::Section,
     trace::{Act, Call, Done},
-    variables::{Definition, Id, Value},
+    variables::{Definition, Id, Value, Variable},
 };
 
 impl<'s> Host<'s> {
@@ -20,41 +20,36 @@ impl<'s> Host<'s> {
 
     /// What a variable was set to last before `at`; it is doubted where that may be something else there.
     pub(super) fn set_to(&self, id: Id, at: usize) -> Option<&Definition> {
-        self.last_of(&self.variables.get(id).definitions, id, at)
-    }
-
-    /// What a field of a variable was set to last before `at`.
-    pub(super) fn field(&self, variable: &str, field: &str, at: usize) -> Option<Span> {
-        let id = self.visible(variable, at)?;
-        let fields = self.variables.get(id).fields.iter();
-        let (_, found) = fields.rev().find(|(name, of)| *name == field && of.at < at)?;
-        if self.runs_before(found.at, at) != Some(true) || self.is_set_later(id, found.at, at) {
-            self.doubt();
-        }
-        match &found.value {
-            Value::Expression(span) => Some(span.clone()),
-            Value::List(_)
-            | Value::Compound(..)
-            | Value::Count(_)
-            | Value::Behind(..)
-            | Value::Unknown => None,
-        }
-    }
-
-    /// The list that a variable begins with, also where fields of it are set later.
-    pub(super) fn list_of(&self, variable: &str, at: usize) -> Option<&[Span]> {
-        let definitions = &self.variables.get(self.visible(variable, at)?).definitions;
+        let definitions = &self.variables.get(id).definitions;
         let before = definitions.partition_point(|definition| definition.at < at);
-        let lists = definitions[..before].iter().rev().filter_map(|definition| {
-            let Value::List(parts) = &definition.value else { return None };
-            Some((definition.at, parts.as_slice()))
-        });
-        let mut runs = lists.filter(|(set, _)| self.runs_before(*set, at) != Some(false));
-        let (set, parts) = runs.next()?;
-        if self.runs_before(set, at).is_none() {
-            self.doubt();
+        self.last_of(definitions[..before].iter().rev(), definitions.iter(), id, at)
+    }
+
+    /// What a field of a variable was set to last before `at`, and whether that was set alone: else it came with all
+    /// of the variable. It is doubted where it may be something else there.
+    pub(super) fn field(&self, id: Id, field: &str, at: usize) -> Option<(&Definition, bool)> {
+        let Variable { definitions, fields, .. } = self.variables.get(id);
+        self.look(definitions.len() + fields.len())?;
+        let is_of_field =
+            |set: &Definition| fields.binary_search_by_key(&set.at, |(_, own)| own.at);
+        let whole = definitions
+            .iter()
+            .filter(|set| !matches!(set.value, Value::Part) || is_of_field(set).is_err());
+        let own =
+            fields.iter().filter(|(name, _)| is_part_of(name, field) || is_part_of(field, name));
+        let mut all: Vec<(&Definition, bool)> = whole.map(|set| (set, false)).collect();
+        all.extend(own.clone().map(|(_, set)| (set, true)));
+        all.sort_by_key(|(set, _)| set.at);
+        let before = all.iter().rev().map(|(set, _)| *set).filter(|set| set.at < at);
+        let found = self.last_of(before, all.iter().map(|(set, _)| *set), id, at)?;
+        let mut same = own.filter(|(_, set)| std::ptr::eq(set, found));
+        match same.next() {
+            Some((name, _)) if name != field => {
+                self.doubt();
+                None
+            }
+            alone => Some((found, alone.is_some())),
         }
-        Some(parts)
     }
 
     /// What some other variable of this name is set to: the last one before `at`, else the first behind it. This is
@@ -72,14 +67,15 @@ impl<'s> Host<'s> {
         before.or_else(|| definitions().find(|found| found.at > at))
     }
 
+    /// Of the definitions `before` a place, from the last one on, the one that holds there; `all` are those that count.
     fn last_of<'d>(
         &self,
-        definitions: &'d [Definition],
+        before: impl Iterator<Item = &'d Definition>,
+        all: impl Iterator<Item = &'d Definition> + Clone,
         id: Id,
         at: usize,
     ) -> Option<&'d Definition> {
-        let before = definitions.partition_point(|definition| definition.at < at);
-        for found in definitions[..before].iter().rev() {
+        for found in before {
             self.look(1)?;
             let runs = self.runs_before(found.at, at);
             if runs == Some(false) {
@@ -88,11 +84,20 @@ impl<'s> Host<'s> {
             if runs.is_none() {
                 self.doubt();
             }
-            if matches!(found.value, Value::Unknown) || self.is_step(found.at) {
+            let is_known = match found.value {
+                Value::Unknown | Value::Given(_) | Value::Part => false,
+                Value::Expression(_)
+                | Value::List(_)
+                | Value::Compound(..)
+                | Value::Count(_)
+                | Value::Behind(..)
+                | Value::Swapped(_) => !self.is_step(found.at),
+            };
+            if !is_known {
                 self.doubt();
                 continue;
             }
-            if self.is_set_later(id, found.at, at) || self.is_default(id, found.at) {
+            if self.is_set_later(all, found.at, at) || self.is_default(id, found.at) {
                 self.doubt();
             }
             return Some(found);
@@ -101,13 +106,13 @@ impl<'s> Host<'s> {
     }
 
     /// Whether it is what a parameter has where a call gives none.
-    fn is_default(&self, id: Id, set: usize) -> bool {
+    pub(super) fn is_default(&self, id: Id, set: usize) -> bool {
         let parameter = self.variables.get(id).parameter.as_ref();
         parameter.is_some_and(|(parameters, _)| parameters.contains(&set))
     }
 
     /// Whether what stands at `set` has been done once `at` is reached behind it; `None` where that is not known.
-    fn runs_before(&self, set: usize, at: usize) -> Option<bool> {
+    pub(super) fn runs_before(&self, set: usize, at: usize) -> Option<bool> {
         self.look(self.sections.len())?;
         let is_compiled =
             |section: &Section<'_>| !section.span.contains(&set) || section.span.contains(&at);
@@ -162,28 +167,30 @@ impl<'s> Host<'s> {
         })
     }
 
-    /// Whether a variable that was set at `set` may have been set elsewhere before `at` is reached: further down in a
-    /// loop around `at`, or in another function.
-    fn is_set_later(&self, id: Id, set: usize, at: usize) -> bool {
-        let definitions = &self.variables.get(id).definitions;
-        if self.look(definitions.len()).is_none() {
+    /// Whether a variable that was set at `set` may have been set elsewhere before `at` is reached, by one of its
+    /// `definitions`: at or behind that in a loop around `at`, or in another function.
+    pub(super) fn is_set_later<'d>(
+        &self,
+        definitions: impl Iterator<Item = &'d Definition> + Clone,
+        set: usize,
+        at: usize,
+    ) -> bool {
+        if self.look(definitions.clone().count()).is_none() {
             return true;
         }
         let repeats = self
             .regions
             .around(at)
             .filter(|(_, region)| region.repeated().is_some() && !region.span.contains(&set));
-        let is_again = |span: &Span| {
-            let first = definitions.partition_point(|definition| definition.at <= at);
-            definitions.get(first).is_some_and(|next| next.at < span.end)
-        };
+        let next = definitions.clone().map(|definition| definition.at).find(|next| *next >= at);
+        let is_again = |span: &Span| next.is_some_and(|next| next < span.end);
         let function = self.regions.function(at);
         let is_elsewhere = |other: &Definition| {
             let of = self.regions.function(other.at);
             other.at != set && of.is_some() && of != function
         };
         repeats.map(|(_, region)| region.span.clone()).any(|span| is_again(&span))
-            || definitions.iter().any(is_elsewhere)
+            || definitions.clone().any(is_elsewhere)
     }
 
     /// What a jump leaves, and whether a loop's next round is made none the less: `continue`.
@@ -245,11 +252,11 @@ impl<'s> Host<'s> {
 
     /// Whether the function around `at` sets its parameter anew before that, or in a loop around it.
     pub(super) fn is_set_again(&self, id: Id, at: usize) -> bool {
+        let definitions = &self.variables.get(id).definitions;
         let sets = |definition: &Definition| {
             !self.is_default(id, definition.at)
-                && (definition.at < at || self.is_set_later(id, definition.at, at))
+                && (definition.at < at || self.is_set_later(definitions.iter(), definition.at, at))
         };
-        let definitions = &self.variables.get(id).definitions;
         self.look(definitions.len()).is_none() || definitions.iter().any(sets)
     }
 
@@ -281,4 +288,9 @@ impl<'s> Host<'s> {
         place.loops.extend(own.into_iter().rev());
         place
     }
+}
+
+/// Whether `name` is a field, or a field of that: `a.b` is one of `a`.
+fn is_part_of(name: &str, field: &str) -> bool {
+    name.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,12 +1,11 @@
 //! Reads host code from its beginning to its end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     declarations::MOST_NAMES,
     host::{Allocating, Host, LONGEST, MOST_LAUNCHES, Span, Transfer, Transferred},
-    number::Operator,
-    variables::{Definition, Value},
+    variables::{Id, Value},
 };
 use crate::cuda::{brackets::Brackets, lexer::Kind};
 
@@ -18,13 +17,24 @@ pub(super) struct Reader<'h, 's> {
     pub(super) brackets: &'h Brackets,
     /// Where the `=` of declarations stand, which are no assignments.
     pub(super) initial: BTreeSet<usize>,
+    /// Where the other two `=` of `t = a; a = b; b = t;` stand.
+    pub(super) exchanging: BTreeSet<usize>,
+    /// The parameters that functions of a name take by reference, with their places.
+    pub(super) by_reference: BTreeMap<&'s str, Vec<(usize, Id)>>,
     /// Pointers to memory that the host may write itself.
     managed: BTreeSet<&'s str>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
     pub(super) fn new(found: &'h mut Host<'s>, brackets: &'h Brackets) -> Self {
-        Self { found, brackets, initial: BTreeSet::new(), managed: BTreeSet::new() }
+        Self {
+            found,
+            brackets,
+            initial: BTreeSet::new(),
+            exchanging: BTreeSet::new(),
+            by_reference: BTreeMap::new(),
+            managed: BTreeSet::new(),
+        }
     }
 
     pub(super) fn read(mut self) {
@@ -34,7 +44,10 @@ impl<'h, 's> Reader<'h, 's> {
                 self.declaration(at);
             }
             match self.text(at) {
-                "=" => self.assignment(at),
+                "=" => {
+                    self.exchange(at);
+                    self.change(at);
+                }
                 "*" => {
                     self.pointer(at);
                     self.change(at);
@@ -46,7 +59,8 @@ impl<'h, 's> Reader<'h, 's> {
                     self.address(at);
                 }
                 "cin" => self.input(at),
-                "swap" => self.swap(at),
+                "." => self.method(at),
+                "swap" | "exchange" => self.swap(at),
                 "cudaMemset" | "cudaMemsetAsync" => self.set(at),
                 "template" => self.template(at),
                 "<" if self.is_launch(at) => self.launch(at),
@@ -66,7 +80,11 @@ impl<'h, 's> Reader<'h, 's> {
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
                 _ => {}
             }
+            if self.is_word(at) {
+                self.use_of(at);
+            }
         }
+        self.exits();
         self.found.variables.sort();
     }
 
@@ -117,90 +135,6 @@ impl<'h, 's> Reader<'h, 's> {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
             _ => Value::Expression(self.expression(at)),
-        }
-    }
-
-    /// `name = value`, where nothing is declared.
-    fn assignment(&mut self, at: usize) {
-        let Some(name_at) = at.checked_sub(1).filter(|before| self.is_word(*before)) else {
-            return;
-        };
-        if self.text(at + 1) == "=" {
-            return;
-        }
-        if matches!(self.before(name_at), "." | ">") {
-            // `grid.x = 4` changes what `dim3 grid` says.
-            if let Some(of) = name_at.checked_sub(2).filter(|of| self.is_word(*of))
-                && let Some(id) = self.visible(self.text(of), at)
-            {
-                let value = Value::Expression(self.expression(at + 1));
-                let field = (self.text(name_at), Definition { value, at });
-                self.found.variables.get_mut(id).fields.push(field);
-                self.define(id, Value::Unknown, at);
-            }
-            return;
-        }
-        if !self.initial.contains(&at) {
-            // Without arguments the program keeps what it had.
-            if let Some(id) = self.visible(self.text(name_at), at)
-                && let value = self.value(at + 1)
-                && !self.is_of_command_line(&value)
-            {
-                self.define(id, value, at);
-            }
-        }
-        self.exchange(at);
-    }
-
-    /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
-    fn exchange(&mut self, at: usize) {
-        let [t, a, b] = [at.wrapping_sub(1), at + 1, at + 5].map(|at| self.text(at));
-        let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
-        let start = at.wrapping_sub(1);
-        let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
-        if is_it && a != b && self.found.swaps.len() < MOST_LAUNCHES {
-            self.found.swaps.push((a, b, at));
-        }
-    }
-
-    /// `++name`, `name++`, `name += value` and the like.
-    fn change(&mut self, at: usize) {
-        let (before, own, behind) = (self.before(at), self.text(at), self.text(at + 1));
-        let is_shift = matches!(own, "<" | ">");
-        let name = match behind {
-            "=" if is_shift => at.checked_sub(2).filter(|_| before == own),
-            "=" => at.checked_sub(1),
-            "+" | "-" if behind == own => {
-                at.checked_sub(1).filter(|before| self.is_word(*before)).or(Some(at + 2))
-            }
-            _ => None,
-        };
-        let Some(name) = name.filter(|name| self.is_word(*name)) else { return };
-        let Some(id) = self.visible(self.text(name), at) else { return };
-        let value = match (own, behind) {
-            ("+", "+") => Value::Count(1),
-            ("-", "-") => Value::Count(-1),
-            _ => match operator_of(own) {
-                Some(operator) => Value::Compound(operator, self.expression(at + 2)),
-                None => Value::Unknown,
-            },
-        };
-        self.define(id, value, at);
-    }
-
-    /// `&name` as an argument: whoever takes it may write there.
-    fn address(&mut self, at: usize) {
-        let is_cast = || {
-            let star = at.checked_sub(2).map_or("", |at| self.text(at));
-            self.before(at) == ")" && star == "*"
-        };
-        let is_given = matches!(self.before(at), "(" | "," | "=" | "{") || is_cast();
-        let is_given = is_given && !self.is_of_launch(at);
-        if is_given
-            && self.is_word(at + 1)
-            && let Some(id) = self.visible(self.text(at + 1), at)
-        {
-            self.define(id, Value::Unknown, at);
         }
     }
 
@@ -261,17 +195,6 @@ impl<'h, 's> Reader<'h, 's> {
                     _ => self.found.value_parameters.insert(self.text(at)),
                 };
             }
-        }
-    }
-
-    /// `swap(a, b)`.
-    fn swap(&mut self, at: usize) {
-        let word = |part: &Span| self.found.word(part).filter(|_| self.is_word(part.start));
-        if let [first, second] = self.list(at + 1).as_slice()
-            && let (Some(first), Some(second)) = (word(first), word(second))
-            && self.found.swaps.len() < MOST_LAUNCHES
-        {
-            self.found.swaps.push((first, second, at));
         }
     }
 
@@ -390,21 +313,4 @@ impl<'h, 's> Reader<'h, 's> {
         let inner = super::pointers::without_casts(&self.found.code, span.clone());
         self.found.word(&inner).filter(|_| self.is_word(inner.start))
     }
-}
-
-/// The operator of `+=` and the like, by its first sign.
-fn operator_of(sign: &str) -> Option<Operator> {
-    Some(match sign {
-        "+" => Operator::Add,
-        "-" => Operator::Subtract,
-        "*" => Operator::Multiply,
-        "/" => Operator::Divide,
-        "%" => Operator::Remainder,
-        "|" => Operator::BitOr,
-        "^" => Operator::BitXor,
-        "&" => Operator::BitAnd,
-        "<" => Operator::ShiftLeft,
-        ">" => Operator::ShiftRight,
-        _ => return None,
-    })
 }

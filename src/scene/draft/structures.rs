@@ -4,7 +4,8 @@ use super::{
     Guess, arguments,
     evaluator::Told,
     host::{Host, Span},
-    number::Type,
+    number::{Number, Operator, Type},
+    variables::{Id, Value},
 };
 use crate::{
     cuda::{KnownField, Structures, lexer::Token},
@@ -13,6 +14,8 @@ use crate::{
 
 /// More fields than these are not written.
 const MOST_FIELDS: usize = 64;
+/// Changes of a field that come behind one another, at most so many.
+const DEEPEST: usize = 24;
 
 /// What the manifest gives a parameter of the type `name`, for which the host gives its `variable` at `at`; `None`
 /// where nothing is known of its fields.
@@ -23,13 +26,17 @@ pub(super) fn value(
     (variable, at): (&str, usize),
 ) -> Option<Guess> {
     let fields = structures.fields(name, MOST_FIELDS).filter(|fields| !fields.is_empty())?;
-    let listed = listed(host, &fields, variable, at);
     let (values, is_sure) = host.surely(|host| {
-        let value = |(index, field): (usize, &KnownField)| {
-            let listed = listed.get(index).cloned().flatten();
-            let span = host.field(variable, &field.path, at).or(listed)?;
-            written(host, &field.element, &span)
-        };
+        let id = host.visible(variable, at);
+        let value =
+            |(index, field): (usize, &KnownField)| match given(host, &fields, index, (id?, at), 0)?
+            {
+                Given::Written(span) => written(host, &field.element, &span),
+                Given::Computed(number) => {
+                    let told = Told::Number(number);
+                    arguments::written(&told, &told)
+                }
+            };
         fields.iter().enumerate().map(value).collect::<Vec<_>>()
     });
     let is_known = is_sure && values.iter().all(Option::is_some);
@@ -42,10 +49,59 @@ pub(super) fn value(
     Some(Guess::of((text, is_known), variable))
 }
 
-/// Where each field's value stands in the list that the variable begins with, where it has one: by the fields' order,
-/// or by their names, as in `{ .n = 4 }`.
-fn listed(host: &Host<'_>, fields: &[KnownField], variable: &str, at: usize) -> Vec<Option<Span>> {
-    let Some(parts) = host.list_of(variable, at) else { return Vec::new() };
+/// What a field is given.
+enum Given {
+    /// What stands there.
+    Written(Span),
+    /// What operators make of what it had.
+    Computed(Number),
+}
+
+/// What the field at `index` of a variable has at a place.
+fn given(
+    host: &Host<'_>,
+    fields: &[KnownField],
+    index: usize,
+    (id, at): (Id, usize),
+    depth: usize,
+) -> Option<Given> {
+    let field = &fields[index];
+    let (set, is_alone) = host.field(id, &field.path, at).filter(|_| depth < DEEPEST)?;
+    let changed = |operator: Operator, by: Number| {
+        let of = Type::of_element(field.element)?;
+        let before = match given(host, fields, index, (id, set.at), depth + 1)? {
+            Given::Written(span) => host.number(&span)?.to(of)?,
+            Given::Computed(number) => number,
+        };
+        Some(Given::Computed(operator.apply(before, by)?.to(of)?))
+    };
+    match &set.value {
+        Value::Expression(span) if is_alone => Some(Given::Written(span.clone())),
+        // A copy of another one.
+        Value::Expression(span) | Value::Swapped(span) if !is_alone => {
+            let other = host.visible(host.word(span)?, set.at)?;
+            given(host, fields, index, (other, set.at), depth + 1)
+        }
+        Value::List(parts) if !is_alone => {
+            listed(host, fields, parts).get(index).cloned().flatten().map(Given::Written)
+        }
+        Value::Compound(operator, by) if is_alone => changed(*operator, host.number(by)?),
+        Value::Count(by) if is_alone => changed(Operator::Add, Number::int(*by)),
+        Value::Expression(_)
+        | Value::Swapped(_)
+        | Value::List(_)
+        | Value::Compound(..)
+        | Value::Count(_)
+        | Value::Behind(..)
+        | Value::Part
+        | Value::Given(_)
+        | Value::Unknown => None,
+    }
+}
+
+/// Where each field's value stands in a list, where it has one: by the fields' order, or by their names, as in
+/// `{ .n = 4 }`.
+fn listed(host: &Host<'_>, fields: &[KnownField], parts: &[Span]) -> Vec<Option<Span>> {
     let tokens = |part: &Span| host.code.get(part.clone()).unwrap_or_default();
     let named = |field: &KnownField| {
         parts.iter().find_map(|part| match tokens(part) {

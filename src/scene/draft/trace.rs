@@ -18,7 +18,7 @@ use super::{
 use crate::cuda::{brackets::Brackets, lexer::Kind as TokenKind};
 
 /// Calls in one another that are followed.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 /// So much is told of what the host does.
 const MOST_ACTS: usize = 8 * MOST_LAUNCHES;
 /// So many calls are looked at.
@@ -249,33 +249,8 @@ impl<'s> Host<'s> {
         Some((first.clone(), Place::of(first.start)))
     }
 
-    /// The pointer that a name stands for where a call gave it, or takes it: a parameter is what the call gives, and
-    /// what a function returns is what that is assigned to. With the place at which it has that name.
-    pub(super) fn pointer_of<'h>(
-        &'h self,
-        name: &'s str,
-        place: &Place<'h, 's>,
-    ) -> (&'s str, Place<'h, 's>) {
-        let (mut name, mut place) = (name, place.clone());
-        for _ in 0..DEEPEST {
-            let given = self.argument_of(name, &place).and_then(|(span, outer)| {
-                let inner = without_casts(&self.code, span);
-                let inner = match self.text_at(inner.start) {
-                    "&" => inner.start + 1..inner.end,
-                    _ => inner,
-                };
-                Some((self.word(&inner)?, outer))
-            });
-            let Some((outer_name, outer)) = given.or_else(|| self.returned_to(name, &place)) else {
-                break;
-            };
-            (name, place) = (outer_name, outer);
-        }
-        (name, place)
-    }
-
     /// `name = f(...)`, where `f` returns the variable `of` in the call that led to a place.
-    fn returned_to<'h>(
+    pub(super) fn returned_to<'h>(
         &'h self,
         of: &str,
         place: &Place<'h, 's>,

@@ -3,6 +3,7 @@
 use super::{
     Draft, FILL_IN,
     arrays::of_bytes,
+    conditions::When,
     evaluator::Place,
     guess::Guess,
     host::{Host, LONGEST, Launch, Span, Transfer, Transferred},
@@ -15,15 +16,21 @@ use super::{
 };
 use crate::element::Element;
 
+impl Transfer<'_> {
+    /// Whether it is one from device to device.
+    const fn is_copy(&self) -> bool {
+        matches!(self.what, Transferred::From(_))
+    }
+}
+
 impl Host<'_> {
     /// The numbers of an array of the host that is nothing but a list of them, as a manifest has them.
     fn list_of_numbers(&self, from: &Span) -> Option<(String, usize)> {
         let inner = without_casts(&self.code, from.clone());
         let name = self.word(&inner)?;
-        let Value::List(parts) = &self.set_to(self.visible(name, from.start)?, from.start)?.value
-        else {
-            return None;
-        };
+        let id = self.visible(name, from.start)?;
+        let (set, is_sure) = self.surely(|_| self.set_to(id, from.start));
+        let Value::List(parts) = &set.filter(|_| is_sure)?.value else { return None };
         let number = |part: &Span| match self.surely(|host| host.number(part)) {
             (Some(number), true) => Some(number.written()),
             (Some(_) | None, _) => None,
@@ -51,36 +58,44 @@ impl Host<'_> {
 }
 
 impl<'a, 's> Draft<'a, 's> {
-    /// What the host fills with zeros between a launch and the one before it, wherever the launch is made.
-    pub(super) fn clears(
-        &mut self,
-        launch: &Launch,
-        place: &Place<'_, 's>,
-    ) -> Option<(&'static str, Guess)> {
+    /// What the host fills with zeros between a launch or a copy that stands at a place and the one before it, wherever
+    /// that is made.
+    pub(super) fn clears(&mut self, place: &Place<'_, 's>) -> Option<(&'static str, Guess)> {
         let (mut names, mut parts) = (Vec::new(), Vec::new());
         for transfer in &self.host.transfers {
-            if !self.is_cleared_by(transfer, launch) {
+            if !self.is_cleared_by(transfer, place.at) {
                 continue;
             }
             let Some(pointer) = transfer.to else { continue };
-            let Some(name) = self.known_array(pointer, place) else { continue };
-            if !self.is_whole(transfer, pointer, place) {
+            let (name, is_sure) = self.surely(|draft| draft.known_array(pointer, place));
+            let Some(name) = name else { continue };
+            if !is_sure || !self.is_whole(transfer, pointer, place) {
                 parts.push(self.host.text(&transfer.call));
             }
             names.push(quoted_text(&name));
+            self.cleared.insert(transfer.call.start);
         }
         let text = format!("[{}]", names.join(", "));
         (!names.is_empty())
             .then(|| ("clear", Guess::of((text, parts.is_empty()), &parts.join(", "))))
     }
 
-    /// Whether what a transfer does is done by the `clear` of a launch.
-    fn is_cleared_by(&self, transfer: &Transfer<'_>, launch: &Launch) -> bool {
+    /// What `find` finds, and whether it is sure.
+    fn surely<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+        let host = self.host;
+        host.surely(|_| find(self))
+    }
+
+    /// Whether what a transfer does is done by the `clear` of the launch or the copy at `next`: the first behind it.
+    fn is_cleared_by(&self, transfer: &Transfer<'s>, next: usize) -> bool {
         let at = transfer.call.start;
-        let is_next = self.host.launches.iter().find(|other| other.at > at);
-        is_next.is_some_and(|next| next.at == launch.at)
+        let is_between = |other: usize| (at + 1..next).contains(&other);
+        let copies = self.host.transfers.iter().filter(|other| other.is_copy());
+        next > at
+            && !self.host.launches.iter().any(|other| is_between(other.at))
+            && !copies.map(|other| other.call.start).any(is_between)
             && self.byte(transfer) == Some(0)
-            && self.control(at) == self.control(launch.at)
+            && self.control(at) == self.control(next)
             && !self.is_at_start(transfer)
     }
 
@@ -98,19 +113,26 @@ impl<'a, 's> Draft<'a, 's> {
         around.filter(|(_, region)| is_control(&region.kind)).map(|(place, _)| place).collect()
     }
 
-    /// Whether a transfer is made once, before any launch takes what it is made to.
-    fn is_at_start(&self, transfer: &Transfer<'_>) -> bool {
-        let at = transfer.call.start;
+    /// Whether a transfer is made once, before any launch or copy takes what it is made to.
+    fn is_at_start(&self, transfer: &Transfer<'s>) -> bool {
+        let (host, at) = (self.host, transfer.call.start);
+        let own = |name, at| host.pointer_of(name, &Place::of(at)).0;
+        let to = transfer.to.map(|to| own(to, at));
+        let is_to = |name, at| Some(name) == transfer.to || Some(own(name, at)) == to;
         let takes = |launch: &Launch| {
             launch.arguments.iter().any(|span| {
-                let words = self.host.tokens(span).iter();
-                words.clone().any(|word| Some(word.text) == transfer.to)
+                let words = host.tokens(span).iter();
+                words.clone().any(|word| is_to(word.text, launch.at))
             })
         };
+        let copies = |other: &Transfer<'s>| {
+            other.is_copy() && other.to.is_some_and(|to| is_to(to, other.call.start))
+        };
         let is_function = |kind: &Kind| matches!(kind, Kind::Function { .. });
-        let mut around = self.host.regions.around(at).map(|(_, region)| &region.kind);
+        let mut around = host.regions.around(at).map(|(_, region)| &region.kind);
         around.all(|kind| is_function(kind) || *kind == Kind::Block)
-            && !self.host.launches.iter().any(|launch| launch.at < at && takes(launch))
+            && !host.launches.iter().any(|launch| launch.at < at && takes(launch))
+            && !host.transfers.iter().any(|other| other.call.start < at && copies(other))
     }
 
     /// Whether a transfer is made to all of what was allocated for a pointer.
@@ -130,8 +152,10 @@ impl<'a, 's> Draft<'a, 's> {
         for done in &host.done {
             let Act::Transfer(transfer) = done.act else { continue };
             let (transfer, place) = (&host.transfers[transfer], host.place_of(done));
-            let is_taken = |launch| self.is_cleared_by(transfer, launch);
-            if matches!(transfer.what, Transferred::From(_)) || host.launches.iter().any(is_taken) {
+            if transfer.is_copy()
+                || self.cleared.contains(&transfer.call.start)
+                || matches!(host.when(&place), When::Never(_))
+            {
                 continue;
             }
             let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
@@ -182,8 +206,9 @@ impl<'a, 's> Draft<'a, 's> {
     /// `cudaMemset` before all launches as what the array has at the start; `None` where no manifest says it.
     fn set_at_start(&mut self, transfer: &Transfer<'s>, place: &Place<'_, 's>) -> Option<()> {
         let pointer = transfer.to.filter(|_| self.is_at_start(transfer))?;
-        let (pointer, _) = self.host.pointer_of(pointer, place);
-        let byte = self.byte(transfer)?;
+        let host = self.host;
+        let (pointer, is_sure) = host.surely(|host| host.pointer_of(pointer, place).0);
+        let byte = self.byte(transfer).filter(|_| is_sure)?;
         let is_half = self.halves.iter().any(|(half, read)| [*half, *read].contains(&pointer));
         let is_alone =
             !is_half && !self.host.fills(pointer) && self.is_whole(transfer, pointer, place);
@@ -205,20 +230,22 @@ impl<'a, 's> Draft<'a, 's> {
         let Transferred::From(from) = transfer.what else { return };
         let call = self.host.text(&transfer.call);
         let Some(when) = self.when(&call, place) else { return };
-        let ends = transfer.to.zip(from).and_then(|(to, from)| {
+        let (ends, is_sure) = self.surely(|draft| {
+            let (to, from) = transfer.to.zip(from)?;
             let is_whole =
-                self.is_whole(transfer, to, place) && self.is_whole(transfer, from, place);
+                draft.is_whole(transfer, to, place) && draft.is_whole(transfer, from, place);
             let (to_name, from_name) =
-                (self.known_array(to, place)?, self.known_array(from, place)?);
-            (is_whole && self.are_alike(&to_name, &from_name)).then_some((from_name, to_name))
+                (draft.known_array(to, place)?, draft.known_array(from, place)?);
+            (is_whole && draft.are_alike(&to_name, &from_name)).then_some((from_name, to_name))
         });
-        let Some((from, to)) = ends else {
+        let Some((from, to)) = ends.filter(|_| is_sure) else {
             self.remark(format!("{FILL_IN}: `{call}` copies what no pass here does"));
             return;
         };
         self.open_groups(place, on, skipped, open);
         let text = format!("{{ from = {}, to = {} }}", quoted_text(&from), quoted_text(&to));
         let mut keys = when;
+        keys.extend(self.clears(place));
         keys.push(("copy", Guess::known(text)));
         let on = if place.loops.len() > skipped { "step" } else { on };
         self.table(&super::header(place.loops.len() - skipped), None, on, &keys);

@@ -17,10 +17,12 @@ pub(super) struct Variable<'s> {
     pub(super) declared: Declared<'s>,
     /// Where the parameters of the function stand, and its place among them, if it is one of them.
     pub(super) parameter: Option<(Span, usize)>,
+    /// The variable that it is a reference to, where that is one.
+    pub(super) alias: Option<Id>,
     /// What it is set to, in the file's order.
     pub(super) definitions: Vec<Definition>,
-    /// What its fields are set to, `grid.x = 4`.
-    pub(super) fields: Vec<(&'s str, Definition)>,
+    /// What its fields are set to, `grid.x = 4`, each of which is a [`Value::Part`] of its definitions.
+    pub(super) fields: Vec<(String, Definition)>,
 }
 
 /// What a variable is declared as.
@@ -30,6 +32,8 @@ pub(super) struct Declared<'s> {
     pub(super) words: Vec<&'s str>,
     /// It is a pointer, a reference that others may write through, or an array: no number.
     pub(super) is_indirect: bool,
+    /// It is a reference through which something else may be set.
+    pub(super) is_reference: bool,
 }
 
 /// A place where a variable is set.
@@ -50,7 +54,13 @@ pub(super) enum Value {
     Count(i128),
     /// An enumerator without a value of its own: so many behind the one that has this.
     Behind(Option<Span>, i128),
-    /// Something that is not known, as by a function that takes its address.
+    /// What another variable had, whose name this is: `swap(name, other)`.
+    Swapped(Span),
+    /// A field or an element is set to something else, and the rest is left.
+    Part,
+    /// Whatever is written to its address, which is given away; or to the parameter that is a reference to it.
+    Given(Option<Id>),
+    /// Something that is not known.
     Unknown,
 }
 
@@ -82,7 +92,8 @@ impl<'s> Variables<'s> {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The variable that a name means at a place: the one of the innermost block around it. `look` counts what is
+    /// The variable that a name means at a place: the one of the innermost block around it, or the one that this is a
+    /// reference to. `look` counts what is
     /// looked at.
     pub(super) fn visible(
         &self,
@@ -94,7 +105,7 @@ impl<'s> Variables<'s> {
             look(1)?;
             let variable = &self.all[*id];
             if variable.at < at && variable.scope.contains(&at) {
-                return Some(*id);
+                return Some(variable.alias.unwrap_or(*id));
             }
         }
         None

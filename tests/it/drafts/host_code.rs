@@ -48,6 +48,9 @@ fn variables_keep_what_their_types_hold() {
     given("unsigned u = -1;", "u >> 28", seven("15"));
     given("unsigned u = 5;", "u - 6 > 0", ["1", "1", "1.0", "1.0", "true", "1"]);
     given("int n = 7; n += 2.9; n *= 2; n--;", "n", seven("17"));
+    // Signs that do not touch are two operators.
+    given("int v = 5, w = v - -1 + +1;", "w + v - -1", seven("13"));
+    given("int v = 5, n = 1; v+++n;", "10 * v + n", seven("61"));
     given("enum { A = 3, B, C };", "A * B + C", seven("17"));
     given("float f = 16777217;", "f == 16777216", ["1", "1", "1.0", "1.0", "true", "1"]);
     // What the language leaves open is no number.
@@ -329,4 +332,103 @@ int main() {
         );
         drafts(mark, &host, &[part]);
     }
+}
+
+/// Changes that stand in no statement of their own, or under another name.
+#[test]
+fn changes_are_seen_wherever_they_stand() {
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    let host = |more: &str, rest: &str| {
+        format!(
+            "{more} int main() {{ int *a; cudaMalloc(&a, 400); int v = 5, w = 2; {rest} mark<<<1, 1>>>(a, v); }}"
+        )
+    };
+    for (more, rest) in [
+        ("void f(int &x) { x = 9; }", "f(v);"),
+        ("void f(int y, int &x) { x = y; } void g(int &x) { f(3, x); }", "g(v);"),
+        ("template <class T> void f(T &x) { x = 9; }", "f<int>(v);"),
+        ("\n#define INC(x) (x)++\n", "INC(v);"),
+        ("\n#define INC(x) x += 2\n#define STEP INC(v)\n", "STEP;"),
+        ("", "w > 3 ? v = 8 : v = 9;"),
+        ("", "w > 3 && (v = 8);"),
+        ("", "w > 1 || v++;"),
+        ("", "int h[2]; int &q = h[1]; std::exchange(v, 4);"),
+        ("", "for (int i = 0; i < 3; i++) v *= 2;"),
+        ("", "for (int i = 0; i < 3; i++) { v *= 2; mark<<<1, 1>>>(a, v); }"),
+        ("", "for (int i = 0; i < 3; i++) { std::swap(v, w); mark<<<1, 1>>>(a, v); }"),
+    ] {
+        drafts(mark, &host(more, rest), &["# fill in: v\n"]);
+    }
+    for (rest, at) in [
+        ("int &q = v; q = 7;", "at = 7\n"),
+        ("const int &q = v; v = q + 1;", "at = 6\n"),
+        ("std::swap(v, w);", "at = 2\n"),
+        ("(v)++; ++(v); ((v)) += 2;", "at = 9\n"),
+        ("if (w > 1) v = 3; else ++v;", "at = 3\n"),
+        ("if (w > 2) v = 3; else ++v;", "at = 6\n"),
+        ("if (w > 1 && v > 1) v = 3;", "at = 3\n"),
+        ("int h[2] = {1, 2}; h[1] = 9; w = v == 5 ? 1 : 2; v -= w;", "at = 4\n"),
+    ] {
+        drafts(mark, &host("", rest), &[at]);
+    }
+}
+
+#[test]
+fn what_a_jump_leaves_out_is_not_done() {
+    let mark = "__global__ void mark(int *a, int at) { a[at] = 1; }";
+    let host = |rest: &str| {
+        format!(
+            "void die() {{ exit(0); }} int main() {{ int *a; cudaMalloc(&a, 400); int v = 5; {rest} }}"
+        )
+    };
+    let over =
+        host("mark<<<1, 1>>>(a, 1); goto end; mark<<<1, 1>>>(a, 2); end: mark<<<1, 1>>>(a, 3);");
+    drafts(
+        mark,
+        &over,
+        &["at = 1\n", "at = 3\n", "`mark` is never done: `goto end` stands before"],
+    );
+    let perhaps = host("if (a[0] > 2) goto end; mark<<<1, 1>>>(a, 2); end: ;");
+    drafts(mark, &perhaps, &["fill in: not known whether `mark` is done", "where `a[0]>2`"]);
+    let ended = host("if (v > 3) die(); mark<<<1, 1>>>(a, 2);");
+    drafts(mark, &ended, &["`mark` is never done: the function returns before, by `v>3`"]);
+    let may_end = host("if (a[0] > 3) die(); mark<<<1, 1>>>(a, 2);");
+    drafts(mark, &may_end, &["fill in: not known whether `mark` is done"]);
+    let other = host("if (v > 7) die(); mark<<<1, 1>>>(a, 2);");
+    let manifest = warpaint::scene::draft("t.cu", &format!("{mark}\n{other}"));
+    assert!(!manifest.contains("never done") && !manifest.contains("not known"), "{manifest}");
+}
+
+#[test]
+fn axes_are_changed_like_variables() {
+    let kernel = "__global__ void k(int *a) {}";
+    let host = |rest: &str| {
+        format!("int main() {{ int *a; cudaMalloc(&a, 4); dim3 g(2, 3); {rest} k<<<g, 4>>>(a); }}")
+    };
+    for (rest, grid) in [
+        ("dim3 &r = g; r.x = 7;", "grid   = [7, 3]\n"),
+        ("g.y = 5; g = dim3(4);", "grid   = 4\n"),
+        ("std::swap(g.x, g.y);", "fill in: g\n"),
+        ("g.x += 1;", "fill in: g\n"),
+    ] {
+        drafts(kernel, &host(rest), &[if grid.starts_with("grid") { grid } else { "# fill in" }]);
+        let manifest = warpaint::scene::draft("t.cu", &format!("{kernel}\n{}", host(rest)));
+        let is_marked = manifest.contains("fill in: ");
+        assert_eq!(is_marked, grid.starts_with("fill"), "{rest}: {manifest}");
+    }
+    let truth = "int main() { int *a; cudaMalloc(&a, 4); bool big = true; k<<<big, big>>>(a); }";
+    drafts(kernel, truth, &["grid   = 1\nblock  = 1\n"]);
+}
+
+#[test]
+fn deduced_types_are_those_of_the_first_value() {
+    let one = ["1", "1", "1.0", "1.0", "true", "1"];
+    given("int v = 5; auto b = v > 3; b += 1;", "b", one);
+    given("int v = 0; auto b = !v; b += 5;", "b", one);
+    given("int v = 5; auto b = v && v; b += 5;", "b", one);
+    given("auto u = 3u; u -= 4;", "u >> 31", ["1", "1", "1", "1", "true", "1"]);
+    // No 64-bit integer of a manifest has it.
+    let large = "18446744073709551611";
+    let host = format!("int main() {{ k<<<1, 1>>>(0, 0, (size_t)-5, {large}u, 0, 0); }}");
+    drafts(TYPES, &host, &["f = 1.8446744e19\n", "d = 1.8446744073709552e19\n"]);
 }
