@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use egui::{
-    CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui, Vec2,
+    CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui, UiBuilder, Vec2,
     containers::panel::PanelState, vec2,
 };
 
@@ -27,6 +27,9 @@ use crate::{
 const EDITOR: &str = "editor";
 const PARAMETERS: &str = "parameters";
 const LOWER: &str = "lower";
+
+/// Points around the plots that stand where a view would.
+const AROUND_PLOTS: f32 = 16.0;
 
 /// What the panels remember from frame to frame.
 #[derive(Default)]
@@ -113,7 +116,13 @@ pub fn show(
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
         actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
-        view::show(ui, shown, &mut locals.sides, &mut locals.view)
+        let view = view::show(ui, shown, &mut locals.sides, &mut locals.view);
+        if snapshot.views.is_empty() {
+            // A scene that draws nothing shows its plots in the view's place.
+            let place = UiBuilder::new().max_rect(view.0.shrink(AROUND_PLOTS));
+            ui.scope_builder(place, |ui| plots::show(ui, snapshot));
+        }
+        view
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
