@@ -102,7 +102,7 @@ fn refused(assembler: &Assembler, rows: &[Row], architecture: u32, rng: &mut Rng
 }
 
 #[test]
-fn it_takes_every_form_of_the_table() {
+fn it_takes_every_form_that_is_compared() {
     let Some(assembler) = Assembler::find() else { return };
     let mut rng = generator("assembler", 0);
     let classes: [(&[Row], u32); 5] = [
