@@ -15,6 +15,7 @@ use crate::{
     array::Checksum,
     device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
     element::Type,
+    ptx::outline::Outline,
     scene::{self, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
     state::{Borrowed, Checkpoint, archive::KnownVariable},
 };
@@ -228,7 +229,7 @@ impl Program {
 
     /// Whether some kernel has an array of shared memory whose size is that of the launch.
     pub(super) fn has_dynamic_shared(&self) -> bool {
-        self.ptx.contains(".extern .shared")
+        Outline::new(&self.ptx).has_dynamic_shared
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Outline {
     /// Whether its kernels may take memory of the device's heap by themselves (CUDA C++ Programming Guide, Dynamic
     /// Global Memory Allocation): C++ has no other function of this name.
     pub allocates: bool,
+    /// Whether some kernel has shared memory whose size is that of the launch (`.extern .shared`).
+    pub has_dynamic_shared: bool,
     /// The kernels that it defines, in the text's order.
     pub entries: Vec<Entry>,
     /// Its variables in global and constant memory, in the text's order.
@@ -68,6 +70,7 @@ impl Outline {
                 ".target" => outline.is_for_debuggers |= words.targets_debuggers(),
                 ".loc" => outline.has_lines = true,
                 "malloc" => outline.allocates = true,
+                ".extern" => outline.has_dynamic_shared |= words.is_next(".shared"),
                 space @ (".global" | ".const") => {
                     outline.variables.extend(words.variable(space == ".const"));
                 }
@@ -99,6 +102,10 @@ impl<'a> Words<'a> {
         let (first, rest) = self.tokens.split_first()?;
         self.tokens = rest;
         (first.kind != Kind::End).then_some(*first)
+    }
+
+    fn is_next(&self, text: &str) -> bool {
+        self.tokens.first().is_some_and(|token| self.of(*token) == text)
     }
 
     /// PTX ISA section 5.1 wants it in front of everything else.
@@ -245,6 +252,14 @@ mod tests {
     fn local_memory_is_no_line() {
         assert!(!Outline::new(".local .b8 x[4]; // .loc 1 2 3").has_lines);
         assert!(Outline::new("{\n\t.loc\t1 2 3\n}").has_lines);
+    }
+
+    #[test]
+    fn external_shared_memory_has_the_size_of_the_launch() {
+        let text = ".extern .shared .align 16 .b8 tile[];\n.entry k() { ret; }";
+        assert!(Outline::new(text).has_dynamic_shared);
+        assert!(!Outline::new(&text.replace(".extern ", "")).has_dynamic_shared);
+        assert!(!Outline::new(".extern .func f; // .extern .shared").has_dynamic_shared);
     }
 
     #[test]
