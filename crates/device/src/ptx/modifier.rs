@@ -310,7 +310,7 @@ impl Cvt {
 
     /// Whether a subnormal operand gives what a zero of its sign gives, flushed or not: it is rounded to an integral
     /// number that is 0.
-    pub fn takes_subnormals_for_zero(&self) -> bool {
+    pub const fn takes_subnormals_for_zero(&self) -> bool {
         match self.integer {
             Some(IntRounding::Nearest | IntRounding::Zero) => self.from.is_float(),
             Some(IntRounding::Down | IntRounding::Up) | None => false,

@@ -54,7 +54,7 @@ pub enum Loads {
 /// Arithmetic on floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floats {
-    /// None: bits, integers, or signs.
+    /// None: bits, integers, or signs; or what gives the same whether subnormals are flushed or not.
     None,
     /// Of one type.
     Of {
@@ -195,6 +195,12 @@ impl Facts {
     /// Only one thread at a time can do it.
     pub(super) const fn alone(self) -> Self {
         Self { in_groups: false, ..self }
+    }
+
+    /// Its result is the same whether subnormals are flushed or not, where the condition holds.
+    pub(super) const fn indifferent_if(self, condition: bool) -> Self {
+        let floats = if condition { Floats::None } else { self.floats };
+        Self { floats, ..self }
     }
 
     /// It computes with numbers of this type, where that is a floating-point type.

@@ -54,7 +54,7 @@ operations! {
 
     /// `cvt d <- a`, or `d <- a, b` packing two (`a` in the upper half) where `to` is a packed type of two `from`.
     Cvt("cvt", cvt: Cvt)
-        => computes(cvt.from, cvt.ftz).vector(cvt.to),
+        => computes(cvt.from, cvt.ftz).indifferent_if(cvt.takes_subnormals_for_zero()).vector(cvt.to),
         ["cvt.{D:$narrow}.{T:$narrow} ~D <- ~T",
          // NVIDIA's assembler refuses to saturate where nothing can be lost.
          "cvt.sat.u8.{T:s8,u16,s16,u32,s32,u64,s64} ~u8 <- ~T",

@@ -227,12 +227,6 @@ enum Flush {
 }
 
 fn flush(op: &Op) -> Flush {
-    if let Op::Cvt(cvt) = op
-        && cvt.from == Type::F32
-        && cvt.takes_subnormals_for_zero()
-    {
-        return Flush::Same;
-    }
     match op.facts().floats {
         Floats::None => Flush::Same,
         Floats::Of { ty: Type::F32, ftz: true } => Flush::Wanted,
