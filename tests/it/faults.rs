@@ -118,6 +118,19 @@ fn a_store_past_the_exact_end_does_not_happen() {
     assert!(found.to_string().starts_with("bad.cu:9:5: fault: kernel `bad`: write outside"));
 }
 
+/// Allocations of whole chunks do not touch each other, either.
+#[test]
+fn a_store_just_past_the_end_is_not_one_to_the_next_allocation() {
+    let bench = Bench::new(1 << 16);
+    let next = bench.device.alloc(1 << 16).unwrap();
+    for offset in [0, 32_000] {
+        let body = format!("st.global.u32 [%rd1+{}], 5;", (1 << 16) + offset);
+        let found = bench.fault(&body, LaunchConfig::new(1, 1));
+        assert_eq!(found.kind, FaultKind::InvalidWrite);
+        assert_eq!(found.nearest.unwrap().address, bench.memory.address(), "{next:?}");
+    }
+}
+
 #[test]
 fn an_access_that_only_begins_inside_faults() {
     let bench = Bench::new(12);

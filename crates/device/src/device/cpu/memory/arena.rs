@@ -3,7 +3,8 @@
 //!
 //! Addresses are the host's own, so host copies and tables of pointers need no translation. Every allocation
 //! starts at a chunk of 64 KiB: `end[(address - base) >> 16]` is then the offset behind the allocation that
-//! holds the address, 0 where there is none, and one load and one comparison check an access exactly. The
+//! holds the address, 0 where there is none, and one load and one comparison check an access exactly. Behind
+//! each lies a chunk that nobody has, so that an access just behind an allocation never finds the next one. The
 //! memory of blocks that run (shared, local, parameters) lies here too, but not in those tables. The
 //! pages stay mapped for the arena's life (their memory goes back to the system when large ranges are freed),
 //! so that nothing done here can raise a signal, whoever races with whom.
@@ -36,6 +37,11 @@ const LEAST_RESERVED_BYTES: u64 = 64 << 20;
 
 /// Addresses that the compiler, code and threads' stacks take: with fewer the process would end in the middle of work.
 const OTHERS_BYTES: u64 = 384 << 20;
+
+/// How many chunks an allocation lies in.
+fn chunks_of(bytes: u64) -> u64 {
+    bytes.div_ceil(CHUNK).max(1)
+}
 
 /// What kernels may do with an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,8 +177,7 @@ impl Arena {
         if bytes > free {
             return Err(full(bytes, free));
         }
-        let start =
-            state.ranges.take(bytes.div_ceil(CHUNK).max(1)).ok_or_else(|| full(bytes, free))?;
+        let start = state.ranges.take(chunks_of(bytes) + 1).ok_or_else(|| full(bytes, free))?;
         state.allocated += bytes;
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
         self.set_ends(range, bytes, access);
@@ -193,13 +198,13 @@ impl Arena {
 
     /// Memory of the device's own, which does not count as allocated.
     pub(in crate::device::cpu) fn alloc_own(&self, bytes: u64, access: Access) -> Result<Range> {
-        let taken = self.lock().ranges.take(bytes.div_ceil(CHUNK).max(1));
+        let taken = self.lock().ranges.take(chunks_of(bytes) + 1);
         self.own(taken, bytes, access)
     }
 
     /// As [`Arena::alloc_own`], far away from where allocations are made and freed.
     pub(in crate::device::cpu) fn alloc_far(&self, bytes: u64, access: Access) -> Result<Range> {
-        let taken = self.lock().ranges.take_last(bytes.div_ceil(CHUNK).max(1));
+        let taken = self.lock().ranges.take_last(chunks_of(bytes) + 1);
         self.own(taken, bytes, access)
     }
 
@@ -258,7 +263,7 @@ impl Arena {
         let offset = range.address - self.base;
         let end = if bytes == 0 { 0 } else { offset + bytes };
         let first = (offset >> CHUNK_BITS) as usize;
-        let chunks = range.bytes.div_ceil(CHUNK).max(1) as usize;
+        let chunks = chunks_of(range.bytes) as usize;
         let (read, write, scratch) = match access {
             Access::ReadWrite => (end, end, 0),
             Access::ReadOnly => (end, 0, 0),
