@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsStr,
     fs,
+    io::{self, Write as _},
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
@@ -185,7 +186,8 @@ impl Reading {
     /// Where that begins what lies far from the scene: folders of `-I` that lie in no other one, and files of
     /// `--load` that lie in none of them.
     fn roots(&self) -> Vec<Root> {
-        let mut folders: Vec<PathBuf> = self.include_dirs.iter().map(|path| plain(path)).collect();
+        let mut folders: Vec<PathBuf> =
+            self.include_dirs.iter().map(|path| self.root_above(plain(path))).collect();
         folders.sort_by_key(|path| path.components().count());
         let mut roots = Vec::new();
         for folder in folders {
@@ -203,6 +205,24 @@ impl Reading {
             }
         }
         roots
+    }
+
+    /// The folder of `-I` itself, or the nearest above it that has what its headers include by way of `..`.
+    fn root_above(&self, folder: PathBuf) -> PathBuf {
+        let used = self.used.iter().flat_map(|used| used.iter()).map(|file| plain(&file.path));
+        let is_given = |path: &Path| self.loads.values().any(|load| plain(load) == path);
+        let far = used.filter(|path| self.way_to(path).is_none() && !is_given(path));
+        let far: Vec<PathBuf> = far.collect();
+        let in_none = |path: &&PathBuf| {
+            !self.include_dirs.iter().any(|folder| path.starts_with(plain(folder)))
+        };
+        let shared = |path: &PathBuf| {
+            let mut above = folder.ancestors().take(1 + MOST_UP);
+            above.find(|above| path.starts_with(above)).filter(|above| above.parent().is_some())
+        };
+        let highest = far.iter().filter(in_none).filter_map(shared);
+        let highest = highest.min_by_key(|above| above.components().count());
+        highest.map_or(folder.clone(), Path::to_owned)
     }
 
     /// A name like `name` that nothing has which lies beside the scene.
@@ -322,9 +342,7 @@ impl Unpacked {
             if interrupt.is_raised() {
                 return Err("its files were not unpacked to the end".to_owned());
             }
-            let place = file::place_below(unpacked.root(), &unpacked.below_root(&file.name));
-            let bytes = file.bytes()?;
-            place.and_then(|place| fs::write(place, bytes)).map_err(system)?;
+            write_new(&unpacked.place(&file.name), &file.bytes()?).map_err(system)?;
         }
         Ok(unpacked)
     }
@@ -348,6 +366,14 @@ impl Unpacked {
     fn folder(&self, up: usize) -> PathBuf {
         (up..self.depth).rev().map(|level| format!("above-{level}")).collect()
     }
+}
+
+/// Writes a file in a folder that nobody else writes to: no link leads out of it. A second one of that name is an error.
+fn write_new(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = place.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::File::create_new(place)?.write_all(bytes)
 }
 
 /// How many folders a name in a run file leads up from that of the scene, and how it goes on; `None` where it is none

@@ -92,6 +92,33 @@ fn folders_of_headers_may_lie_in_each_other() {
     assert_eq!(repeated(at, &["-I", &sub, "-I", &lib]), [[765], [765]]);
 }
 
+/// A header in a folder of `-I` names another by the way over the folder above.
+#[test]
+fn headers_from_afar_may_lie_beside_their_folder() {
+    let (folder, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (at, lib) = (folder.path(), far.path().join("lib"));
+    let text = "/*---\n[array.a]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+                #include \"x.h\"\n__global__ void k(int *a) { if (threadIdx.x == 0) a[0] = X; }\n";
+    fs::write(at.join("scene.cu"), text).unwrap();
+    fs::create_dir_all(lib.join("sub")).unwrap();
+    fs::create_dir_all(far.path().join("other")).unwrap();
+    fs::write(lib.join("sub/x.h"), "#include \"../../other/y.h\"\n#define X (Y + 1)\n").unwrap();
+    fs::write(far.path().join("other/y.h"), "#define Y 41\n").unwrap();
+    let include = lib.join("sub").display().to_string();
+    assert_eq!(repeated(at, &["--trust", "-I", &include]), [[42], [42]]);
+    render(at, &["--trust", "-I", &include, "--steps", "1", "--record", "r.json"]);
+    let run = fs::read_to_string(at.join("r.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    let names: Vec<&str> = run["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["include-0/lib/sub/x.h", "include-0/other/y.h"]);
+    assert_eq!(run["include"], serde_json::json!(["include-0/lib/sub"]));
+}
+
 /// A run file of a stranger: very many files in it take their time, however little they hold.
 #[test]
 fn files_are_unpacked_up_to_a_number_and_until_a_signal() {
