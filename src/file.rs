@@ -113,12 +113,23 @@ pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
 /// Whatever the system says about writing, `PermissionDenied` for a read-only file, and `NotFound` for a link to
 /// nothing.
 pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    replace_with(path, |to| to.write_all(content.as_ref()))
+}
+
+/// [`replace`] by what `write` writes, which need not be in memory as a whole.
+///
+/// # Errors
+/// As [`replace`].
+pub(crate) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     if is_written_through(path) {
-        return fs::OpenOptions::new().write(true).open(path)?.write_all(content.as_ref());
+        return write(&mut fs::OpenOptions::new().write(true).open(path)?);
     }
     let (target, _) = replaceable(path)?;
     let mut draft = Draft::beside(&target, ".tmp")?;
-    draft.write_all(content.as_ref())?;
+    write(&mut draft)?;
     draft.persist(path)
 }
 

@@ -178,8 +178,12 @@ impl Error {
 
     /// Writes a file whole or not at all.
     pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-        let failed = |source| Self::File { action: "write", path: path.to_owned(), source };
-        file::replace(path, content).map_err(failed)
+        file::replace(path, content).map_err(Self::writing(path))
+    }
+
+    /// A file that cannot be written.
+    pub(super) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { action: "write", path: path.into(), source }
     }
 }
 

@@ -310,7 +310,7 @@ fn place(mut at: usize, shape: &[usize]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::{
-        array::npy::encode,
+        array::npy::Npy,
         cuda::Position,
         scene::{ResourceId, Scalar, ViewId},
     };
@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn file(values: &[f32]) -> Vec<u8> {
-        encode(Scalar::F32, &[values.len() / 2, 2], bytemuck::cast_slice(values))
+        Npy::of(Scalar::F32, &[values.len() / 2, 2], bytemuck::cast_slice(values)).to_vec()
     }
 
     /// A few kilobytes of a colour profile can become gigabytes.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Error, Result};
-use crate::{array::npy, scene::Resource};
+use crate::{array::npy, file, scene::Resource};
 
 /// Writes `bytes`, the content of `resource`, to `path`: native type, C order; bfloat16, which numpy lacks, as float32;
 /// structures with their fields.
@@ -11,8 +11,9 @@ use crate::{array::npy, scene::Resource};
 /// # Errors
 /// [`Error::File`].
 pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()> {
-    Error::write(path, encode(resource, bytes))
+    let content = content_of(resource, bytes);
+    file::replace_with(path, |to| content.write(to)).map_err(Error::writing(path))
 }
 
-pub(super) use crate::state::archive::encode;
+pub(super) use crate::state::archive::content_of;
 pub(super) use npy::{Numbers, numbers};

@@ -416,7 +416,7 @@ fn actual(
             let bytes = session.read(&declared.name)?;
             // That of the session knows where the fields of structures lie.
             let resource = session.resource(&declared.name).unwrap_or(declared);
-            Ok(Actual::Array(npy::encode(resource, &bytes)))
+            Ok(Actual::Array(npy::content_of(resource, &bytes).to_vec()))
         }
         (Kept::Image { view, size_px, legend, .. }, Some(Ok(stage))) => {
             measure_for(session, [view])?;

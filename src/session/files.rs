@@ -16,24 +16,48 @@ use crate::{
 /// Writes a state to `path`, whole or not at all, without the variables that hold `addresses` at the start.
 pub(super) fn write_state(
     path: &Path,
-    mut about: About,
+    about: About,
     addresses: &Addresses,
     copy: &HostCopy,
 ) -> Result<(), Error> {
-    let mut contents = copy.contents();
-    contents.retain(|(of, bytes)| match of {
-        Subject::Variable { lowered } => match addresses.get(lowered) {
-            Some(start) => {
-                if **start != **bytes {
-                    about.moved_addresses.push(lowered.clone());
-                }
-                false
-            }
-            None => true,
-        },
-        Subject::Half { .. } => true,
-    });
-    archive::write(path, &about, &contents).map_err(|error| Error::of_file("write", path, error))
+    let mut file = StateFile::new(path, about, addresses)?;
+    copy.contents().into_iter().try_for_each(|(of, bytes)| file.add(of, bytes))?;
+    file.finish()
+}
+
+/// A state on its way to a file.
+struct StateFile<'a> {
+    path: &'a Path,
+    about: About,
+    addresses: &'a Addresses,
+    writer: archive::Writer,
+}
+
+impl<'a> StateFile<'a> {
+    fn new(path: &'a Path, about: About, addresses: &'a Addresses) -> Result<Self, Error> {
+        let writer = archive::Writer::new(path).map_err(failed(path))?;
+        Ok(Self { path, about, addresses, writer })
+    }
+
+    /// Adds what `of` holds; that a variable holds another address than at the start is only noted.
+    fn add(&mut self, of: &Subject, bytes: &[u8]) -> Result<(), Error> {
+        let Self { path, about, addresses, writer } = self;
+        if let Subject::Variable { lowered } = of
+            && let Some(start) = addresses.get(lowered)
+        {
+            about.moved_addresses.extend((**start != *bytes).then(|| lowered.clone()));
+            return Ok(());
+        }
+        writer.add(of, bytes).map_err(failed(path))
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        self.writer.finish(self.path, &self.about).map_err(failed(self.path))
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(archive::Error) -> Error {
+    move |error| Error::of_file("write", path, error)
 }
 
 impl Session {
@@ -43,10 +67,28 @@ impl Session {
     /// [`Error::File`], [`Error::NoState`], the device's.
     pub fn save(&mut self, path: &Path) -> Result<(), Error> {
         self.finish_seeking()?;
-        let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
-        let about = self.about(&copy.inputs)?;
-        let addresses = self.addresses();
-        write_state(path, about, &addresses, &copy.download(&self.stream)?.wait()?)
+        self.complete_in_flight()?;
+        let (about, addresses) = (self.about(&self.state.inputs)?, self.addresses());
+        let mut file = StateFile::new(path, about, &addresses)?;
+        self.each_content(|of, bytes| file.add(of, bytes))?;
+        file.finish()
+    }
+
+    /// Gives `take` all that the present state holds, one after the other: memory is needed for the largest of them
+    /// alone, and not for a copy of the state.
+    pub(super) fn each_content(
+        &mut self,
+        mut take: impl FnMut(&Subject, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.complete_in_flight()?;
+        let Some(program) = self.program.clone() else { return Ok(()) };
+        let stream = &self.stream;
+        self.state.resources.read(stream, |borrowed| {
+            for (of, region) in program.subjects(borrowed)? {
+                stream.download(region)?.wait_with(|bytes| take(&of, bytes))??;
+            }
+            Ok(())
+        })
     }
 
     /// That [`Session::save`] can write the states of what runs.

@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     array::Checksum,
-    device::{self, Device, Function, LaunchConfig, Module, Pool, Slice, Stream},
+    device::{self, Device, Function, LaunchConfig, Module, Pool, Region, Slice, Stream},
     element::Type,
     ptx::outline::Outline,
     scene::{self, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
-    state::{Borrowed, Checkpoint, archive::KnownVariable},
+    state::{Borrowed, Checkpoint, Subject, archive::KnownVariable},
 };
 
 /// A loaded scene.
@@ -142,6 +142,17 @@ impl Program {
     ) -> Result<Checkpoint, Error> {
         let of = (&self.scene.manifest, borrowed);
         Ok(Checkpoint::take(of, &self.variables()?, inputs, pool, stream)?)
+    }
+
+    /// What such a copy is one of, and where that lies.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn subjects<'a>(
+        &'a self,
+        borrowed: &'a [Borrowed<'_>],
+    ) -> Result<Vec<(Subject, Region<'a>)>, Error> {
+        Ok(Checkpoint::subjects((&self.scene.manifest, borrowed), &self.variables()?))
     }
 
     /// Puts on `stream` that all is as it was when `checkpoint` was taken.

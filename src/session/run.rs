@@ -229,12 +229,19 @@ impl Entered {
 impl Digests {
     /// Of what `copy` is a copy of: the last halves of the resources.
     pub(super) fn of(copy: &HostCopy) -> Self {
-        let digest = |(subject, bytes): (&Subject, &[u8])| match subject {
-            Subject::Half { resource, half: 0 } => Some((resource.name.clone(), digest(bytes))),
-            Subject::Half { .. } | Subject::Variable { .. } => None,
-        };
-        let resources = copy.contents().into_iter().filter_map(digest).collect();
-        Self { step: copy.inputs.step, resources }
+        let mut digests = Self { step: copy.inputs.step, resources: BTreeMap::new() };
+        copy.contents().into_iter().for_each(|(of, bytes)| digests.note(of, bytes));
+        digests
+    }
+
+    /// Notes what `of` holds, where that is the last half of a resource.
+    fn note(&mut self, of: &Subject, bytes: &[u8]) {
+        match of {
+            Subject::Half { resource, half: 0 } => {
+                self.resources.insert(resource.name.clone(), digest(bytes));
+            }
+            Subject::Half { .. } | Subject::Variable { .. } => {}
+        }
     }
 
     /// The first resource that differs from `other`'s of the same step, or that one of both does not have.
@@ -389,11 +396,13 @@ impl Session {
     /// # Errors
     /// The device's.
     pub fn digests(&mut self) -> Result<Digests, Error> {
-        let step = self.state.inputs.step;
-        let Some(mut copy) = self.copy_state()? else {
-            return Ok(Digests { step, resources: BTreeMap::new() });
-        };
-        Ok(Digests::of(&copy.download(&self.stream)?.wait()?))
+        self.complete_in_flight()?;
+        let mut digests = Digests { step: self.state.inputs.step, resources: BTreeMap::new() };
+        self.each_content(|of, bytes| {
+            digests.note(of, bytes);
+            Ok(())
+        })?;
+        Ok(digests)
     }
 
     /// The names of the parameters that a text declares.

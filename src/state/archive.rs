@@ -18,10 +18,10 @@ use zip::{
 
 use super::{Checkpoint, MOST_STEPS, Subject, until_error::UntilError};
 use crate::{
-    array::npy,
+    array::npy::{self, Npy},
     cuda::mangled::counterparts,
     data::{self, Found, Numpy, Shape, Wanted},
-    element::{Scalar, Structure},
+    element::{Scalar, Structure, Type},
     file::{self, Draft},
     scene::{Inputs, Keys, Manifest, Resource, Value},
 };
@@ -177,24 +177,56 @@ fn has_other_members(resource: &Resource) -> bool {
     resource.of().structure().is_some_and(Structure::has_other_members)
 }
 
-/// Writes a state, whole or not at all.
-///
-/// # Errors
-/// [`Error::File`].
-pub(crate) fn write(path: &Path, about: &About, contents: &[(&Subject, &[u8])]) -> Result<()> {
-    let draft = Draft::of(path)?;
-    let mut zip = ZipWriter::new(UntilError::new(io::BufWriter::new(draft.as_file())));
-    let json = serde_json::to_string_pretty(about).map_err(io::Error::from)?;
-    add(&mut zip, ABOUT, json.as_bytes())?;
-    for (subject, bytes) in contents {
-        let content = match subject {
-            Subject::Half { resource, .. } => encode(resource, bytes),
-            Subject::Variable { .. } => npy::encode(Scalar::U8, &[bytes.len()], bytes),
-        };
-        add(&mut zip, &name_of(subject), &content)?;
+/// A state on its way to a file. The contents come one by one: together they may fill most of the memory.
+pub(crate) struct Writer {
+    zip: ZipWriter<UntilError<io::BufWriter<File>>>,
+    draft: Draft,
+}
+
+impl Writer {
+    /// A file that takes the place of `path` when it is whole.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        let draft = Draft::of(path)?;
+        let file = io::BufWriter::new(draft.as_file().try_clone()?);
+        Ok(Self { zip: ZipWriter::new(UntilError::new(file)), draft })
     }
-    zip.finish()?.flush()?;
-    Ok(draft.persist(path)?)
+
+    /// Adds what `subject` holds.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub(crate) fn add(&mut self, subject: &Subject, bytes: &[u8]) -> Result<()> {
+        let content = match subject {
+            Subject::Half { resource, .. } => content_of(resource, bytes),
+            Subject::Variable { .. } => Npy::of(Scalar::U8, &[bytes.len()], bytes),
+        };
+        self.start(&name_of(subject), content.bytes())?;
+        Ok(content.write(&mut self.zip)?)
+    }
+
+    /// Ends the file, with the rest, and puts it in the place of `path`.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub(crate) fn finish(mut self, path: &Path, about: &About) -> Result<()> {
+        let json = serde_json::to_string_pretty(about).map_err(io::Error::from)?;
+        self.start(ABOUT, json.len())?;
+        self.zip.write_all(json.as_bytes())?;
+        self.zip.finish()?.flush()?;
+        Ok(self.draft.persist(path)?)
+    }
+
+    /// Begins a file of so many bytes, which are stored as they are: numbers of simulations are hardly compressed, and
+    /// this takes no time.
+    fn start(&mut self, name: &str, bytes: usize) -> Result<()> {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(bytes as u64 >= u32::MAX.into());
+        Ok(self.zip.start_file(name, options)?)
+    }
 }
 
 /// What a subject's file is called.
@@ -204,16 +236,6 @@ fn name_of(subject: &Subject) -> String {
         Subject::Half { resource, .. } => format!("{}.next.npy", resource.name),
         Subject::Variable { lowered } => format!("{VARIABLES}{lowered}.npy"),
     }
-}
-
-/// Adds a file as it is: numbers of simulations are hardly compressed, and this takes no time.
-fn add(zip: &mut ZipWriter<impl Write + io::Seek>, name: &str, content: &[u8]) -> Result<()> {
-    let is_large = content.len() as u64 >= u32::MAX.into();
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .large_file(is_large);
-    zip.start_file(name, options)?;
-    Ok(zip.write_all(content)?)
 }
 
 /// What a file gives a scene.
@@ -399,13 +421,10 @@ fn expect_end(mut file: ZipFile<'_, File>) -> Result<()> {
 
 /// The content of a resource as a `.npy` file: native type, C order; bfloat16, which numpy lacks, as float32;
 /// structures with their fields.
-pub(crate) fn encode(resource: &Resource, bytes: &[u8]) -> Vec<u8> {
-    use crate::element::Type;
+pub(crate) fn content_of<'a>(resource: &Resource, bytes: &'a [u8]) -> Npy<'a> {
     match resource.of() {
-        Type::Element(element) => {
-            npy::encode(element.scalar, &shape(resource, element.lanes), bytes)
-        }
-        Type::Structure(structure) => npy::encode_structures(&structure, bytes),
+        Type::Element(element) => Npy::of(element.scalar, &shape(resource, element.lanes), bytes),
+        Type::Structure(structure) => Npy::of_structures(&structure, bytes),
     }
 }
 

@@ -56,7 +56,7 @@ enum Content {
     Device(PoolBlock),
     /// On their way from the device to the host.
     Sent(Readback),
-    Host(Arc<[u8]>),
+    Host(Arc<Vec<u8>>),
 }
 
 impl Checkpoint {
@@ -73,15 +73,8 @@ impl Checkpoint {
     ) -> Result<Self> {
         let mut layout = Layout::default();
         let mut parts: Vec<(Part, Region<'_>)> = Vec::new();
-        for (resource, borrowed) in manifest.resources().iter().zip(borrowed) {
-            for (half, region) in borrowed.halves().into_iter().enumerate() {
-                let of = Subject::Half { resource: resource.clone(), half };
-                parts.push((layout.part(of, resource.bytes() as usize), region));
-            }
-        }
-        for (lowered, slice) in variables {
-            let of = Subject::Variable { lowered: (*lowered).to_owned() };
-            parts.push((layout.part(of, slice.bytes()), (*slice).into()));
+        for (of, region) in Self::subjects((manifest, borrowed), variables) {
+            parts.push((layout.part(of, region.bytes()), region));
         }
         let block = pool.alloc(stream, layout.end)?;
         for (part, from) in &parts {
@@ -89,6 +82,24 @@ impl Checkpoint {
         }
         let parts = parts.into_iter().map(|(part, _)| part).collect();
         Ok(Self { inputs, parts, content: Content::Device(block), checksum: None })
+    }
+
+    /// What one is a copy of, and where that lies.
+    pub(crate) fn subjects<'a>(
+        (manifest, borrowed): (&Manifest, &'a [Borrowed<'_>]),
+        variables: &[(&str, Slice<'a>)],
+    ) -> Vec<(Subject, Region<'a>)> {
+        let mut subjects = Vec::new();
+        for (resource, borrowed) in manifest.resources().iter().zip(borrowed) {
+            for (half, region) in borrowed.halves().into_iter().enumerate() {
+                subjects.push((Subject::Half { resource: resource.clone(), half }, region));
+            }
+        }
+        let of_module = variables.iter().map(|(lowered, slice)| {
+            (Subject::Variable { lowered: (*lowered).to_owned() }, (*slice).into())
+        });
+        subjects.extend(of_module);
+        subjects
     }
 
     /// Puts the copying back on `stream`: into `borrowed`, the resources of `manifest`, and into `variables`. What it
@@ -135,10 +146,11 @@ impl Checkpoint {
         let parts: Arc<[Part]> =
             contents.iter().map(|(of, bytes)| layout.part(of.clone(), bytes.len())).collect();
         let mut all = vec![0; layout.end];
-        for (part, (_, bytes)) in parts.iter().zip(&contents) {
-            all[part.range()].copy_from_slice(bytes);
+        // Each is given up as soon as it is copied.
+        for (part, (_, bytes)) in parts.iter().zip(contents) {
+            all[part.range()].copy_from_slice(&bytes);
         }
-        Self { inputs, parts, content: Content::Host(all.into()), checksum: None }
+        Self { inputs, parts, content: Content::Host(Arc::new(all)), checksum: None }
     }
 
     /// Puts the checksum of its content on `stream`, where that is on the device.
@@ -224,7 +236,7 @@ impl Checkpoint {
     /// Waits for what is on its way to the host.
     fn settled(&mut self) -> Result<()> {
         self.content = match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
-            Content::Sent(readback) => Content::Host(readback.wait()?.into()),
+            Content::Sent(readback) => Content::Host(Arc::new(readback.wait()?)),
             settled @ (Content::Device(_) | Content::Host(_)) => settled,
         };
         Ok(())

@@ -14,7 +14,7 @@ pub(crate) struct Download {
 
 enum Content {
     Coming(Readback),
-    Here(Arc<[u8]>),
+    Here(Arc<Vec<u8>>),
 }
 
 /// The content of a checkpoint with the host: a plain value, which any thread may have.
@@ -22,7 +22,7 @@ pub(crate) struct HostCopy {
     /// What enters the next step.
     pub(crate) inputs: Inputs,
     parts: Arc<[Part]>,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
 }
 
 impl Download {
@@ -30,7 +30,7 @@ impl Download {
         Self { inputs, parts, content: Content::Coming(readback) }
     }
 
-    pub(super) fn here(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<[u8]>) -> Self {
+    pub(super) fn here(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<Vec<u8>>) -> Self {
         Self { inputs, parts, content: Content::Here(bytes) }
     }
 
@@ -51,7 +51,7 @@ impl Download {
     /// The device's.
     pub(crate) fn wait(self) -> Result<HostCopy> {
         let bytes = match self.content {
-            Content::Coming(readback) => readback.wait()?.into(),
+            Content::Coming(readback) => Arc::new(readback.wait()?),
             Content::Here(bytes) => bytes,
         };
         Ok(HostCopy { inputs: self.inputs, parts: self.parts, bytes })

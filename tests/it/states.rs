@@ -15,6 +15,7 @@ use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
 mod asked;
+mod memory;
 mod runs;
 mod variables;
 

@@ -11,14 +11,17 @@ mod descriptor;
 #[cfg(feature = "gl")]
 mod structures;
 
-use std::{borrow::Cow, path::Path};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+    path::Path,
+};
 
 use half::bf16;
 use num_complex::Complex;
 
 pub(crate) use self::descriptor::Descriptor;
 #[cfg(feature = "gl")]
-pub(crate) use self::structures::encode_structures;
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
     element::{Element, Scalar},
@@ -30,6 +33,9 @@ use crate::{
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// The data starts at a multiple of this.
 const ALIGNMENT: usize = 64;
+/// So many elements are converted at once.
+#[cfg(feature = "gl")]
+const CHUNK: usize = 1 << 16;
 
 /// What numpy calls a scalar type, in the byte order of what we write.
 pub(crate) fn descriptor(scalar: Scalar) -> &'static str {
@@ -49,27 +55,92 @@ pub(crate) fn descriptor(scalar: Scalar) -> &'static str {
     }
 }
 
-/// A whole file: `bytes` are elements of `scalar` in C order; `bf16` becomes `float32`.
-#[cfg(feature = "gl")]
-pub(crate) fn encode(scalar: Scalar, shape: &[usize], bytes: &[u8]) -> Vec<u8> {
-    let data = match scalar {
-        Scalar::BF16 => {
-            let (values, _) = bytes.as_chunks::<2>();
-            // The same bits in front of others, also of NaNs that a conversion would make quiet.
-            let wide = values.iter().map(|&value| u32::from(u16::from_ne_bytes(value)) << 16);
-            Cow::Owned(wide.flat_map(u32::to_ne_bytes).collect())
+/// A whole file that is to be written. What it says of the array is kept beside the elements, which stay where they
+/// are: they may fill most of the memory.
+pub(crate) struct Npy<'a> {
+    header: Vec<u8>,
+    elements: Elements<'a>,
+}
+
+/// The elements of a file.
+enum Elements<'a> {
+    /// As they are written.
+    Native(&'a [u8]),
+    /// Of `bf16`, which numpy lacks: they are written as `float32`.
+    #[cfg(feature = "gl")]
+    BFloat16(&'a [[u8; 2]]),
+}
+
+impl<'a> Npy<'a> {
+    /// `bytes` are elements of `scalar` in C order; `bf16` becomes `float32`.
+    #[cfg(feature = "gl")]
+    pub(crate) fn of(scalar: Scalar, shape: &[usize], bytes: &'a [u8]) -> Self {
+        let elements = match scalar {
+            Scalar::BF16 => Elements::BFloat16(bytes.as_chunks().0),
+            Scalar::Bool
+            | Scalar::I8
+            | Scalar::U8
+            | Scalar::I16
+            | Scalar::U16
+            | Scalar::I32
+            | Scalar::U32
+            | Scalar::I64
+            | Scalar::U64
+            | Scalar::F16
+            | Scalar::F32
+            | Scalar::F64 => Elements::Native(bytes),
+        };
+        Self { header: header(&quoted(descriptor(scalar)), shape), elements }
+    }
+
+    /// A file whose `descriptor` stands as Python writes it.
+    fn native(descriptor: &str, shape: &[usize], bytes: &'a [u8]) -> Self {
+        Self { header: header(descriptor, shape), elements: Elements::Native(bytes) }
+    }
+
+    /// How many bytes it has.
+    #[cfg(feature = "gl")]
+    pub(crate) fn bytes(&self) -> usize {
+        let elements = match self.elements {
+            Elements::Native(bytes) => bytes.len(),
+            Elements::BFloat16(values) => values.len() * size_of::<f32>(),
+        };
+        self.header.len() + elements
+    }
+
+    /// Writes it to `to`.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub(crate) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        to.write_all(&self.header)?;
+        match self.elements {
+            Elements::Native(bytes) => to.write_all(bytes),
+            #[cfg(feature = "gl")]
+            Elements::BFloat16(values) => values.chunks(CHUNK).try_for_each(|values| {
+                // The same bits in front of others, also of NaNs that a conversion would make quiet.
+                let wide = values.iter().map(|&value| u32::from(u16::from_ne_bytes(value)) << 16);
+                to.write_all(&wide.flat_map(u32::to_ne_bytes).collect::<Vec<u8>>())
+            }),
         }
-        _ => Cow::Borrowed(bytes),
-    };
-    file_of(&quoted(descriptor(scalar)), shape, &data)
+    }
+
+    /// Its content, for what compares it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        let mut content = Vec::with_capacity(self.bytes());
+        // A vector takes whatever is written to it.
+        let _ = self.write(&mut content);
+        content
+    }
 }
 
 fn quoted(descriptor: &str) -> String {
     format!("'{descriptor}'")
 }
 
-/// A file whose `descriptor` stands as Python writes it.
-fn file_of(descriptor: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
+/// What stands in front of the elements; `descriptor` stands as Python writes it.
+fn header(descriptor: &str, shape: &[usize]) -> Vec<u8> {
     // A tuple of one needs its comma; more commas at the end are fine too.
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let mut text =
@@ -82,7 +153,7 @@ fn file_of(descriptor: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
     text.push('\n');
     let length = (text.len() as u32).to_le_bytes();
     let (version, length) = if short { ([1, 0], &length[..2]) } else { ([2, 0], &length[..]) };
-    [MAGIC, &version, length, text.as_bytes(), data].concat()
+    [MAGIC, &version, length, text.as_bytes()].concat()
 }
 
 /// The numbers of a file: those of 64-bit integers are exact, too.
@@ -319,9 +390,10 @@ impl<T: Data> GpuArray<T> {
         let Stored { descriptor, lanes, .. } = stored::<T>(path)?;
         let lanes = (lanes > 1).then_some(lanes);
         let shape: Vec<usize> = self.shape().iter().copied().chain(lanes).collect();
-        let content = file_of(&quoted(descriptor), &shape, bytemuck::cast_slice(&self.to_vec()?));
+        let elements = self.to_vec()?;
+        let npy = Npy::native(&quoted(descriptor), &shape, bytemuck::cast_slice(&elements));
         let failed = |source| Error::File { action: "write", path: path.to_owned(), source };
-        file::replace(path, content).map_err(failed)
+        file::replace_with(path, |to| npy.write(to)).map_err(failed)
     }
 
     /// The array of a `.npy` file, which must hold `T`: `bf16` comes from `float32`, vectors from files whose last axis

@@ -245,7 +245,7 @@ impl Readback {
     /// # Errors
     /// An error of the stream before the copy.
     pub fn wait(self) -> Result<Vec<u8>> {
-        self.wait_with(<[u8]>::to_vec)
+        each!(self, r => r.wait())
     }
 
     /// What `read` makes of the bytes, once they are there, where the device put them: it need not keep a copy.

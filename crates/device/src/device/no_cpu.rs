@@ -166,6 +166,10 @@ impl Stream {
 }
 
 impl Readback {
+    pub fn wait(self) -> Result<Vec<u8>> {
+        match self.0 {}
+    }
+
     pub fn wait_with<R>(self, _read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match self.0 {}
     }

@@ -1,16 +1,24 @@
 //! Files of structures.
 
+use super::{Npy, descriptor};
 #[cfg(feature = "cli")]
 use super::{
     column,
     descriptor::{Field, bytes},
 };
-use super::{descriptor, file_of};
 use crate::element::{Part, Scalar, Structure};
 
-/// A whole file: `content` are structures, whose fields lie where `structure` says; what lies between them is padding
-/// in the file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits.
-pub(crate) fn encode_structures(structure: &Structure, content: &[u8]) -> Vec<u8> {
+impl<'a> Npy<'a> {
+    /// `content` are structures, whose fields lie where `structure` says; what lies between them is padding in the
+    /// file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits.
+    pub(crate) fn of_structures(structure: &Structure, content: &'a [u8]) -> Self {
+        let count = content.len() / structure.bytes.max(1);
+        Self::native(&fields(structure), &[count], content)
+    }
+}
+
+/// The descriptor of a structure, as Python writes it.
+fn fields(structure: &Structure) -> String {
     let mut parts: Vec<&Part> = structure.parts.iter().collect();
     parts.sort_by_key(|part| (part.offset, std::cmp::Reverse(part.bytes())));
     let (mut text, mut end) = (String::from("["), 0);
@@ -35,8 +43,7 @@ pub(crate) fn encode_structures(structure: &Structure, content: &[u8]) -> Vec<u8
         end = offset + element.bytes() * count;
     }
     text += &padding(structure.bytes.saturating_sub(end));
-    let count = content.len() / structure.bytes.max(1);
-    file_of(&format!("{}]", text.trim_end_matches(", ")), &[count], content)
+    format!("{}]", text.trim_end_matches(", "))
 }
 
 /// All numbers of structures, one structure after the other; those of 64-bit integers rounded.

@@ -114,12 +114,20 @@ impl Readback {
         Ok(self.0.is_ready())
     }
 
-    /// What `read` makes of the bytes, once they are there.
+    /// The bytes, once they are there.
     ///
     /// # Errors
     /// An error of the stream before the copy that was not reported yet.
+    pub fn wait(self) -> Result<Vec<u8>> {
+        Ok(self.0.wait()?.unwrap_or_default())
+    }
+
+    /// What `read` makes of the bytes, once they are there.
+    ///
+    /// # Errors
+    /// As [`Readback::wait`].
     pub fn wait_with<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        Ok(read(&self.0.wait()?.unwrap_or_default()))
+        Ok(read(&self.wait()?))
     }
 }
 

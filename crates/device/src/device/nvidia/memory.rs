@@ -177,10 +177,18 @@ impl Readback {
         Ok(copies.has_ended(*number) || event::is_reached(context, block.reached())?)
     }
 
-    /// What `read` makes of the bytes, once they are there.
+    /// The bytes, once they are there.
     ///
     /// # Errors
     /// An error of the work before the copy.
+    pub fn wait(self) -> Result<Vec<u8>> {
+        self.wait_with(<[u8]>::to_vec)
+    }
+
+    /// What `read` makes of the bytes, once they are there.
+    ///
+    /// # Errors
+    /// As [`Readback::wait`].
     pub fn wait_with<R>(mut self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         let context = self.device.context();
         let Some(block) = &self.block else { return Ok(read(&[])) };
