@@ -4,7 +4,7 @@
 //! Enters: paths, bytes. Leaves: files that are whole, and what regular files hold. Must not know: `diagnostic`,
 //! `scene`, `device`.
 
-#[cfg(feature = "gl")]
+#[cfg(feature = "cli")]
 mod below;
 mod draft;
 #[cfg(feature = "gl")]
@@ -18,9 +18,7 @@ use std::{
 };
 
 #[cfg(feature = "cli")]
-pub(crate) use below::find_below;
-#[cfg(feature = "gl")]
-pub(crate) use below::place_below;
+pub(crate) use below::{find_below, place_below};
 pub(crate) use draft::Draft;
 #[cfg(feature = "cli")]
 pub use draft::clear_drafts;

@@ -367,7 +367,8 @@ mod tests {
                 .told
                 .contains("its shape is [2, 2], that of the array [1, 2]")
         );
-        let large = |values: [i64; 2]| encode(Scalar::I64, &[2], bytemuck::cast_slice(&values));
+        let large =
+            |values: [i64; 2]| Npy::of(Scalar::I64, &[2], bytemuck::cast_slice(&values)).to_vec();
         fs::write(&path, large([1 << 60, (1 << 60) + 1])).unwrap();
         let actual = Actual::Array(large([1 << 60, (1 << 60) + 2]));
         let golden = golden(Kept::Array { of: ResourceId(0), relative: 0.0 }, "a.npy", 0.0);
