@@ -414,11 +414,13 @@ mod tests {
             kind: FaultKind::InvalidRead,
             kernel: "k".to_owned(),
             location: None,
+            ptx_line: None,
             inlined: Vec::new(),
             block: Dim3::from(1),
             thread: Dim3::from(1),
             access: None,
             space: None,
+            base: None,
             nearest: None,
             waiting: Vec::new(),
         }))

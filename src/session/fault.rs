@@ -5,11 +5,13 @@ use super::{
     in_flight::{Cause, InFlight},
     launch::Stopped,
     program::Pass,
+    symbol,
 };
 use crate::{
     device::{Allocation, Fault, FaultKind, InlinedCall, Location},
     diagnostic::{Diagnostic, Severity},
     element::Part,
+    ptx::outline::Outline,
     scene::{Manifest, Number, ResourceId},
     state::Extent,
 };
@@ -97,10 +99,41 @@ impl Session {
         }
     }
 
-    /// The element that a faulty access would be of, were the resource large enough: of those that the kernel takes,
-    /// the one that is nearest. None where memory that is no resource's is nearer still, a variable of the source's.
+    /// The element that a faulty access would be of, were the resource large enough. Where the code does not tell which
+    /// resource is meant, it is the nearest of those that the kernel takes; none, where memory that is no resource's is
+    /// nearer still.
     fn element(&self, fault: &Fault, in_flight: &InFlight) -> Option<String> {
         let address = fault.missed()?;
+        let Some(base) = fault.base else { return self.nearest_element(fault, address, in_flight) };
+        let is_meant = |extent: &&Extent| extent.memory.holds(base);
+        match in_flight.extents.iter().find(is_meant) {
+            Some(extent) => self.told_element(extent, address),
+            None => self.told_variable(base, address),
+        }
+    }
+
+    fn told_element(&self, extent: &Extent, address: u64) -> Option<String> {
+        let manifest = &self.program.as_ref()?.scene.manifest;
+        let (element, count) =
+            (extent.element_at(address, manifest), manifest.resource(extent.id).count());
+        Some(format!("{element}, which has {count} elements"))
+    }
+
+    /// The byte of the variable of the source that lies at `base`.
+    fn told_variable(&self, base: u64, address: u64) -> Option<String> {
+        let program = self.program.as_ref()?;
+        let names = Outline::new(&program.ptx).variables.into_iter().map(|of| of.name);
+        let mut found = names.filter_map(|name| {
+            let place = program.module.global(&name).ok()?;
+            (place.address() == base).then(|| (name.clone(), place.bytes()))
+        });
+        let (name, bytes) = found.next()?;
+        let name = symbol::in_source(&name).unwrap_or(name);
+        let offset = i128::from(address) - i128::from(base);
+        Some(format!("byte {offset} of `{name}`, which has {bytes} bytes"))
+    }
+
+    fn nearest_element(&self, fault: &Fault, address: u64, in_flight: &InFlight) -> Option<String> {
         let taken: Option<Vec<ResourceId>> =
             self.faulty_pass(fault).map(|pass| pass.plan.takes().collect());
         let is_taken = |extent: &&Extent| taken.as_ref().is_none_or(|ids| ids.contains(&extent.id));
@@ -112,10 +145,7 @@ impl Session {
         if nearer.is_some_and(|distance| distance < found.memory.distance(address)) {
             return None;
         }
-        let manifest = &self.program.as_ref()?.scene.manifest;
-        let (element, count) =
-            (found.element_at(address, manifest), manifest.resource(found.id).count());
-        Some(format!("{element}, which has {count} elements"))
+        self.told_element(found, address)
     }
 }
 

@@ -43,31 +43,51 @@ fn an_access_outside_is_told_by_the_element_that_it_would_be() {
             "struct S { float *to; int at; };\n__global__ void k(S s) { s.to[70005] = 1; }",
             ["write outside every allocation (4 bytes", "`far[70005]`, which has 70000 elements)"],
         ),
-        // Not memory of a resource: the message is as before.
+        // However far: it is the one whose address the code begins with, not what lies there.
+        (
+            "__global__ void k(float4 *a, float *far) { if (a[0].x == 0) a[12345678].y = 1; far[0] = 2; }",
+            ["write outside every allocation (4 bytes", "`a[12345678]`, which has 10000 elements)"],
+        ),
+        (
+            "__global__ void k(const float4 *a, float *far) { far[0] = a[10000].x + far[-80000]; }",
+            ["read outside every allocation", "elements)"],
+        ),
+        (
+            "__global__ void k(float *far) { *(float4 *)(far + 1) = make_float4(0, 0, 0, 0); }",
+            ["misaligned access (16 bytes", "`far[1]`, which has 70000 elements)"],
+        ),
+        // Not memory of a resource.
+        (
+            "__global__ void k(int *nothing) { nothing[100000] = 1; }",
+            ["write outside every allocation (4 bytes", "through a null pointer)"],
+        ),
+        (
+            "__global__ void k(int *nothing, int *none) { nothing[none[0] - 1] = 1; }",
+            ["write outside every allocation (4 bytes", "through a null pointer)"],
+        ),
         (
             "__global__ void k(const float4 *a, int *none) { none = nullptr; none[3] = a[0].x; }",
             ["write outside every allocation (4 bytes", "through a null pointer)"],
         ),
         (
             "__constant__ int table[4];\n__global__ void k(int *none) { none[0] = table[none[0] + 5]; }",
-            ["read outside every allocation", "byte 20 of an allocation of 16 bytes)"],
+            ["read outside every allocation", "byte 20 of `table`, which has 16 bytes)"],
         ),
         (
             "__device__ int table[4];\n__global__ void k(int *none) { table[none[0] + 5] = 1; }",
-            ["write outside every allocation", "byte 20 of an allocation of 16 bytes)"],
+            ["write outside every allocation", "byte 20 of `table`, which has 16 bytes)"],
         ),
     ] {
-        let manifest = MANIFEST.replace(
-            "over = 1\n",
-            if kernel.contains("S s") {
-                "over = 1\nargs = { s = { to = \"far\" } }\n"
-            } else {
-                "over = 1\n"
-            },
-        );
+        let args = match kernel {
+            of_structure if of_structure.contains("S s") => "s = { to = \"far\" }",
+            of_null if of_null.contains("*nothing") => "nothing = 0",
+            _ => "",
+        };
+        let manifest = MANIFEST.replace("over = 1\n", &format!("over = 1\nargs = {{ {args} }}\n"));
         let mut session = open(&format!("{manifest}{kernel}\n"));
         session.run_steps(1, |_| {}).unwrap();
-        let text = session.snapshot().fault.expect("the access is out of bounds").text;
+        let fault = session.snapshot().fault;
+        let text = fault.unwrap_or_else(|| panic!("{kernel} has no fault")).text;
         assert!(parts.iter().all(|part| text.contains(part)), "{kernel}: {text}");
     }
 }

@@ -505,6 +505,13 @@ pub struct Allocation {
 }
 
 impl Allocation {
+    /// Whether an address lies in it.
+    #[cfg(feature = "gl")]
+    #[doc(hidden)]
+    pub fn holds(self, address: u64) -> bool {
+        address.checked_sub(self.address).is_some_and(|offset| offset < self.bytes)
+    }
+
     /// Bytes between an address and the nearest one in it.
     #[cfg(any(feature = "cpu", feature = "gl"))]
     #[doc(hidden)]
@@ -543,6 +550,8 @@ pub struct Fault {
     pub kernel: String,
     /// The source line, where the PTX names one.
     pub location: Option<Location>,
+    /// The line of the PTX, for memory accesses.
+    pub ptx_line: Option<u32>,
     /// The inlined calls that lead there, innermost first.
     pub inlined: Vec<InlinedCall>,
     /// The block.
@@ -553,7 +562,10 @@ pub struct Fault {
     pub access: Option<(u64, u32)>,
     /// State space of the access: `global`, `shared`, `local`, …
     pub space: Option<&'static str>,
-    /// The allocation nearest to the address.
+    /// The address that this one was computed from, where the code tells: a pointer that the kernel was given, or where
+    /// a variable lies.
+    pub base: Option<u64>,
+    /// The allocation that the access was meant for: that of the base, else the nearest.
     pub nearest: Option<Allocation>,
     /// Where else threads wait, for a barrier that some threads never reach.
     pub waiting: Vec<Location>,
@@ -568,11 +580,13 @@ impl Fault {
     /// #     kind: FaultKind::InvalidRead,
     /// #     kernel: "_Z4growPf".to_owned(),
     /// #     location: None,
+    /// #     ptx_line: None,
     /// #     inlined: Vec::new(),
     /// #     block: 2.into(),
     /// #     thread: [7, 0, 0].into(),
     /// #     access: Some((0x1010, 4)),
     /// #     space: Some("shared"),
+    /// #     base: None,
     /// #     nearest: None,
     /// #     waiting: Vec::new(),
     /// # };
@@ -600,19 +614,24 @@ impl Fault {
         text + &format!(", block {}, thread {}", at(self.block), at(self.thread))
     }
 
-    /// The address of an access that would have been right, were some allocation larger or elsewhere.
+    /// The address of an access that would have been right, were some allocation larger, or elsewhere.
     #[cfg(feature = "gl")]
     #[doc(hidden)]
     pub fn missed(&self) -> Option<u64> {
-        let is_access = matches!(self.kind, FaultKind::InvalidRead | FaultKind::InvalidWrite);
-        let is_global = matches!(self.space, Some("global" | "generic"));
+        let is_access = matches!(
+            self.kind,
+            FaultKind::InvalidRead | FaultKind::InvalidWrite | FaultKind::Misaligned
+        );
+        let is_global = matches!(self.space, Some("global" | "generic" | "const"));
         let (address, _) = self.access?;
         (is_access && is_global && !self.is_null()).then_some(address)
     }
 
     fn is_null(&self) -> bool {
         let is_scratch = matches!(self.space, Some("shared" | "local" | "param"));
-        !is_scratch && self.access.is_some_and(|(address, _)| address < NULL_BYTES)
+        let is_near = |address: u64| address.wrapping_add(NULL_BYTES) < 2 * NULL_BYTES;
+        !is_scratch
+            && (self.base == Some(0) || self.access.is_some_and(|(address, _)| is_near(address)))
     }
 
     /// What `address` is, seen from the nearest allocation.
@@ -630,8 +649,9 @@ impl Fault {
     }
 }
 
-/// An address below this is an index or a member's offset from a null pointer: nothing is allocated there.
-const NULL_BYTES: u64 = 4096;
+/// An address so near to zero, on either side of it, is an element or a member of a null pointer: nothing is allocated
+/// there.
+const NULL_BYTES: u64 = 1 << 20;
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -203,11 +203,13 @@ impl GuardedModule {
             kind: FaultKind::Trap,
             kernel: name.map_or_else(|| kernel.to_owned(), |kernel| kernel.name.clone()),
             location: None,
+            ptx_line: None,
             inlined: Vec::new(),
             block: record.block,
             thread: record.thread,
             access: None,
             space: None,
+            base: None,
             nearest: None,
             waiting: Vec::new(),
         };
@@ -268,7 +270,10 @@ impl GuardedModule {
         fault.access = Some((of(access), access.bytes));
         fault.space = Some(space.map_or("generic", Space::text));
         let nearest = range.filter(|_| is_global);
+        // Where the limit is not known, the address came from anywhere.
+        fault.base = (record.limit > 0 && is_global).then_some(record.start);
         fault.nearest = nearest.map(|(address, bytes)| Allocation { address, bytes });
+        fault.ptx_line = Some(access.line).filter(|line| *line > 0);
         self.place(fault, access.location);
     }
 

@@ -23,10 +23,13 @@ pub(super) use pool::Pool;
 pub(super) use scratch::Scratch;
 
 use super::{
-    Function, LaunchOptions, Shared, abi, interp, jit::Kernel, memory::Range as Memory,
-    printf::Prints, texture::Snapshot,
+    Function, LaunchOptions, Shared, abi, interp, jit::Kernel, layout::VariablePlace,
+    memory::Range as Memory, printf::Prints, texture::Snapshot,
 };
-use crate::device::{Fault, FaultKind, LaunchConfig, Result};
+use crate::{
+    device::{Error, Fault, FaultKind, LaunchConfig, Result},
+    ptx::pass::guard::{self, Base},
+};
 
 /// Most threads of the blocks that are taken at once.
 const BATCH_THREADS: u64 = 8192;
@@ -112,7 +115,10 @@ impl Launch {
         if self.options.interprets() {
             let ran = self.interpret(shared, workspace);
             workspace.into_iter().for_each(|range| shared.arena.free_own(range));
-            return ran;
+            return ran.map_err(|error| match error {
+                Error::Fault(fault) => Error::Fault(Box::new(self.with_base(*fault))),
+                error => error,
+            });
         }
         // What compiled code writes is not known.
         shared.arena.unwritten().clear();
@@ -133,11 +139,35 @@ impl Launch {
         }
         ran?;
         let fault = run.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        fault.map_or(printed, |fault| Err(fault.into()))
+        fault.map_or(printed, |fault| Err(Error::Fault(Box::new(run.launch.with_base(*fault)))))
     }
 }
 
 impl Launch {
+    /// A fault with what the address of its access was computed from, where the code tells; then the allocation is the
+    /// one that it was meant for, however far away the access is.
+    fn with_base(&self, fault: Fault) -> Fault {
+        let base = self.base_of(&fault);
+        let nearest = base.map(|base| self.function.shared().arena.nearest(base));
+        Fault { base, nearest: nearest.unwrap_or(fault.nearest), ..fault }
+    }
+
+    fn base_of(&self, fault: &Fault) -> Option<u64> {
+        let is_global = matches!(fault.space, Some("global" | "const" | "generic"));
+        let line = fault.ptx_line.filter(|_| is_global && fault.access.is_some())?;
+        let (module, globals) = self.function.source();
+        match guard::base(module, &fault.kernel, line)? {
+            Base::Argument(offset) => {
+                let bytes = self.arguments.get(offset as usize..)?.first_chunk()?;
+                Some(u64::from_le_bytes(*bytes))
+            }
+            Base::Variable(index) => match globals.place(index)? {
+                VariablePlace::Fixed { address, .. } => Some(address),
+                VariablePlace::Shared { .. } => None,
+            },
+        }
+    }
+
     fn interpret(&self, shared: &Arc<Shared>, workspace: Option<Memory>) -> Result<()> {
         let order = interp::Order {
             program: self.function.program()?,
@@ -214,11 +244,13 @@ impl Run {
             kind,
             kernel: kernel.name.clone(),
             location: site.location.clone(),
+            ptx_line: site.line,
             inlined: site.inlined.to_vec(),
             block: self.launch.config.grid.position(block),
             thread: self.launch.config.block.position(u64::from(thread)),
             access: access.map(|(address, bytes, _)| (address, bytes)),
             space: access.and_then(|(_, _, space)| space),
+            base: None,
             nearest,
             waiting: Vec::new(),
         }

@@ -20,7 +20,7 @@ use crate::ptx::{
     ast::{FunctionKind, Module},
     operand::Symbol,
 };
-use globals::VariablePlace;
+pub(super) use globals::VariablePlace;
 
 /// Where a symbol lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

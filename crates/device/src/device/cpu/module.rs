@@ -168,6 +168,11 @@ impl Function {
         source.program.get_or_init(decode).clone()
     }
 
+    /// Its module's code, and where the variables of that lie.
+    pub(super) fn source(&self) -> (&ptx::ast::Module, &Globals) {
+        (&self.module.source.ptx, &self.module.source.globals)
+    }
+
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.module.shared
     }

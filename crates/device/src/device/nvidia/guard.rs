@@ -235,11 +235,13 @@ impl Guard {
             kind: if record.is_some() { FaultKind::Trap } else { FaultKind::Cancelled },
             kernel: kernel.to_owned(),
             location: None,
+            ptx_line: None,
             inlined: Vec::new(),
             block: [0; 3].into(),
             thread: [0; 3].into(),
             access: None,
             space: None,
+            base: None,
             nearest: None,
             waiting: Vec::new(),
         };

@@ -24,6 +24,7 @@
 //! [`Counts::unchecked`]). Surfaces: an access outside reads zero or is left out, and is not told of.
 
 mod access;
+mod base;
 mod bounds;
 mod code;
 mod extent;
@@ -46,6 +47,7 @@ use std::collections::HashMap;
 
 pub use self::{
     access::Action,
+    base::{Base, base},
     proof::{Launch, Proof},
     words::{Word, pointer_at},
 };

@@ -518,11 +518,13 @@ impl Machine {
             kind: trouble.kind,
             kernel: program.ptx.functions[self.kernel as usize].name.clone(),
             location: location::of(&program.ptx, location),
+            ptx_line: origin.map(|origin| origin.line).filter(|line| *line > 0),
             inlined: location::inlined(&program.ptx, location),
             block: self.config.grid.position(env.index),
             thread: self.config.block.position(thread.index.into()),
             access: trouble.access.map(|(address, bytes, _)| (address, bytes)),
             space: trouble.access.and_then(|(_, _, space)| space),
+            base: None,
             nearest,
             waiting: Vec::new(),
         })

@@ -94,7 +94,7 @@ pub(super) fn lower<'a, 'f>(
     let frames = if groups.is_some() { LANES as i64 } else { 1 };
     let known = Known::new(body);
     let source = Source { unit, index, function, body, frame, frames, known, headers };
-    let entry_site = sites.add(SiteKind::Poll, body.instructions().find_map(|i| i.location));
+    let entry_site = sites.add(SiteKind::Poll, body.instructions().find_map(|i| i.location), None);
     let mut lower = Lower::new(b, code, source, plan, sites);
     match (function.kind, &groups) {
         (FunctionKind::Entry, None) => kernel(&mut lower)?,

@@ -114,6 +114,8 @@ impl Reduce {
 pub(in crate::device::cpu) struct Site {
     pub(in crate::device::cpu) kind: SiteKind,
     pub(in crate::device::cpu) location: Option<Location>,
+    /// The line of the PTX.
+    pub(in crate::device::cpu) line: Option<u32>,
     pub(in crate::device::cpu) inlined: Arc<[InlinedCall]>,
 }
 

@@ -80,6 +80,8 @@ pub(super) struct Lower<'a, 'f> {
     sites: &'f mut Sites<'a>,
     /// The source line of what is made now.
     location: Option<LocationId>,
+    /// The line of the PTX that is translated.
+    line: Option<u32>,
     /// The context's address.
     context: Value,
     /// Addresses of the parameters and results of a device function; what a kernel is called with.
@@ -192,6 +194,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             plan,
             sites,
             location: body.instructions().find_map(|i| i.location),
+            line: None,
             context: arguments[0],
             arguments: arguments[1..].to_vec(),
             thread,
@@ -318,6 +321,7 @@ impl Lower<'_, '_> {
     pub(super) fn begin_instruction(&mut self, instruction: &Instruction) {
         self.open_block();
         self.location = instruction.location.or(self.location);
+        self.line = Some(instruction.line).filter(|line| *line > 0);
     }
 
     /// Opens a block for what follows if the last one has its end already; nothing reaches that block.
@@ -543,7 +547,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
-        self.sites.add(kind, self.location)
+        self.sites.add(kind, self.location, self.line)
     }
 
     /// Goes on where `fine` holds, else stops the thread.

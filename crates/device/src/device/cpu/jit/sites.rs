@@ -29,10 +29,15 @@ impl<'a> Sites<'a> {
     }
 
     /// A number for stopping at a source place for this reason.
-    pub(super) fn add(&mut self, kind: SiteKind, location: Option<LocationId>) -> u32 {
+    pub(super) fn add(
+        &mut self,
+        kind: SiteKind,
+        location: Option<LocationId>,
+        line: Option<u32>,
+    ) -> u32 {
         let inlined = location.map(|id| self.frames(id)).unwrap_or_default();
         let location = location::of(self.module, location);
-        self.sites.push(Site { kind, location, inlined });
+        self.sites.push(Site { kind, location, line, inlined });
         self.sites.len() as u32 - 1
     }
 
