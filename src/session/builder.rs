@@ -295,6 +295,10 @@ pub(super) fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic,
             Diagnostic::error(&at.file, format!("the CPU device does not support `{instruction}`"))
                 .at(at.line, (at.column > 0).then_some(at.column)),
         ),
+        device::Error::Load { location: Some(ref at), .. } => {
+            let remark = Diagnostic::error(&at.file, error.to_string());
+            Ok(remark.at(at.line, (at.column > 0).then_some(at.column)))
+        }
         device::Error::Load { .. }
         | device::Error::UnsupportedPtx { .. }
         | device::Error::NoSuchFunction { .. } => {

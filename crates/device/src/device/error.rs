@@ -129,6 +129,8 @@ pub enum Error {
         device: String,
         /// What the loader said.
         log: String,
+        /// The place of the source that it is about, where it is known.
+        location: Option<Location>,
     },
     /// PTX that this device cannot run.
     #[error("{location}the CPU device does not support `{instruction}`", location = place(.location))]
@@ -216,13 +218,13 @@ const DEVICE_RUNTIME: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaL
 
 impl Error {
     /// A module that does not load, with what the loader said and what that means where it does not say so itself.
-    pub(super) fn load(device: impl Into<String>, said: &str) -> Self {
+    pub(super) fn load(device: impl Into<String>, said: &str, location: Option<Location>) -> Self {
         let mut log = said.to_owned();
         if DEVICE_RUNTIME.iter().any(|name| said.contains(name)) {
             let cause = "kernels that launch kernels (dynamic parallelism) are not supported";
             log = format!("{cause}: {said}");
         }
-        Self::Load { device: device.into(), log }
+        Self::Load { device: device.into(), log, location }
     }
 }
 
@@ -352,6 +354,14 @@ pub struct Location {
     pub line: u32,
     /// The column, from 1; 0 where unknown.
     pub column: u32,
+}
+
+impl Location {
+    /// The place that a line of PTX comes from.
+    pub(super) fn of_ptx(text: &str, line: u32) -> Option<Self> {
+        let (file, line, column) = crate::ptx::outline::place_of(text, line)?;
+        Some(Self { file, line, column })
+    }
 }
 
 impl fmt::Display for Location {

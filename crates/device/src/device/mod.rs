@@ -576,7 +576,7 @@ impl Device {
     pub fn link(&self, inputs: &[LinkInput<'_>]) -> Result<Module> {
         if inputs.is_empty() {
             let (device, log) = (self.info().to_string(), "there is nothing to link".to_owned());
-            return Err(Error::Load { device, log });
+            return Err(Error::Load { device, log, location: None });
         }
         Ok(match self {
             Self::Nvidia(d) => Module::Nvidia(d.link(inputs)?),

@@ -87,6 +87,20 @@ impl Outline {
     }
 }
 
+/// The place of the source that a line of the text comes from: file, line and column of the last `.loc` up to there
+/// (PTX ISA section 11.5).
+pub fn place_of(text: &str, line: u32) -> Option<(String, u32, u32)> {
+    let tokens = tokens(text);
+    let words = Words { text, tokens: &tokens };
+    let all: Vec<&str> = tokens.iter().map(|token| words.of(*token)).collect();
+    let end = tokens.partition_point(|token| token.line <= line);
+    let place = all[..end].iter().rposition(|word| *word == ".loc")?;
+    let [number, line, column] = *all.get(place + 1..place + 4)? else { return None };
+    let is_file = |three: &&[&str]| three[0] == ".file" && three[1] == number;
+    let name = all.windows(3).find(is_file)?[2].trim_matches('"');
+    Some((name.to_owned(), line.parse().ok()?, column.parse().ok()?))
+}
+
 /// Tokens that have not been read yet.
 struct Words<'a> {
     text: &'a str,
@@ -219,6 +233,19 @@ mod tests {
         let is = |text| Outline::new(text).is_for_debuggers;
         assert!(is(".version 8.0 .target sm_80, debug .address_size 64"));
         assert!(!is(".version 8.0 .target sm_80 .address_size 64 .entry debug()"));
+    }
+
+    #[test]
+    fn lines_have_their_places() {
+        let text = ".entry k() {\n.loc 2 7 3\nmov.u32 %r1, 1;\n\n.loc 1 9 1, function_name $L, inlined_at 2 8 1\n\
+            odd;\n}\n.file 1 \"a b.cu\"\n.file 2 \"c.cuh\", 5, 6";
+        let place = |file: &str, line, column| Some((file.to_owned(), line, column));
+        let found = [1, 2, 4, 5, 6, 99].map(|line| place_of(text, line));
+        let [first, second] = [place("c.cuh", 7, 3), place("a b.cu", 9, 1)];
+        assert_eq!(found, [None, first.clone(), first, second.clone(), second.clone(), second]);
+        for broken in [".loc", ".loc 1 2", ".loc 1 2 3", ".file 1", ".loc 1 x 3 .file 1 \"a\""] {
+            assert_eq!(place_of(broken, 1), None, "{broken}");
+        }
     }
 
     #[test]

@@ -24,8 +24,8 @@ use super::{
 };
 use crate::{
     device::{
-        CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Parameter,
-        Result, Slice,
+        CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Location,
+        Parameter, Result, Slice,
     },
     ptx::outline::{Entry, Outline},
 };
@@ -105,7 +105,8 @@ impl Device {
         };
         let wishes = wish.map(|option| (option, 1)).into_iter().chain(options.options());
         // SAFETY: the text ends with a NUL.
-        let (raw, log) = unsafe { load_image(context, text.as_ptr().cast(), wishes)? };
+        let loaded = unsafe { load_image(context, text.as_ptr().cast(), wishes) };
+        let (raw, log) = loaded.map_err(|error| placed(error, ptx))?;
         let (device, entries) = (self.clone(), outline.entries);
         Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
     }
@@ -141,6 +142,7 @@ pub(super) fn whole(context: &CudaContext, bytes: &[u8]) -> Result<Binary> {
     Binary::new(bytes).ok_or_else(|| Error::Load {
         device: context.info().to_string(),
         log: format!("{} bytes that are no cubin or fatbin, or only a part of one", bytes.len()),
+        location: None,
     })
 }
 
@@ -153,6 +155,7 @@ pub(super) fn lowered(context: &CudaContext, ptx: &str, outline: &Outline) -> Re
     CString::new(text.as_bytes()).map_err(|error| Error::Load {
         device: context.info().to_string(),
         log: format!("byte {} of the PTX is zero", error.nul_position()),
+        location: None,
     })
 }
 
@@ -186,7 +189,20 @@ impl Log {
         }
         let (name, text) = context.driver().describe(status.code);
         let log = format!("{name} ({}), {text}\n{}", status.code, said(&self.error));
-        Err(Error::load(context.info().to_string(), log.trim()))
+        Err(Error::load(context.info().to_string(), log.trim(), None))
+    }
+}
+
+/// An error of the JIT compiler's, which names a line of the PTX, with the place that this comes from.
+fn placed(error: Error, ptx: &str) -> Error {
+    match error {
+        Error::Load { device, log, location: None } => {
+            let behind = log.split(", line ").nth(1);
+            let line = behind.and_then(|text| text.split([';', ' ', '\n']).next()?.parse().ok());
+            let location = line.and_then(|line| Location::of_ptx(ptx, line));
+            Error::Load { device, log, location }
+        }
+        error => error,
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Mod
                 None => Ok((Cow::Owned(changed), inlined)),
                 Some(diagnostic) => {
                     let log = format!("with all functions that wait inlined: {}", diagnostic.text);
-                    Err(Error::Load { device: NAME.into(), log })
+                    Err(Error::Load { device: NAME.into(), log, location: None })
                 }
             }
         }
@@ -44,7 +44,11 @@ pub(super) fn inlined<'a>(module: &'a Module, text: &str) -> Result<(Cow<'a, Mod
             Err(match first_wait(module, refused.function) {
                 Some(waits) => Sites::new(module, text).unsupported(waits, Unsupported::Part(&why)),
                 // It waits, or calls through a pointer what does, in a way that names no instruction of its own.
-                None => Error::Load { device: NAME.into(), log: format!("waiting {why}") },
+                None => Error::Load {
+                    device: NAME.into(),
+                    log: format!("waiting {why}"),
+                    location: None,
+                },
             })
         }
     }

@@ -143,7 +143,7 @@ fn frame_bytes(clif: &ir::Function) -> u64 {
 }
 
 fn refused(log: &str) -> Error {
-    Error::Load { device: NAME.into(), log: log.to_owned() }
+    Error::Load { device: NAME.into(), log: log.to_owned(), location: None }
 }
 
 /// What the edges out of a block cost, where these are more than those of a branch. The block itself may be one that

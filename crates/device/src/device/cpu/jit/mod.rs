@@ -207,5 +207,9 @@ fn kernel(
 
 /// A mistake of ours, as an error: it must never end the process.
 pub(super) fn internal(what: &str) -> Error {
-    Error::Load { device: NAME.into(), log: format!("internal error of the compiler: {what}") }
+    Error::Load {
+        device: NAME.into(),
+        log: format!("internal error of the compiler: {what}"),
+        location: None,
+    }
 }

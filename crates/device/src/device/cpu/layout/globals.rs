@@ -209,5 +209,9 @@ impl Pieces {
 }
 
 fn bad(what: &str) -> Error {
-    Error::Load { device: NAME.into(), log: format!("{what} initialises a variable") }
+    Error::Load {
+        device: NAME.into(),
+        log: format!("{what} initialises a variable"),
+        location: None,
+    }
 }
