@@ -3,7 +3,11 @@
 //! A scene is a function of its texts, its constants, the seed and what enters its steps. A run file has all of these,
 //! and digests of what came out, by which whoever repeats it knows whether it was the same.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -27,7 +31,7 @@ use crate::{
 const FORMAT: &str = "warpaint run";
 /// The newest version. Every older one is read: before 3 no text says what entered its reset passes, before 2 one text
 /// at most takes over at a step.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The bytes of a digest.
 const DIGEST: usize = 16;
 /// So many digests of past steps are in a file at most.
@@ -71,6 +75,9 @@ pub struct Run {
     /// The folders of `-I`, as names of files go.
     #[serde(default)]
     pub include: Vec<String>,
+    /// Folders that are only gone through on the way to a file, as names of files go.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub folders: BTreeSet<String>,
     /// The files among them that are given to resources by `--load`.
     #[serde(default)]
     pub loads: BTreeMap<String, String>,
@@ -195,9 +202,8 @@ impl Run {
     /// A sentence.
     pub fn unpack(&self, interrupt: &Interrupt) -> Result<Option<Unpacked>, String> {
         let Some(files) = &self.files else { return Ok(None) };
-        let folders: Vec<String> =
-            self.include.iter().chain(self.loads.values()).cloned().collect();
-        Unpacked::new(files, &folders, interrupt).map(Some)
+        let others: Vec<String> = self.include.iter().chain(self.loads.values()).cloned().collect();
+        Unpacked::new(files, &self.folders, &others, interrupt).map(Some)
     }
 
     /// What the scene is compiled with; `files` are those of the run.
@@ -373,6 +379,7 @@ impl Session {
             digests: Vec::new(),
             files: None,
             include: reading.include_dirs(),
+            folders: reading.passed_folders(),
             loads: reading.loads(),
         })
     }

@@ -1,7 +1,7 @@
 //! The files that a scene reads beside its own one, and their copies in a run file.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     fs,
     io::{self, Write as _},
@@ -60,6 +60,8 @@ pub struct RunFile {
 enum Content {
     Text(String),
     Base64(String),
+    /// It is the file of this name: a link to it, or the same one.
+    Same(String),
 }
 
 impl RunFile {
@@ -76,15 +78,27 @@ impl RunFile {
         match &self.content {
             Content::Text(text) => text.len(),
             Content::Base64(text) => text.len() / 4 * 3,
+            Content::Same(_) => 0,
         }
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, String> {
+    /// What it has, where it is none of the others.
+    fn bytes(&self) -> Result<Option<Vec<u8>>, String> {
         match &self.content {
-            Content::Text(text) => Ok(text.clone().into_bytes()),
+            Content::Text(text) => Ok(Some(text.clone().into_bytes())),
             Content::Base64(text) => BASE64_STANDARD
                 .decode(text)
+                .map(Some)
                 .map_err(|error| format!("it is damaged: the file {}: {error}", self.name)),
+            Content::Same(_) => Ok(None),
+        }
+    }
+
+    /// The name of the file that it is.
+    fn same(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text(_) | Content::Base64(_) => None,
+            Content::Same(name) => Some(name),
         }
     }
 }
@@ -155,7 +169,15 @@ impl Reading {
         // A file may be known by several paths.
         let named: BTreeMap<String, &Path> = self.stamps()?.into_keys().filter_map(named).collect();
         let mut files = Vec::new();
+        // A compiler tells by the file itself whether it has read it before (`#pragma once`).
+        let mut read: BTreeMap<PathBuf, String> = BTreeMap::new();
         for (name, path) in named {
+            let itself = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            if let Some(same) = read.get(&itself) {
+                files.push(RunFile { name, content: Content::Same(same.clone()) });
+                continue;
+            }
+            read.insert(itself, name.clone());
             let bytes = file::read_regular(path, MOST_BYTES);
             let bytes = bytes.map_err(|error| Error::of_file("read", path, error.into()))?;
             files.push(RunFile::of(name, bytes));
@@ -176,6 +198,22 @@ impl Reading {
         let roots = self.roots();
         let folders = self.include_dirs.iter();
         folders.filter_map(|folder| self.name_of(folder, &roots)).collect()
+    }
+
+    /// The names of folders that are only gone through on the way to a file, as in `folder/../x.h`.
+    pub(super) fn passed_folders(&self) -> BTreeSet<String> {
+        let roots = self.roots();
+        let used = self.used.iter().flat_map(|used| used.iter());
+        let passed = used.flat_map(|file| {
+            let parts: Vec<Component<'_>> = file.path.components().collect();
+            let ups = (1..parts.len()).filter(|at| parts[*at] == Component::ParentDir);
+            let folders: Vec<PathBuf> = ups.map(|at| parts[..at].iter().collect()).collect();
+            folders
+        });
+        passed
+            .filter_map(|folder| self.name_of(&folder, &roots))
+            .filter(|name| !name.is_empty())
+            .collect()
     }
 
     /// What a run file calls the file, or the folder, at `path`: one name, whatever it is reached by.
@@ -311,23 +349,25 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Writes `files`; `folders` are there, too. Until `interrupt` is raised: then nothing is left of it.
+    /// Writes `files`, and makes `folders`. Until `interrupt` is raised: then nothing is left of it. `others` are names of
+    /// files or folders that [`Unpacked::place`] is asked for.
     ///
     /// # Errors
     /// A sentence.
     pub(super) fn new(
         files: &[RunFile],
-        folders: &[String],
+        folders: &BTreeSet<String>,
+        others: &[String],
         interrupt: &Interrupt,
     ) -> Result<Self, String> {
         let system = |error| format!("its files cannot be unpacked: {error}");
-        if files.len() > MOST_FILES {
-            let count = files.len();
+        let count = files.len() + folders.len();
+        if count > MOST_FILES {
             return Err(format!("it is damaged: it has {count} files, and at most {MOST_FILES}"));
         }
         let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
         let mut depth = 0;
-        for name in files.iter().map(|file| &file.name).chain(folders) {
+        for name in files.iter().map(|file| &file.name).chain(folders).chain(others) {
             let (up, _) =
                 way(name).ok_or_else(|| format!("it is damaged: it has a file {name:?}"))?;
             depth = depth.max(up);
@@ -342,7 +382,22 @@ impl Unpacked {
             if interrupt.is_raised() {
                 return Err("its files were not unpacked to the end".to_owned());
             }
-            write_new(&unpacked.place(&file.name), &file.bytes()?).map_err(system)?;
+            if let Some(bytes) = file.bytes()? {
+                write_new(&unpacked.place(&file.name), &bytes).map_err(system)?;
+            }
+        }
+        for folder in folders {
+            fs::create_dir_all(unpacked.place(folder)).map_err(system)?;
+        }
+        let own = files.iter().filter(|file| file.same().is_none());
+        let own: BTreeSet<&str> = own.map(|file| file.name.as_str()).collect();
+        for file in files {
+            if let Some(same) = file.same() {
+                if !own.contains(same) {
+                    return Err(format!("it is damaged: it has no file {same:?}"));
+                }
+                link(&unpacked.place(same), &unpacked.place(&file.name)).map_err(system)?;
+            }
         }
         Ok(unpacked)
     }
@@ -366,6 +421,18 @@ impl Unpacked {
     fn folder(&self, up: usize) -> PathBuf {
         (up..self.depth).rev().map(|level| format!("above-{level}")).collect()
     }
+}
+
+/// Lets `place`, where nothing is, be the file `same`, too.
+fn link(same: &Path, place: &Path) -> io::Result<()> {
+    if let Some(folder) = place.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    #[cfg(unix)]
+    let made = std::os::unix::fs::symlink(same, place);
+    #[cfg(not(unix))]
+    let made = fs::copy(same, place).map(drop);
+    made
 }
 
 /// Writes a file in a folder that nobody else writes to: no link leads out of it. A second one of that name is an error.

@@ -465,7 +465,7 @@ fn a_recorded_run_is_repeated_to_the_bit() {
             "damaged.json: it is no run file, or a damaged one: ",
         ),
         (text.replacen("warpaint run", "other", 1), "it is a `other`, and no `warpaint run`"),
-        (text.replacen("\"version\": 3", "\"version\": 9", 1), "its version, 9, is newer than 3"),
+        (text.replacen("\"version\": 4", "\"version\": 9", 1), "its version, 9, is newer than 4"),
         (text.replacen("\"steps\": 40", "\"steps\": -1", 1), "it is damaged: "),
         (
             text.replacen("\"steps\": 40", "\"steps\": 18446744073709551615", 1),

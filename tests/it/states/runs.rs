@@ -92,6 +92,27 @@ fn folders_of_headers_may_lie_in_each_other() {
     assert_eq!(repeated(at, &["-I", &sub, "-I", &lib]), [[765], [765]]);
 }
 
+/// Compiled where it lies, a file is one by whatever name it is included, and so it is where its run is repeated.
+#[test]
+#[cfg(unix)]
+fn links_and_folders_on_the_way_are_in_the_run_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "/*---\n[array.a]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+                #include \"b.h\"\n#include \"x.h\"\n#include \"sub/link.h\"\n#include \"empty/../c.h\"\n\
+                __global__ void k(int *a) { if (threadIdx.x == 0) a[0] = x() + C; }\n";
+    fs::write(at.join("scene.cu"), text).unwrap();
+    fs::write(at.join("x.h"), "#pragma once\n__device__ int x() { return 40; }\n").unwrap();
+    fs::write(at.join("c.h"), "#define C 2\n").unwrap();
+    for folder in ["sub", "empty"] {
+        fs::create_dir(at.join(folder)).unwrap();
+    }
+    for (target, link) in [("x.h", "b.h"), ("../x.h", "sub/link.h")] {
+        std::os::unix::fs::symlink(target, at.join(link)).unwrap();
+    }
+    assert_eq!(repeated(at, &[]), [[42], [42]]);
+}
+
 /// A header in a folder of `-I` names another by the way over the folder above.
 #[test]
 fn headers_from_afar_may_lie_beside_their_folder() {
