@@ -1,5 +1,7 @@
 //! Pictures as texels: the lowest row first, as views show it.
 
+mod gray;
+
 use std::io::Cursor;
 
 use exr::meta::{MetaData, header::Header};
@@ -56,7 +58,10 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
         return Err(Error::Format(text.to_owned()));
     }
     if reader.format() == Some(ImageFormat::OpenExr) {
-        check_layers(content, size)?;
+        let data = layers(content, size)?;
+        if gray::is_gray(&data) {
+            return gray::decode(content, size);
+        }
     }
     let mut decoder = reader.into_decoder().map_err(wrong)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -85,9 +90,9 @@ fn too_large(needed: u64) -> Error {
     Error::Format(format!("it takes {needed} bytes when it is unpacked, more than {DECODED_LIMIT}"))
 }
 
-/// That the layers of an OpenEXR file are not much larger than what is seen of them: all of their pixels are unpacked,
+/// The layers of an OpenEXR file, which are not much larger than what is seen of them: all of their pixels are unpacked,
 /// also those outside the display window, whose size is the picture's.
-fn check_layers(content: &[u8], [width, height]: [u64; 2]) -> Result<()> {
+fn layers(content: &[u8], [width, height]: [u64; 2]) -> Result<MetaData> {
     let wrong = |error: exr::error::Error| Error::Format(format!("it cannot be read: {error}"));
     let data = MetaData::read_from_buffered(content, false).map_err(wrong)?;
     let pixels = |header: &Header| {
@@ -108,7 +113,7 @@ fn check_layers(content: &[u8], [width, height]: [u64; 2]) -> Result<()> {
         let text = format!("its layers have {found} pixels, of which {width} x {height} are seen");
         return Err(Error::Format(text));
     }
-    Ok(())
+    Ok(data)
 }
 
 /// Whether what a camera says of a picture turns its sides into one another.

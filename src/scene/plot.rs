@@ -49,8 +49,15 @@ pub enum PlotKind {
 /// Which values a line goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// All elements of a buffer or array.
-    Elements,
+    /// Elements of a buffer or array, each of which lies the same number of elements behind the one before.
+    Elements {
+        /// The first.
+        first: u64,
+        /// How far the next one is.
+        step: u64,
+        /// How many there are.
+        count: u64,
+    },
     /// A row of a flat texture.
     Row(u32),
     /// A column of a flat texture.

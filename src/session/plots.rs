@@ -208,7 +208,7 @@ fn empty(declared: &Plot, manifest: &Manifest) -> Chart {
         }
         PlotKind::Line { along, .. } => {
             let x_label = match along {
-                Along::Elements => "element",
+                Along::Elements { .. } => "element",
                 Along::Row(_) => "x",
                 Along::Column(_) => "y",
             };
@@ -258,15 +258,19 @@ fn values(
             let [_, height, _] = texture.region().size();
             stream.download(texture.region().part([column as usize, 0, 0], [1, height, 1])?)?
         }
-        (Along::Elements, Some(texture)) => stream.download(texture.region())?,
-        (Along::Elements | Along::Row(_) | Along::Column(_), None) => {
+        (Along::Elements { first, step, count }, None) => {
             // Of structures the field alone: they may have many others.
-            let (bytes, stride) = (selected.part.element.bytes(), selected.of.bytes().max(1));
+            let (bytes, each) = (selected.part.element.bytes(), selected.of.bytes().max(1));
             let elements = borrowed.linear(stream)?;
-            let count = elements.bytes() / stride;
-            let fields = elements.slice(selected.part.offset.min(elements.bytes())..)?;
+            let (stride, count) = (each * step as usize, count as usize);
+            let start = each * first as usize + selected.part.offset;
+            let fields = elements.slice(start.min(elements.bytes())..)?;
             let pitch = Pitch { row_bytes: stride, rows: count };
             stream.download(fields.rows(pitch, [bytes, count, 1])?)?
+        }
+        // The manifest gives textures cuts alone, and others elements.
+        (Along::Elements { .. }, Some(_)) | (Along::Row(_) | Along::Column(_), None) => {
+            return Ok(None);
         }
     };
     Ok(Some(Awaited::Values(readback)))

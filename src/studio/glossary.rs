@@ -195,7 +195,10 @@ const KEYS: &[(&str, &[&str])] = &[
     ),
     ("stat", &["name", "of", "map", "reduce"]),
     ("check", &["stat", "after", "min", "max", "equals", "tolerance", "drift"]),
-    ("plot", &["name", "title", "kind", "of", "bins", "range", "row", "column", "log", "unit"]),
+    (
+        "plot",
+        &["name", "title", "kind", "of", "bins", "range", "row", "column", "size", "log", "unit"],
+    ),
     (
         "golden",
         &[

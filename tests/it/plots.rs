@@ -67,6 +67,18 @@ name = "odd"
 kind = "line"
 of = "odd"
 log = true
+[[plot]]
+name = "array-row"
+kind = "line"
+of = "value.x"
+size = [40, 25]
+row = 24
+[[plot]]
+name = "array-column"
+kind = "line"
+of = "value"
+size = [100, 10]
+column = 99
 ---*/
 __global__ void fill(int2 *value, cudaSurfaceObject_t field, int step)
 {
@@ -124,6 +136,9 @@ fn each_kind_has_the_numbers_of_the_scene() {
     assert_eq!(values(&plots[3], 0), (0..8).map(|x| f64::from(x) + 200.0).collect::<Vec<_>>());
     assert_eq!(values(&plots[4], 0), [7.0, 107.0, 207.0, 307.0]);
     assert_eq!(values(&plots[5], 0), [0.5, 1.5, 2.0, 65504.0, -4.0]);
+    assert_eq!(values(&plots[6], 0), (960..1000).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(values(&plots[7], 0), (0..10).map(|y| f64::from(99 + 100 * y)).collect::<Vec<_>>());
+    assert_eq!(values(&plots[7], 1), [4.0; 10]);
 }
 
 #[test]

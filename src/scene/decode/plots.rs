@@ -2,8 +2,8 @@
 
 use toml::de::DeValue;
 
-use super::{checks::measured, fields::Fields, selection};
-use crate::scene::{Along, Manifest, Measured, Plot, PlotKind, Texels};
+use super::{checks::measured, fields::Fields, selection, views::size_of_rows};
+use crate::scene::{Along, Manifest, Measured, Plot, PlotKind, Resource, Texels};
 
 /// Plots that a scene can have: each is computed whenever statistics are taken.
 const MOST_PLOTS: usize = 32;
@@ -117,50 +117,73 @@ fn histogram(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Plot
 
 fn line(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<PlotKind> {
     let of = selection::read(table, "of", manifest);
-    table.know(&["row", "column"]);
+    table.know(&["row", "column", "size"]);
     let of = of?;
     let resource = manifest.resource(of.of);
     let along = match resource.texture() {
-        Some(texture) => along(table, &resource.name, texture)?,
-        None => {
-            for key in ["row", "column"] {
-                if table.has(key) {
-                    let text = format!(
-                        "`{}` has no rows: a line goes through its elements",
-                        resource.name
-                    );
-                    table.complain_about(key, text);
-                }
-            }
-            Along::Elements
-        }
+        Some(texture) => of_texture(table, &resource.name, texture)?,
+        None => of_elements(table, resource)?,
     };
-    if along == Along::Elements && resource.count() > MOST_VALUES {
-        let (name, count) = (&resource.name, resource.count());
-        let text = format!("`{name}` has {count} elements, and a line at most {MOST_VALUES}");
-        table.complain_about("of", text);
-    }
     Some(PlotKind::Line { of, along })
 }
 
-/// The row or the column of a texture.
-fn along(table: &mut Fields<'_, '_, '_>, name: &str, texture: &Texels) -> Option<Along> {
+/// A row, or a column.
+enum Cut {
+    Row(u32),
+    Column(u32),
+}
+
+/// The one of both that a table names, of so many columns and rows; `None` where that is wrong.
+fn cut(table: &mut Fields<'_, '_, '_>, name: &str, [width, height]: [u32; 2]) -> Option<Cut> {
+    let number = |table: &mut Fields<'_, '_, '_>, key, sides: u32| {
+        table.integer(key, 0, i64::from(sides) - 1).map(|number| number as u32)
+    };
+    match (table.has("row"), table.has("column")) {
+        (true, false) => number(table, "row", height).map(Cut::Row),
+        (false, true) => number(table, "column", width).map(Cut::Column),
+        (true, true) | (false, false) => {
+            table.complain(&format!("needs `row` or `column` of `{name}`"));
+            None
+        }
+    }
+}
+
+fn of_texture(table: &mut Fields<'_, '_, '_>, name: &str, texture: &Texels) -> Option<Along> {
+    if table.has("size") {
+        let text =
+            format!("the texture `{name}` has a size of its own: `size` is for buffers and arrays");
+        table.complain_about("size", text);
+    }
     if texture.dimensions != 2 {
         let text = format!("a line is of a 2-D texture, and `{name}` is {}-D", texture.dimensions);
         table.complain_about("of", text);
         return None;
     }
     let [width, height, _] = texture.size;
-    match (table.has("row"), table.has("column")) {
-        (true, false) => {
-            table.integer("row", 0, i64::from(height) - 1).map(|row| Along::Row(row as u32))
-        }
-        (false, true) => {
-            table.integer("column", 0, i64::from(width) - 1).map(|at| Along::Column(at as u32))
-        }
-        (true, true) | (false, false) => {
-            table.complain(&format!("needs `row` or `column` of the texture `{name}`"));
-            None
-        }
+    Some(match cut(table, name, [width, height])? {
+        Cut::Row(row) => Along::Row(row),
+        Cut::Column(column) => Along::Column(column),
+    })
+}
+
+/// Through all elements, or through a row or a column of those that lie in rows.
+fn of_elements(table: &mut Fields<'_, '_, '_>, resource: &Resource) -> Option<Along> {
+    if ["row", "column", "size"].iter().any(|key| table.has(key)) {
+        let [width, height] = size_of_rows(table, "of", resource)?;
+        let [columns, rows] = [width, height].map(u64::from);
+        return Some(match cut(table, &resource.name, [width, height])? {
+            Cut::Row(row) => {
+                Along::Elements { first: u64::from(row) * columns, step: 1, count: columns }
+            }
+            Cut::Column(column) => {
+                Along::Elements { first: column.into(), step: columns, count: rows }
+            }
+        });
     }
+    let (name, count) = (&resource.name, resource.count());
+    if count > MOST_VALUES {
+        let text = format!("`{name}` has {count} elements, and a line at most {MOST_VALUES}");
+        table.complain_about("of", text);
+    }
+    Some(Along::Elements { first: 0, step: 1, count })
 }

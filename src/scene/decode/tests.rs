@@ -265,7 +265,8 @@ fn faults_of_plots() {
     let line = |more: &str| plot(&format!("kind = \"line\"\n{more}"));
     let large = "of = \"a\"\n[array.a]\ntype = \"float\"\ncount = 1048577";
     check_more(&line(large), &[("11:6", "at most 1048576")]);
-    check_more(&line("of = \"position\"\nrow = 3"), &[("12:7", "has no rows")]);
+    check_more(&line("of = \"position\"\nrow = 3"), &[("11:6", "`size = [width, height]`")]);
+    check_more(&line("of = \"position\"\nsize = [2, 2]"), &[("8:1", "needs `row` or `column`")]);
     let texture = "[texture.t]\nformat = \"r32f\"\nsize = [8, 4]\n";
     let of_texture = |more: &str| format!("{texture}{}", line(&format!("of = \"t\"\n{more}")));
     check_more(&of_texture(""), &[("11:1", "needs `row` or `column`")]);

@@ -323,11 +323,21 @@ fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
         return Some(Grid { of, size: flat_size(manifest, of) });
     }
     expect_drawable(table, "texture", resource);
+    Some(Grid { of, size: size_of_rows(table, "texture", resource)? })
+}
+
+/// How the elements of a buffer or array, which `key` names, lie in rows: `size`.
+pub(super) fn size_of_rows(
+    table: &mut Fields<'_, '_, '_>,
+    key: &'static str,
+    resource: &Resource,
+) -> Option<[u32; 2]> {
+    let name = &resource.name;
     if !table.has("size") {
         let text = format!(
             "`{name}` is no texture: how its elements lie in rows says `size = [width, height]`"
         );
-        table.complain_about("texture", text);
+        table.complain_about(key, text);
     }
     let size = table.sides("size", LONGEST_SIDE)?;
     let needed = size.map(u64::from).iter().product::<u64>();
@@ -339,7 +349,7 @@ fn grid(table: &mut Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Grid> {
         );
         table.complain_about("size", text);
     }
-    Some(Grid { of, size })
+    Some(size)
 }
 
 fn flat_size(manifest: &Manifest, texture: ResourceId) -> [u32; 2] {

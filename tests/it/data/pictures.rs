@@ -117,6 +117,38 @@ fn jpeg_openexr_and_radiance_are_read() {
     }
 }
 
+/// Of 4 x 3 pixels, which are numbered from 0 in quarters, the right three columns of the lower two rows are seen.
+fn write_gray(path: &std::path::Path, channel: &str, halves: bool) {
+    use exr::prelude::*;
+    let values = (0..12).map(|i| i as f32 / 4.0);
+    let samples = match halves {
+        true => FlatSamples::F16(values.map(f16::from_f32).collect()),
+        false => FlatSamples::F32(values.collect()),
+    };
+    let channels = AnyChannels::sort(vec![AnyChannel::new(channel, samples)].into());
+    let attributes = LayerAttributes::named("depth");
+    let mut layer = Layer::new((4, 3), attributes, Encoding::FAST_LOSSLESS, channels);
+    layer.attributes.layer_position = Vec2(-1, -1);
+    let window = IntegerBounds::from_dimensions((3, 2));
+    Image::new(ImageAttributes::new(window), layer).write().to_file(path).unwrap();
+}
+
+/// A depth, a mask or a luminance.
+#[test]
+fn openexr_of_one_channel_is_gray() {
+    let folder = Folder::new();
+    for (channel, halves) in [("Y", false), ("Z", true)] {
+        write_gray(&folder.path("a.exr"), channel, halves);
+        let manifest =
+            [texture("one", "r32f", "a.exr"), texture("four", "rgba16f", "a.exr")].concat();
+        let mut session = folder.begun(&warpaint::Device::cpu().unwrap(), &scene(&manifest, ""));
+        let seen = [9.0, 10.0, 11.0, 5.0, 6.0, 7.0].map(|i: f32| i / 4.0);
+        assert_eq!(read::<f32>(&mut session, "one"), seen, "{channel}");
+        let four = seen.map(|value| [value, value, value, 1.0].map(half::f16::from_f32));
+        assert_eq!(read::<half::f16>(&mut session, "four"), four.as_flattened(), "{channel}");
+    }
+}
+
 #[test]
 fn arrays_of_texels_are_those_that_npy_writes() {
     on_each_device(|device| {
