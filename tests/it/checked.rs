@@ -63,6 +63,51 @@ fn mistakes_are_told_at_their_lines_and_with_what_they_access() {
     place.run(&["render", scene, "--device", "cpu"]).expect(0, &[]);
 }
 
+/// Bytes of one word that several threads write, and texels of a surface.
+#[test]
+fn races_of_bytes_and_of_texels_are_told() {
+    let place = Workplace::new();
+    let text = "/*---
+[texture.t]
+format = 'r32f'
+size = [64, 1]
+[array.x]
+type = 'float'
+count = 64
+[[pass]]
+kernel = 'k'
+block = 64
+grid = 1
+---*/
+__global__ void k(float *x, cudaSurfaceObject_t t)
+{
+    __shared__ unsigned char s[64];
+    int i = threadIdx.x;
+    s[i] = i;
+    SYNC1
+    x[i] = s[i / 4 * 4] + s[i / 4 * 4 + 1];
+    surf2Dwrite(x[i], t, 4 * i, 0);
+    SYNC2
+    float v;
+    surf2Dread(&v, t, 4 * (63 - i), 0);
+    x[i] = v;
+}
+";
+    let [bytes, texels] = ["x[i] = s[", "surf2Dread"].map(|part| line(text, part));
+    for (first, second, found) in [
+        ("__syncthreads();", "__syncthreads();", &[][..]),
+        ("", "__syncthreads();", &[("bytes of shared memory", bytes)][..]),
+        ("__syncthreads();", "", &[("bytes of surface memory", texels)][..]),
+    ] {
+        let text = text.replace("SYNC1", first).replace("SYNC2", second);
+        let ended = place.run(&["render", place.file("races.cu", &text), "--checked"]);
+        let told: Vec<String> = found.iter().map(|(_, line)| format!("races.cu:{line}:")).collect();
+        let parts = told.iter().map(String::as_str).chain(found.iter().map(|(what, _)| *what));
+        ended.expect(i32::from(!found.is_empty()), &parts.collect::<Vec<_>>());
+        assert_eq!(ended.err.matches("race: ").count(), found.len(), "{}", ended.err);
+    }
+}
+
 #[test]
 fn a_mistake_is_a_failed_check_of_the_test_mode() {
     let place = Workplace::new();

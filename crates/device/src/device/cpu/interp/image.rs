@@ -1,13 +1,24 @@
 //! Texture and surface instructions: the device's own sampler does them, as for compiled code.
 
 use super::{
+    block::Env,
     machine::{Machine, Step},
-    program::{Image, ImageCall},
+    program::{Image, ImageCall, Inst},
+    shadow::Full,
     thread::Thread,
+    watch::{Region, Touch},
 };
+use crate::device::{FaultKind, cpu::texture::SurfaceAccess};
 
 impl Machine {
-    pub(super) fn image(&mut self, thread: &mut Thread, image: &Image, handle: u64) -> Step {
+    pub(super) fn image(
+        &mut self,
+        env: &Env,
+        thread: &mut Thread,
+        inst: &Inst,
+        image: &Image,
+        handle: u64,
+    ) -> Step {
         let mut at = [0; 4];
         for (to, slot) in at.iter_mut().zip(&image.at) {
             *to = thread.slot(*slot) as u32;
@@ -21,7 +32,18 @@ impl Machine {
         for (to, slot) in data.chunks_mut(width).zip(&image.data) {
             to.copy_from_slice(&thread.slot(*slot).to_le_bytes()[..width]);
         }
-        let (objects, signed) = (&self.objects, at.map(u32::cast_signed));
+        let signed = at.map(u32::cast_signed);
+        match image.call {
+            ImageCall::Read(access) => {
+                self.touch_surface(env, thread, inst, (handle, access, signed), Touch::Read)?;
+            }
+            ImageCall::Write(access) => {
+                self.touch_surface(env, thread, inst, (handle, access, signed), Touch::Write)?;
+            }
+            // Textures are constant while a kernel runs.
+            ImageCall::Fetch(_) | ImageCall::QueryTexture(_) | ImageCall::QuerySurface(_) => {}
+        }
+        let objects = &self.objects;
         let data: [u8; 16] = match image.call {
             ImageCall::Fetch(fetch) => bytemuck::cast(objects.fetch(handle, fetch, at, offset)?),
             ImageCall::Read(access) => objects.read_surface(handle, access, signed)?,
@@ -47,5 +69,21 @@ impl Machine {
             Self::write(thread, resident, 1);
         }
         Ok(())
+    }
+
+    /// Tells the checker of an access to a surface.
+    fn touch_surface(
+        &mut self,
+        env: &Env,
+        thread: &Thread,
+        inst: &Inst,
+        (handle, access, at): (u64, SurfaceAccess, [i32; 4]),
+        touch: Touch,
+    ) -> Step {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
+        let place = self.objects.place_in_surface(handle, access, at, touch.writes())?;
+        let Some(place) = place else { return Ok(()) };
+        let touched = watch.touch(env, thread.index, inst.site, Region::Surface, place, touch);
+        Ok(touched.map_err(|Full| FaultKind::TooMuchToCheck)?)
     }
 }

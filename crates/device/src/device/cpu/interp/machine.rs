@@ -234,7 +234,7 @@ impl Machine {
             Action::Mbarrier(operand, mbarrier) => {
                 self.mbarrier(env, thread, inst, (operand, mbarrier), &s)?;
             }
-            Action::Image(image) => self.image(thread, image, s[0])?,
+            Action::Image(image) => self.image(env, thread, inst, image, s[0])?,
             Action::Alloca => {
                 let align = if s[1] > 1 { s[1].next_power_of_two().min(1 << 16) } else { 16 };
                 let start = thread.local.top.next_multiple_of(align);

@@ -94,10 +94,17 @@ const NOBODY: Seen = Seen { site: 0, time: 0, block: 0, thread: 0, bytes: 0, kin
 #[derive(Debug, Default)]
 struct Cells<const PLACES: usize>(HashMap<u64, Box<[[Seen; PLACES]]>>);
 
-/// The last accesses to all memory. Strong ones are rare, and take no memory where there are none.
+/// Places of a kind's plain accesses: the last write, and two reads.
+const PLAIN: usize = 3;
+/// Those of the bytes of a cell, each by itself.
+const BYTEWISE: usize = PLAIN * CELL as usize;
+
+/// The last accesses to all memory. Those to a part of a word are kept for each byte: threads that write the bytes of
+/// one word do not let each other be forgotten. They, and strong ones, take no memory where there are none.
 #[derive(Debug)]
 pub(super) struct Accesses {
-    plain: Cells<3>,
+    plain: Cells<PLAIN>,
+    bytewise: Cells<BYTEWISE>,
     strong: Cells<4>,
     /// The bytes that further cells may take.
     free: usize,
@@ -110,7 +117,8 @@ pub(super) struct Full;
 impl Accesses {
     /// None yet, and at most so many bytes for them: for each byte that a kernel accesses they take more than ten.
     pub(super) fn within(free: usize) -> Self {
-        Self { plain: Cells::default(), strong: Cells::default(), free }
+        let (plain, bytewise, strong) = (Cells::default(), Cells::default(), Cells::default());
+        Self { plain, bytewise, strong, free }
     }
 
     /// Records an access of `bytes` at `address`; gives `found` each earlier one that conflicts with it and is not
@@ -133,7 +141,8 @@ impl Accesses {
             let next = (start + CELL).min(end);
             let mask = (at - start..next - start).fold(0u8, |mask, byte| mask | 1 << byte);
             let seen = Seen { bytes: mask, ..seen };
-            for earlier in self.plain.cell(start).iter().chain(self.strong.cell(start)) {
+            let plain = self.plain.cell(start).iter().chain(self.bytewise.cell(start));
+            for earlier in plain.chain(self.strong.cell(start)) {
                 let overlaps = earlier.time != 0 && earlier.bytes & mask != 0;
                 if overlaps
                     && let Some(conflict) = earlier.kind.conflict(seen.kind)
@@ -142,12 +151,20 @@ impl Accesses {
                     found(earlier, conflict);
                 }
             }
-            let cell: &mut [Seen] = if seen.kind.is_strong() {
-                self.strong.cell_mut(start, &mut self.free)?
+            if seen.kind.is_strong() {
+                let cell = self.strong.cell_mut(start, &mut self.free)?;
+                keep(&mut cell[seen.kind.places()], seen, &ordered);
+            } else if next - at == CELL {
+                let cell = self.plain.cell_mut(start, &mut self.free)?;
+                keep(&mut cell[seen.kind.places()], seen, &ordered);
             } else {
-                self.plain.cell_mut(start, &mut self.free)?
-            };
-            keep(&mut cell[seen.kind.places()], seen, &ordered);
+                let cell = self.bytewise.cell_mut(start, &mut self.free)?;
+                for byte in at - start..next - start {
+                    let own = &mut cell[PLAIN * byte as usize..][..PLAIN];
+                    let seen = Seen { bytes: 1 << byte, ..seen };
+                    keep(&mut own[seen.kind.places()], seen, &ordered);
+                }
+            }
             at = next;
         }
         Ok(())
@@ -156,6 +173,7 @@ impl Accesses {
     /// Nothing was accessed in a range yet.
     pub(super) fn forget(&mut self, address: u64, bytes: u64) {
         self.plain.forget(address, bytes, &mut self.free);
+        self.bytewise.forget(address, bytes, &mut self.free);
         self.strong.forget(address, bytes, &mut self.free);
     }
 }
@@ -310,8 +328,22 @@ mod tests {
         let mut accesses = Accesses::within(1 << 20);
         assert!(races(&mut accesses, 4096, 1, seen(1, Kind::Write)).is_empty());
         assert!(races(&mut accesses, 4097, 1, seen(2, Kind::Write)).is_empty());
-        assert_eq!(races(&mut accesses, 4096, 4, seen(3, Kind::Read)), [2]);
+        assert_eq!(races(&mut accesses, 4096, 4, seen(3, Kind::Read)), [1, 2]);
         assert_eq!(races(&mut accesses, 4096, 1, seen(1, Kind::Write)), [2, 3][1..]);
+    }
+
+    /// Channels of a pixel: none of the threads that write or read one is forgotten for the others.
+    #[test]
+    fn each_byte_of_a_word_has_its_last_accesses() {
+        for (first, then) in [(Kind::Write, Kind::Read), (Kind::Read, Kind::Write)] {
+            let mut accesses = Accesses::within(1 << 20);
+            for thread in 0..4 {
+                let own = seen(thread, first);
+                assert_eq!(races(&mut accesses, thread.into(), 1, own), [0; 0]);
+            }
+            assert_eq!(races(&mut accesses, 0, 4, seen(9, then)), [0, 1, 2, 3]);
+            assert_eq!(races(&mut accesses, 2, 2, seen(8, Kind::Write)), [9, 2, 3]);
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(super) enum Region {
     Shared,
     Local,
     Global,
+    /// Texels of an array, which all have a value.
+    Surface,
 }
 
 impl Region {
@@ -40,6 +42,7 @@ impl Region {
             Self::Shared => "shared",
             Self::Local => "local",
             Self::Global => "global",
+            Self::Surface => "surface",
         }
     }
 }
@@ -226,7 +229,7 @@ impl Watch {
         let here = (site, env.index, thread, touch.action());
         let shown = if region == Region::Shared { address - env.shared.address } else { address };
         let access = (region.name(), shown, bytes);
-        if self.check.uninitialised {
+        if self.check.uninitialised && region != Region::Surface {
             if touch.reads() && self.is_unwritten(region, address, bytes) {
                 self.add(FindingKind::Uninitialised, Some(access), here, None);
             }

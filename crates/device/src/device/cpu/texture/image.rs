@@ -172,7 +172,7 @@ impl Image {
     }
 
     #[inline]
-    fn place(&self, offset: u64, bytes: usize) -> Option<u64> {
+    pub(super) fn place(&self, offset: u64, bytes: usize) -> Option<u64> {
         let end = offset.wrapping_add(bytes as u64);
         (end <= self.bytes && end > offset).then(|| self.address.wrapping_add(offset))
     }

@@ -114,6 +114,27 @@ impl SurfaceImage {
         format!("a surface of shape {own} accessed as {asked}")
     }
 
+    /// The bytes that an access is to: address and number; none where it has no effect.
+    pub(super) fn place(
+        &self,
+        access: SurfaceAccess,
+        at: [i32; 4],
+        write: bool,
+    ) -> Result<Option<(u64, u32)>, FaultKind> {
+        let bytes = self.bytes_of(access, write);
+        let Some((x, y, z)) = self.locate(access, at, bytes, write)? else { return Ok(None) };
+        let address = self.image.place(self.image.offset(x, y, z), bytes as usize);
+        Ok(address.map(|address| (address, bytes)))
+    }
+
+    /// How many bytes of the surface an access is to: texels are written in the surface's own format.
+    fn bytes_of(&self, access: SurfaceAccess, write: bool) -> u32 {
+        match access.formatted && write {
+            true => self.image.texel_bytes(),
+            false => access.bytes.into(),
+        }
+    }
+
     #[inline]
     pub(super) fn read(&self, access: SurfaceAccess, at: [i32; 4]) -> Result<[u8; 16], FaultKind> {
         let mut data = [0; 16];
@@ -136,11 +157,8 @@ impl SurfaceImage {
         at: [i32; 4],
         data: [u8; 16],
     ) -> Result<(), FaultKind> {
-        let (data, bytes) = if access.formatted {
-            (encode(self.format, data), self.image.texel_bytes())
-        } else {
-            (data, u32::from(access.bytes))
-        };
+        let data = if access.formatted { encode(self.format, data) } else { data };
+        let bytes = self.bytes_of(access, true);
         let Some((x, y, z)) = self.locate(access, at, bytes, true)? else { return Ok(()) };
         let word = u128::from_le_bytes(data);
         match bytes {

@@ -176,6 +176,22 @@ impl Snapshot {
         surface.read(access, at)
     }
 
+    /// The bytes that such an access is to, or one that writes: address and number; none where it has no effect.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read_surface`].
+    pub(in crate::device::cpu) fn place_in_surface(
+        &self,
+        handle: u64,
+        access: SurfaceAccess,
+        at: [i32; 4],
+        write: bool,
+    ) -> Result<Option<(u64, u32)>, FaultKind> {
+        let surface = self.surface(handle)?;
+        surface.expect(access).map_err(|reason| invalid(handle, &reason))?;
+        surface.place(access, at, write)
+    }
+
     /// `sust`: writes the first bytes of `data`.
     ///
     /// # Errors
