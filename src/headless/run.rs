@@ -12,7 +12,7 @@ use crate::{
     interop::Interop,
     interrupt::Interrupt,
     scene::{Overrides, Scene},
-    session::{self, Past, Session},
+    session::{self, Engine, Past, Session},
 };
 
 /// What the command line says about how scenes run.
@@ -30,8 +30,8 @@ pub struct Run {
     pub seed: Option<u64>,
     /// A step that takes longer is stopped, and so is taking statistics; a picture that takes longer is given up.
     pub step_timeout: Duration,
-    /// Whether the launches of the passes are watched for mistakes; the device is the CPU's then.
-    pub checked: bool,
+    /// What runs the passes; another one than the device itself is for the CPU device.
+    pub engine: Engine,
     /// Whether kernels are guarded on an NVIDIA GPU.
     pub guarded: bool,
     /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
@@ -98,7 +98,7 @@ impl Run {
             seed_is_asked_for: self.seed.is_some(),
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
-            checked: self.checked,
+            engine: self.engine,
             guarded: self.guarded,
             history,
             ..usual

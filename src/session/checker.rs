@@ -1,6 +1,9 @@
 //! What the CPU device's checker finds in the passes of a scene, in the words of the scene.
 
-use super::fault::{place, remark};
+use super::{
+    fault::{place, remark},
+    options::Engine,
+};
 use crate::{
     device::{
         self, Arguments, Dim3, Function, LaunchConfig, Location, Stream,
@@ -23,10 +26,15 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    pub(super) fn new() -> Self {
-        let mut check = Check::all();
+    /// `None`, where the device itself runs the passes.
+    pub(super) fn of(engine: Engine) -> Option<Self> {
+        let mut check = match engine {
+            Engine::Device => return None,
+            Engine::Interpreter => Check::none(),
+            Engine::Checker => Check::all(),
+        };
         check.line_counts = false;
-        Self { check, found: Vec::new() }
+        Some(Self { check, found: Vec::new() })
     }
 
     /// Puts a kernel on the stream, to be watched.

@@ -69,7 +69,7 @@ pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
 pub use history::Budget;
-pub use options::{Options, Past};
+pub use options::{Engine, Options, Past};
 pub use run::{Digests, Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
@@ -234,7 +234,7 @@ impl Session {
             text_before: None,
             device,
             interop,
-            checker: options.checked.then(Checker::new),
+            checker: Checker::of(options.engine),
             program: None,
             latest: None,
             candidate: None,

@@ -31,9 +31,8 @@ pub struct Options {
     /// While the scene plays, a step is begun every `dt` seconds at most, so that a second of the scene lasts a
     /// second; otherwise each begins when the one before has ended.
     pub real_time: bool,
-    /// Whether the launches of the passes are watched for mistakes, on the CPU device alone: see
-    /// [`Snapshot::findings`](super::Snapshot::findings).
-    pub checked: bool,
+    /// What runs the passes.
+    pub engine: Engine,
     /// Whether the kernels are guarded on an NVIDIA GPU, but for those of passes with `guard = "off"`: what they do
     /// wrong is a fault as on the CPU device, and does not end CUDA for the process.
     pub guarded: bool,
@@ -72,10 +71,21 @@ impl Options {
             step_timeout: Duration::from_secs(60),
             interrupt: Interrupt::default(),
             real_time: false,
-            checked: false,
+            engine: Engine::Device,
             guarded: false,
             statistics_every: None,
             history: Past::Forgotten,
         }
     }
+}
+
+/// What runs the passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The device, at its speed.
+    Device,
+    /// The CPU device's interpreter.
+    Interpreter,
+    /// The same, which watches every launch for mistakes: see [`Snapshot::findings`](super::Snapshot::findings).
+    Checker,
 }

@@ -16,6 +16,7 @@ use super::{
     Error, Session,
     builder::Effort,
     line::{Line, Text as Logged},
+    options::Engine,
     run_files::{Reading, RunFile, Unpacked},
     snapshot::Moment,
 };
@@ -56,6 +57,10 @@ pub struct Run {
     pub seed: u64,
     /// Whether `[constant.cpu]` stood over `[constant]`.
     pub cpu: bool,
+    /// Whether the CPU device's interpreter ran it, as it does with `--checked`: approximations have other last bits
+    /// there than in compiled code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interpreted: bool,
     /// Constants that were replaced.
     pub constants: BTreeMap<String, String>,
     /// Macros that were defined.
@@ -371,6 +376,7 @@ impl Session {
             nvrtc: self.worker.nvrtc(),
             seed: self.state.inputs.seed,
             cpu: self.options.overrides.cpu.unwrap_or(is_cpu),
+            interpreted: self.options.engine != Engine::Device,
             constants,
             defines,
             steps: self.state.inputs.step,

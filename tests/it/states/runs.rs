@@ -140,6 +140,30 @@ fn headers_from_afar_may_lie_beside_their_folder() {
     assert_eq!(run["include"], serde_json::json!(["include-0/lib/sub"]));
 }
 
+/// The checker's engine approximates otherwise than compiled code: a run of it is repeated by it.
+#[test]
+fn a_checked_run_is_repeated_as_it_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "/*---\n[array.a]\ntype = \"float\"\ncount = 4096\n[[pass]]\nkernel = \"k\"\nover = \"a\"\n---*/\n\
+                __global__ void k(float *a)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+                if (i < 4096) a[i] = __expf(i / 1000.0f) + rsqrtf(i + 1.0f);\n}\n";
+    fs::write(at.join("scene.cu"), text).unwrap();
+    let record = |arguments: &[&str], file| {
+        render(at, &[arguments, &["--steps", "1", "--record", file]].concat());
+        run(at, &["replay", file, "--device", "cpu"])
+    };
+    for (arguments, file) in [(&["--checked"][..], "checked.json"), (&[], "plain.json")] {
+        let (said, code) = record(arguments, file);
+        assert_eq!(code, 0, "{arguments:?}: {said}");
+    }
+    // That there is something to tell apart.
+    let file = fs::read_to_string(at.join("checked.json")).unwrap();
+    fs::write(at.join("other.json"), file.replace("\"interpreted\": true,", "")).unwrap();
+    let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
+    assert!(code == 1 && said.contains("`a` is not as it was"), "{code}: {said}");
+}
+
 /// A run file of a stranger: very many files in it take their time, however little they hold.
 #[test]
 fn files_are_unpacked_up_to_a_number_and_until_a_signal() {
