@@ -11,12 +11,15 @@ use crate::{
     device::cpu::jit::math::FLUSH,
     ptx::{
         inst::Instruction,
-        modifier::{Function, MinMax, Mode, Rounding, Test},
+        modifier::{Accuracy, Function, MinMax, Mode, Rounding, Test},
         op::FloatOp,
         operand::Operand,
         types::Type,
     },
 };
+
+/// The largest divisor of which `div.approx.f32` gives a quotient: 2^126.
+pub(in crate::device::cpu::jit) const LARGEST_DIVISOR: f32 = f32::from_bits(0x7e80_0000);
 
 impl Lower<'_, '_> {
     /// The result of a floating-point operation.
@@ -28,7 +31,14 @@ impl Lower<'_, '_> {
             FloatOp::Add(mode) => self.rounded_sources(i, "add", ty, mode)?,
             FloatOp::Sub(mode) => self.rounded_sources(i, "sub", ty, mode)?,
             FloatOp::Mul(mode) => self.rounded_sources(i, "mul", ty, mode)?,
-            FloatOp::Div(_, mode) => self.rounded_sources(i, "div", ty, mode)?,
+            FloatOp::Div(Accuracy::Approx, mode) => {
+                let [a, b] = self.sources(i, ty)?;
+                let b = self.infinite_beyond(b);
+                self.rounded(vec![a, b], "div", ty, mode)?
+            }
+            FloatOp::Div(Accuracy::Exact | Accuracy::Full, mode) => {
+                self.rounded_sources(i, "div", ty, mode)?
+            }
             FloatOp::Rcp(_, mode) => self.rounded_sources(i, "rcp", ty, mode)?,
             FloatOp::Sqrt(_, mode) => self.rounded_sources(i, "sqrt", ty, mode)?,
             FloatOp::Fma { mode, .. } => self.rounded_sources(i, "fma", ty, mode)?,
@@ -54,6 +64,16 @@ impl Lower<'_, '_> {
             }
             FloatOp::Approx { function, ftz } => self.approximate(i, function, ty, ftz)?,
         })
+    }
+
+    /// `div.approx.f32` gives zero, or NaN of an infinity, where the divisor lies above 2^126 (PTX ISA): it counts as
+    /// infinite.
+    fn infinite_beyond(&mut self, divisor: Value) -> Value {
+        let [most, infinity] = [LARGEST_DIVISOR, f32::INFINITY].map(|v| self.b.ins().f32const(v));
+        let magnitude = self.b.ins().fabs(divisor);
+        let beyond = self.b.ins().fcmp(FloatCC::GreaterThan, magnitude, most);
+        let infinite = self.b.ins().fcopysign(infinity, divisor);
+        self.b.ins().select(beyond, infinite, divisor)
     }
 
     /// An operation that IEEE 754 rounds.
