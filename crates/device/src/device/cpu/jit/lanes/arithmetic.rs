@@ -128,6 +128,11 @@ impl GroupLower<'_, '_, '_> {
             }
             (FloatOp::Fma { .. }, [a, b, c]) => self.lower.b.ins().fma(*a, *b, *c),
             (FloatOp::Sqrt(..), [a]) => self.lower.b.ins().sqrt(*a),
+            // Words of the operand and of the result.
+            (FloatOp::Rcp(Accuracy::Approx, _), _) if ty == Type::F64 => return None,
+            (FloatOp::Approx { function: Function::Rsqrt, .. }, _) if ty == Type::F64 => {
+                return None;
+            }
             (FloatOp::Rcp(..), [a]) => {
                 let one = one(self);
                 self.lower.b.ins().fdiv(one, *a)
