@@ -87,7 +87,8 @@ impl Lower<'_, '_> {
         self.b.ins().select(beyond, infinite, divisor)
     }
 
-    /// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of the upper word, to the upper word; the lower one is zero (PTX ISA).
+    /// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of the upper word, to the upper word; the lower one is zero (PTX
+    /// ISA).
     fn gross(
         &mut self,
         i: &Instruction,
