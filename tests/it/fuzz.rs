@@ -24,6 +24,7 @@ mod hostile;
 mod instructions;
 mod launch;
 mod mutate;
+mod others;
 mod random;
 mod scene;
 mod source;
@@ -173,8 +174,7 @@ fn random_ptx_gives_the_same_everywhere() {
     engines.expect_nothing_refused();
 }
 
-/// Every form whose operands alone decide its result gives the same bits on every engine. The others have cases in
-/// `tests/ptx`: memory, atomics, warps, images, and what is only approximate.
+/// Every form whose operands alone decide its result gives the same bits on every engine.
 #[test]
 #[expect(clippy::print_stdout, reason = "many rounds take long, and may be stopped")]
 fn what_its_operands_decide_is_the_same_everywhere() {
@@ -198,6 +198,33 @@ fn what_its_operands_decide_is_the_same_everywhere() {
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
     engines.expect_nothing_refused();
+}
+
+/// The other forms give the same bits on all engines of the CPU device, but for those that are listed with a reason:
+/// memory, atomics, warps, matrices, carries.
+#[test]
+fn what_more_decides_is_the_same_on_all_engines_of_the_cpu_device() {
+    let mut engines = Engines::new();
+    let rounds = number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64);
+    let mut found = Vec::new();
+    for round in 0..rounds {
+        for (at, row) in others::rows().into_iter().enumerate() {
+            let seed = first() + 1000 * round + at as u64;
+            found.extend(others::difference(&mut engines, row, seed));
+        }
+    }
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+    engines.expect_nothing_refused();
+}
+
+/// A reason is given for forms that there are, and that no other test compares.
+#[test]
+fn what_is_not_compared_is_there() {
+    for (start, reason) in others::NOT_COMPARED {
+        let is_it = |row: &&spec::Row| others::reason(row) == Some(*reason);
+        let named = spec::OTHER.iter().filter(|row| row.notation.starts_with(start));
+        assert!(named.filter(is_it).count() > 0, "`{start}` ({reason}) is no form of this group");
+    }
 }
 
 /// Random CUDA C++ gives the same bits on every engine, and when the host's compiler compiles it.

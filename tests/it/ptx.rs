@@ -14,7 +14,9 @@
 //! Values are decimal, hexadecimal (bits), `nan`, `inf`, `-inf`; `0*32` repeats, `0..8` counts. `_` after the
 //! arrow matches anything. A NaN equals every NaN.
 
-use std::{collections::HashSet, fs, mem::discriminant, path::PathBuf};
+mod forms;
+
+use std::{fs, path::PathBuf};
 
 use warpaint::{
     device::{
@@ -23,10 +25,7 @@ use warpaint::{
         TextureObject,
         cpu::{Check, Lanes, LaunchOptions},
     },
-    ptx::{
-        self,
-        op::{self, Op},
-    },
+    ptx::op,
 };
 
 use crate::{
@@ -502,59 +501,6 @@ fn cases_on_the_cpu_device_with_threads_side_by_side() {
 fn cases_on_nvidia() {
     if let Some(device) = nvidia() {
         run_all(&device, &LaunchOptions::default());
-    }
-}
-
-/// What the CPU device refuses, and so has no case: rarely written, and never made of CUDA C++. Each with an
-/// instruction.
-const REFUSED: &[(&str, &str)] = &[
-    ("alloca.u32", "alloca.u64 %rd1, 64"),
-    ("stacksave.u32", "stacksave.u64 %rd1"),
-    ("stackrestore.u32", "stackrestore.u64 %rd1"),
-    ("sured.b.add.1d.u32", "sured.b.add.1d.u32.trap [%rd1, {%r1}], %r1"),
-];
-
-/// What each operation gives, with numbers that were computed elsewhere.
-#[test]
-fn every_operation_has_a_case() {
-    let mut seen = HashSet::new();
-    for path in files() {
-        let text = fs::read_to_string(&path).unwrap();
-        if parse(&text).unsupported.is_none() {
-            let module = ptx::parse(&text).unwrap();
-            let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
-            let all = bodies.flat_map(|body| body.instructions());
-            seen.extend(all.map(|instruction| discriminant(&instruction.op)));
-        }
-    }
-    let mut missing = Vec::new();
-    for form in op::forms() {
-        let (mnemonic, _) = form.expand(|_| 0);
-        match Op::parse(&mnemonic).unwrap() {
-            // The forms of what is not interpreted are opcodes.
-            Op::Unsupported { .. } => {}
-            op if seen.insert(discriminant(&op)) => missing.push(mnemonic),
-            _ => {}
-        }
-    }
-    let refused: Vec<&str> = REFUSED.iter().map(|(mnemonic, _)| *mnemonic).collect();
-    assert_eq!(missing, refused, "what has no case in tests/ptx");
-}
-
-#[test]
-fn what_has_no_case_is_refused() {
-    let device = Device::cpu().unwrap();
-    for (_, instruction) in REFUSED {
-        let text = format!(
-            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
-             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %p<4>;\n{instruction};\nret;\n}}\n"
-        );
-        match device.load(&text) {
-            Err(Error::UnsupportedPtx { instruction: found, .. }) => {
-                assert!(found.starts_with(*instruction), "{found}");
-            }
-            other => panic!("{instruction}: {other:?}"),
-        }
     }
 }
 

@@ -86,6 +86,11 @@ impl Engines {
         Err("nothing is supported".to_owned())
     }
 
+    /// The whole text, loaded on the CPU device.
+    pub fn load_whole(&self, text: &str) -> Result<Module, Error> {
+        self.cpu.load(text)
+    }
+
     fn refuse(&mut self, runner: Runner, what: &str) {
         *self.refused.entry((runner, what.to_owned())).or_default() += 1;
     }

@@ -49,7 +49,8 @@ enum Class {
     Sm90,
     /// The same bits everywhere, from sm_100 on.
     Sm100,
-    /// That it loads: results are approximate, or depend on more than the operands.
+    /// The same bits on all engines of the CPU device, as far as they can be compared: results are approximate, or
+    /// depend on more than the operands.
     Other,
 }
 

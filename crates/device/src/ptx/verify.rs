@@ -10,7 +10,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use super::ast::{Body, Function, FunctionKind, Module, Param, Statement};
 use super::inst::{Instruction, Op};
-use super::op::{Signature, Slot, signatures};
+use super::op::{Form, Signature, Slot, forms_of, signatures};
 use super::operand::{Address, Base, Operand, Reg, Special, Symbol};
 use super::parser::{FILE, MOST_ERRORS};
 use super::print;
@@ -39,6 +39,21 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
         }
     }
     diagnostics
+}
+
+/// The forms of the table that an instruction of `function` has: its mnemonic is theirs, and so are its operands. None
+/// of a call or of what is not interpreted.
+pub fn forms(
+    module: &Module,
+    function: &Function,
+    instruction: &Instruction,
+) -> Vec<&'static Form> {
+    let Some(body) = &function.body else { return Vec::new() };
+    let verifier = Verifier { module, function, body, signatures: &RefCell::default() };
+    let fits = |signature| verifier.operands(instruction, &[signature]).is_ok();
+    forms_of(&instruction.op)
+        .filter_map(|(form, signature)| fits(signature).then_some(form))
+        .collect()
 }
 
 struct Verifier<'a> {

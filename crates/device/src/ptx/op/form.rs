@@ -413,10 +413,16 @@ impl FormOperand {
     }
 }
 
+/// The forms that have the mnemonic of `op`, each with the operands that it takes then.
+pub(in crate::ptx) fn forms_of(op: &Op) -> impl Iterator<Item = (&'static Form, Signature)> {
+    let mnemonic = op.mnemonic();
+    let forms = TABLE.forms[op.row()].iter();
+    forms.filter_map(move |form| Some((form, form.signature(&mnemonic)?)))
+}
+
 /// The operands that `op` takes: of each of its forms that has its mnemonic.
 pub(in crate::ptx) fn signatures(op: &Op) -> Vec<Signature> {
-    let mnemonic = op.mnemonic();
-    TABLE.forms[op.row()].iter().filter_map(|form| form.signature(&mnemonic)).collect()
+    forms_of(op).map(|(_, signature)| signature).collect()
 }
 
 #[cfg(test)]

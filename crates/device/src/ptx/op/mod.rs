@@ -20,7 +20,7 @@ pub use self::{
     form::{Form, LISTS, Signature, Slot},
     table::Op,
 };
-pub(in crate::ptx) use form::signatures;
+pub(in crate::ptx) use form::{forms_of, signatures};
 
 use self::{
     form::TABLE,

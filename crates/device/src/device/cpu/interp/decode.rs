@@ -405,7 +405,10 @@ impl<'a> Decoder<'a> {
             Op::CpAsync { ignore, .. } => return self.copy_to_shared(i, *ignore, inst),
             Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier, inst),
             Op::Prefetch { .. } | Op::Hint { .. } => Action::Nothing,
-            Op::Createpolicy { .. } => return self.value(i, &[B32], inst),
+            // What it is made of does not matter, and may be an address.
+            Op::Createpolicy { .. } => {
+                return self.value(&Instruction { src: Vec::new(), ..i.clone() }, &[B32], inst);
+            }
             Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => Action::Nothing,
             Op::Alloca { .. } => return self.simple(i, &[U64, U32], Action::Alloca, inst),
             Op::Stacksave { .. } => return self.simple(i, &[], Action::Stacksave, inst),

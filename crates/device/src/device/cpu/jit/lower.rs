@@ -31,7 +31,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 
 pub(in crate::device::cpu) use call::PROVIDED;
-pub(super) use float::is_simple_bound;
+pub(super) use float::{LARGEST_DIVISOR, is_simple_bound};
 pub(super) use integer::{condition as int_condition, float_condition};
 pub(super) use memory::Checked;
 pub(super) use walk::{Walk, kernel};

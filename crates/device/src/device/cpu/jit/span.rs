@@ -25,6 +25,11 @@ impl MemorySpan {
         Self { base, offset, bytes }
     }
 
+    /// Where it begins.
+    pub(super) fn address(self, lower: &mut Lower<'_, '_>) -> Value {
+        lower.b.ins().iadd_imm_s(self.base, self.offset)
+    }
+
     /// Whether the `bytes` that begin `offset` behind the span's beginning lie in it.
     fn holds(self, offset: i64, bytes: u32) -> bool {
         let end = offset.checked_add(i64::from(bytes)).and_then(|end| u64::try_from(end).ok());

@@ -52,7 +52,8 @@ fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
         FloatOp::Copysign => b & !f.sign_bit() | a & f.sign_bit(),
         FloatOp::Testp(test) => u64::from(is(f, test, a)),
         FloatOp::Approx { function: Function::Rsqrt, ftz } if f == F64 => {
-            gross(a, ftz, |x| 1.0 / x.sqrt())
+            let function = |x: f64| 1.0 / x.sqrt();
+            if ftz { gross(a, ftz, function) } else { from_f64(function(f64::from_bits(a))) }
         }
         FloatOp::Approx { function, ftz } => approximate(function, f, ftz, a)?,
     })
@@ -186,7 +187,7 @@ fn approximate_quotient(a: u64, b: u64, ftz: bool, value: u64) -> u64 {
     (flushed(F32, ftz, a) ^ b) & F32.sign_bit()
 }
 
-/// `rcp.approx.ftz.f64`, `rsqrt.approx.f64`: of the upper word, to the upper word; the lower one is zero.
+/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of the upper word, to the upper word; the lower one is zero.
 fn gross(a: u64, ftz: bool, function: impl Fn(f64) -> f64) -> u64 {
     let word = !0xffff_ffff;
     let flush = |bits: u64| if ftz { F64.flushed(bits) } else { bits };

@@ -12,10 +12,12 @@ use super::{
     value::{Parts, form},
 };
 use crate::{
-    device::cpu::jit::lower::{Step, float_condition, int_condition, is_simple_bound},
+    device::cpu::jit::lower::{
+        LARGEST_DIVISOR, Step, float_condition, int_condition, is_simple_bound,
+    },
     ptx::{
         inst::{Instruction, Op},
-        modifier::{BoolOp, Cmp, Function, Half, MinMax, Rounding},
+        modifier::{Accuracy, BoolOp, Cmp, Function, Half, MinMax, Rounding},
         op::FloatOp,
         operand::Operand,
         types::Type,
@@ -117,9 +119,20 @@ impl GroupLower<'_, '_, '_> {
             (FloatOp::Add(_), [a, b]) => self.lower.b.ins().fadd(*a, *b),
             (FloatOp::Sub(_), [a, b]) => self.lower.b.ins().fsub(*a, *b),
             (FloatOp::Mul(_), [a, b]) => self.lower.b.ins().fmul(*a, *b),
-            (FloatOp::Div(..), [a, b]) => self.lower.b.ins().fdiv(*a, *b),
+            (FloatOp::Div(Accuracy::Approx, _), [a, b]) => {
+                let b = self.vector_infinite_beyond(*b);
+                self.lower.b.ins().fdiv(*a, b)
+            }
+            (FloatOp::Div(Accuracy::Exact | Accuracy::Full, _), [a, b]) => {
+                self.lower.b.ins().fdiv(*a, *b)
+            }
             (FloatOp::Fma { .. }, [a, b, c]) => self.lower.b.ins().fma(*a, *b, *c),
             (FloatOp::Sqrt(..), [a]) => self.lower.b.ins().sqrt(*a),
+            // Words of the operand and of the result.
+            (FloatOp::Rcp(Accuracy::Approx, _), _) if ty == Type::F64 => return None,
+            (FloatOp::Approx { function: Function::Rsqrt, .. }, _) if ty == Type::F64 => {
+                return None;
+            }
             (FloatOp::Rcp(..), [a]) => {
                 let one = one(self);
                 self.lower.b.ins().fdiv(one, *a)
@@ -139,6 +152,16 @@ impl GroupLower<'_, '_, '_> {
         };
         let value = flush(self, value);
         Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value })
+    }
+
+    /// As `infinite_beyond` for single threads.
+    fn vector_infinite_beyond(&mut self, divisor: Value) -> Value {
+        let [most, infinity] = [LARGEST_DIVISOR, f32::INFINITY]
+            .map(|value| self.all_lanes(types::F32X4, value.to_bits().into()));
+        let magnitude = self.lower.b.ins().fabs(divisor);
+        let beyond = self.lower.b.ins().fcmp(FloatCC::GreaterThan, magnitude, most);
+        let infinite = self.vector_copysign(divisor, infinity, Type::F32);
+        self.vector_choose(beyond, infinite, divisor)
     }
 
     fn vector_copysign(&mut self, sign: Value, magnitude: Value, ty: Type) -> Value {

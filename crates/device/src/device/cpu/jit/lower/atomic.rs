@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, Value, condcodes
 
 use super::{
     Lower, Step, Unsupported, clif_type, int_type,
-    memory::{Checked, address_operand},
+    memory::{Checked, Window, address_operand},
 };
 use crate::{
     device::cpu::jit::span::MemorySpan,
@@ -12,7 +12,7 @@ use crate::{
         inst::Instruction,
         modifier::{AtomOp, Atomic},
         operand::Operand,
-        types::Type,
+        types::{Space, Type},
     },
 };
 
@@ -75,7 +75,7 @@ impl Lower<'_, '_> {
         c: Option<Value>,
     ) -> Step<Value> {
         let old = self.load(clif_type(a.ty), memory, at);
-        let new = self.changed(a, old, b, c)?;
+        let new = self.changed(memory, a, old, b, c)?;
         self.store(new, memory, at);
         Ok(old)
     }
@@ -117,7 +117,7 @@ impl Lower<'_, '_> {
         self.b.ins().jump(again, &[BlockArg::Value(first)]);
         self.b.switch_to_block(again);
         let old = self.fit(expected, clif_type(a.ty));
-        let new = self.changed(a, old, b, None)?;
+        let new = self.changed(memory, a, old, b, None)?;
         let new = self.fit(new, int);
         let found = self.compare_and_swap([expected, new], memory, at);
         let same = self.b.ins().icmp(IntCC::Equal, found, expected);
@@ -128,9 +128,17 @@ impl Lower<'_, '_> {
     }
 
     /// What an atomic operation makes of the old value.
-    fn changed(&mut self, a: &Atomic, old: Value, b: Value, c: Option<Value>) -> Step<Value> {
+    fn changed(
+        &mut self,
+        memory: MemorySpan,
+        a: &Atomic,
+        old: Value,
+        b: Value,
+        c: Option<Value>,
+    ) -> Step<Value> {
         let signed = a.ty.is_signed();
         Ok(match a.op {
+            AtomOp::Add if a.ty == Type::F32 => self.single_sum(memory, a, old, b),
             AtomOp::Add | AtomOp::Min | AtomOp::Max if a.ty.is_float() => {
                 return self.float_change(a.ty, a.op, old, b);
             }
@@ -162,6 +170,23 @@ impl Lower<'_, '_> {
                 self.b.ins().select(wraps, b, less)
             }
         })
+    }
+
+    /// Subnormal operands and sums are zeros of their sign, but in shared memory (PTX ISA, `atom`).
+    fn single_sum(&mut self, memory: MemorySpan, atomic: &Atomic, a: Value, b: Value) -> Value {
+        let kept = self.b.ins().fadd(a, b);
+        if atomic.space.is_some_and(Space::is_of_block) {
+            return kept;
+        }
+        let [a, b] = [a, b].map(|value| self.flushed_bits(value, Type::F32, true));
+        let sum = self.b.ins().fadd(a, b);
+        let sum = self.flushed_bits(sum, Type::F32, true);
+        if atomic.space.is_some() {
+            return sum;
+        }
+        let address = memory.address(self);
+        let in_shared = self.lies_in(address, Window::Shared);
+        self.b.ins().select(in_shared, kept, sum)
     }
 
     fn float_operation(&mut self, op: AtomOp, a: Value, b: Value) -> Step<Value> {

@@ -11,12 +11,15 @@ use crate::{
     device::cpu::jit::math::FLUSH,
     ptx::{
         inst::Instruction,
-        modifier::{Function, MinMax, Mode, Rounding, Test},
+        modifier::{Accuracy, Function, MinMax, Mode, Rounding, Test},
         op::FloatOp,
         operand::Operand,
         types::Type,
     },
 };
+
+/// The largest divisor of which `div.approx.f32` gives a quotient: 2^126.
+pub(in crate::device::cpu::jit) const LARGEST_DIVISOR: f32 = f32::from_bits(0x7e80_0000);
 
 impl Lower<'_, '_> {
     /// The result of a floating-point operation.
@@ -28,7 +31,20 @@ impl Lower<'_, '_> {
             FloatOp::Add(mode) => self.rounded_sources(i, "add", ty, mode)?,
             FloatOp::Sub(mode) => self.rounded_sources(i, "sub", ty, mode)?,
             FloatOp::Mul(mode) => self.rounded_sources(i, "mul", ty, mode)?,
-            FloatOp::Div(_, mode) => self.rounded_sources(i, "div", ty, mode)?,
+            FloatOp::Div(Accuracy::Approx, mode) => {
+                let [a, b] = self.sources(i, ty)?;
+                let b = self.infinite_beyond(b);
+                self.rounded(vec![a, b], "div", ty, mode)?
+            }
+            FloatOp::Div(Accuracy::Exact | Accuracy::Full, mode) => {
+                self.rounded_sources(i, "div", ty, mode)?
+            }
+            FloatOp::Rcp(Accuracy::Approx, mode) if ty == Type::F64 => {
+                self.gross(i, mode.ftz, |lower, a| {
+                    let one = lower.one(ty);
+                    lower.b.ins().fdiv(one, a)
+                })?
+            }
             FloatOp::Rcp(_, mode) => self.rounded_sources(i, "rcp", ty, mode)?,
             FloatOp::Sqrt(_, mode) => self.rounded_sources(i, "sqrt", ty, mode)?,
             FloatOp::Fma { mode, .. } => self.rounded_sources(i, "fma", ty, mode)?,
@@ -52,8 +68,57 @@ impl Lower<'_, '_> {
                 let a = self.source(i, 0, ty)?;
                 self.test(a, ty, test)
             }
+            FloatOp::Approx { function: Function::Rsqrt, ftz: true } if ty == Type::F64 => self
+                .gross(i, true, |lower, a| {
+                    let (one, root) = (lower.one(ty), lower.b.ins().sqrt(a));
+                    lower.b.ins().fdiv(one, root)
+                })?,
             FloatOp::Approx { function, ftz } => self.approximate(i, function, ty, ftz)?,
         })
+    }
+
+    /// `div.approx.f32` gives zero, or NaN of an infinity, where the divisor lies above 2^126 (PTX ISA): it counts as
+    /// infinite.
+    fn infinite_beyond(&mut self, divisor: Value) -> Value {
+        let [most, infinity] = [LARGEST_DIVISOR, f32::INFINITY].map(|v| self.b.ins().f32const(v));
+        let magnitude = self.b.ins().fabs(divisor);
+        let beyond = self.b.ins().fcmp(FloatCC::GreaterThan, magnitude, most);
+        let infinite = self.b.ins().fcopysign(infinity, divisor);
+        self.b.ins().select(beyond, infinite, divisor)
+    }
+
+    /// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of the upper word, to the upper word; the lower one is zero (PTX
+    /// ISA).
+    fn gross(
+        &mut self,
+        i: &Instruction,
+        ftz: bool,
+        function: impl FnOnce(&mut Self, Value) -> Value,
+    ) -> Step<Value> {
+        let a = self.source(i, 0, Type::F64)?;
+        let word = self.upper_word(a, ftz);
+        let value = function(self, word);
+        let value = self.upper_word(value, ftz);
+        let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
+        let nan = self.b.ins().f64const(f64::NAN);
+        Ok(self.b.ins().select(is_nan, nan, value))
+    }
+
+    /// A double of which the lower word is zero; with `ftz`, subnormal ones are zeros of their sign.
+    fn upper_word(&mut self, value: Value, ftz: bool) -> Value {
+        let bits = self.bitcast(value, types::I64);
+        let mut mask = |mask: u64| {
+            let mask = self.int(mask as i64, types::I64);
+            self.b.ins().band(bits, mask)
+        };
+        let [word, exponent, sign] =
+            [0xffff_ffff_0000_0000, 0x7ff0_0000_0000_0000, 1 << 63].map(&mut mask);
+        if !ftz {
+            return self.bitcast(word, types::F64);
+        }
+        let tiny = self.b.ins().icmp_imm_u(IntCC::Equal, exponent, 0);
+        let kept = self.b.ins().select(tiny, sign, word);
+        self.bitcast(kept, types::F64)
     }
 
     /// An operation that IEEE 754 rounds.

@@ -1,0 +1,142 @@
+//! That every form of the table of operations runs in a case of `tests/ptx`, or is refused in one.
+
+use std::{collections::BTreeSet, fs};
+
+use warpaint::{
+    device::{Device, Error, cpu::LaunchOptions},
+    ptx::{
+        self,
+        ast::{Function, Module, Statement},
+        inst::Instruction,
+        op::{self, Form, Op},
+        operand::{Address, Base, Operand, Symbol},
+    },
+};
+
+use super::{execute, files, parse};
+
+/// The forms that the CPU device refuses: rarely written, and never made of CUDA C++. Each is refused in a case.
+const REFUSED: &[&str] = &[
+    "alloca.{T:u32,u64} T <- T u32?",
+    "stacksave.{T:u32,u64} T <-",
+    "stackrestore.{T:u32,u64} <- T",
+    "sm_100 redux.sync.{min,max}{,.abs}{,.NaN}.f32 f32 <- f32 b32",
+    "tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz? xyz?",
+    "tex.level.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz? xyz?",
+    "tex.grad.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz xyz? xyz?",
+    "tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr ptr xyz xyz? xyz?",
+    "suld.p.{$geometry}{$cached}{L:$few}.{T:b32,u32,s32,f32}{$clamp} LxT <- ptr xyz",
+    "sured.b.{add,min,max}.{$geometry}.{T:u32,u64,s32,s64}{$clamp} <- ptr xyz ~T",
+    "sured.b.{and,or}.{$geometry}.{T:b32,b64}{$clamp} <- ptr xyz ~T",
+    "sured.p.{add,min,max,and,or}.{$geometry}.b32{$clamp} <- ptr xyz ~b32",
+];
+
+/// A byte for each form, which says whether an instruction of it has run.
+const RAN: &str = "form_has_run";
+
+/// All forms but those of what is not interpreted, which are opcodes.
+fn all() -> Vec<&'static Form> {
+    let is_known = |form: &&Form| {
+        let op = Op::parse(&form.expand(|_| 0).0).unwrap();
+        !matches!(op, Op::Unsupported { .. })
+    };
+    op::forms().filter(is_known).collect()
+}
+
+/// The form that an instruction is of: where several have it, the first, so that the others need one of their own.
+fn form_of(module: &Module, function: &Function, item: &Instruction) -> Option<&'static Form> {
+    match item.op {
+        Op::Call { .. } => op::forms().find(|form| form.notation.starts_with("call")),
+        _ => ptx::verify::forms(module, function, item).first().copied(),
+    }
+}
+
+/// The text with a store before each instruction, under the same guard, to the byte of its form.
+fn marked(text: &str, all: &[&Form]) -> String {
+    let (head, body) = text.split_once(".address_size 64\n").unwrap();
+    let variable = format!(".visible .global .b8 {RAN}[{}];", all.len());
+    let mut module = ptx::parse(&format!("{head}.address_size 64\n{variable}\n{body}")).unwrap();
+    let variable = module.variables.iter().position(|variable| variable.name == RAN).unwrap();
+    let base = Base::Symbol(Symbol::Variable(variable as u32));
+    let store = |item: &Instruction, form: &Form| {
+        let offset = all.iter().position(|other| *other == form).unwrap() as i64;
+        let address = Operand::Address(Address { base, offset });
+        let op = Op::parse("st.global.b8").unwrap();
+        let store = Instruction::new(op, Vec::new(), vec![address, Operand::Int(1)]);
+        Statement::Instruction(Instruction { guard: item.guard, ..store })
+    };
+    for index in 0..module.functions.len() {
+        let function = &module.functions[index];
+        let Some(mut body) = function.body.clone() else { continue };
+        let with_store = |statement: Statement| {
+            let mark = match &statement {
+                Statement::Instruction(item) => {
+                    form_of(&module, function, item).map(|form| store(item, form))
+                }
+                Statement::Label(_) | Statement::Pragma(_) => None,
+            };
+            mark.into_iter().chain([statement])
+        };
+        body.statements = body.statements.into_iter().flat_map(with_store).collect();
+        module.functions[index].body = Some(body);
+    }
+    ptx::print(&module)
+}
+
+/// Which forms run in the case with this text.
+fn run(device: &Device, name: &str, text: &str, all: &[&'static Form]) -> Vec<&'static str> {
+    let module = device.load(&marked(text, all)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for run in &parse(text).runs {
+        let wrong = execute(device, &module, run, name, &LaunchOptions::interpreted());
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+    let stream = device.stream().unwrap();
+    let ran = stream.download(module.global(RAN).unwrap()).unwrap().wait().unwrap();
+    let ran = all.iter().zip(ran).filter(|(_, ran)| *ran == 1);
+    ran.map(|(form, _)| form.notation).collect()
+}
+
+/// The forms of the instruction for which the device refuses the case.
+fn refused(device: &Device, name: &str, text: &str) -> Vec<&'static str> {
+    let Err(Error::UnsupportedPtx { instruction, .. }) = device.load(text) else {
+        panic!("{name} is not refused");
+    };
+    let module = ptx::parse(text).unwrap();
+    let mut forms = Vec::new();
+    for function in &module.functions {
+        for item in function.body.iter().flat_map(|body| body.instructions()) {
+            if instruction.starts_with(&ptx::print::instruction(&module, function, item)) {
+                let found = ptx::verify::forms(&module, function, item);
+                forms.extend(found.iter().map(|form| form.notation));
+            }
+        }
+    }
+    forms
+}
+
+/// What each form gives, with numbers that were computed elsewhere.
+#[test]
+fn every_form_runs_in_a_case_or_is_refused_in_one() {
+    let device = Device::cpu().unwrap();
+    let all = all();
+    let (mut ran, mut not_loaded) = (BTreeSet::new(), BTreeSet::new());
+    for path in files() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        match parse(&text).unsupported {
+            None => ran.extend(run(&device, &name, &text, &all)),
+            Some(_) => not_loaded.extend(refused(&device, &name, &text)),
+        }
+    }
+    let idle: BTreeSet<&str> =
+        all.iter().map(|form| form.notation).filter(|form| !ran.contains(form)).collect();
+    let expected = REFUSED.iter().copied().collect();
+    let lists = [
+        ("have no instruction that runs in a case", &idle - &expected),
+        ("are refused, but run in a case or are no form", &expected - &idle),
+        ("are refused in no case", &expected - &not_loaded),
+    ];
+    let wrong = lists.iter().filter(|(_, forms)| !forms.is_empty());
+    let wrong: Vec<String> = wrong.map(|(what, forms)| format!("{what}: {forms:#?}")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
