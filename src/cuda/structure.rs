@@ -71,7 +71,7 @@ pub(crate) struct KnownField {
 impl Structures {
     /// Those of `text`, where `macros` are known from the compiler's options.
     pub(crate) fn of(mut macros: Macros, text: &str) -> Self {
-        let code = macros.code(text, MOST_TOKENS).likely;
+        let code = macros.code(text, MOST_TOKENS);
         let mut found = Self::default();
         for (name, value) in macros.values() {
             let words: Vec<&str> = value.split_whitespace().collect();

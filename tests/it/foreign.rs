@@ -330,3 +330,29 @@ fn the_limit_of_time_is_named() {
     let fault = session.snapshot().fault.unwrap().to_string();
     assert!(fault.contains("stopped after 1 s (the limit; `--step-timeout` raises it)"), "{fault}");
 }
+
+#[test]
+fn kernels_may_be_made_by_macros() {
+    let n = "args = { n = 5 }";
+    let five = 5.0_f32.to_le_bytes();
+    let body = "{ a[0] = n; }";
+    for code in [
+        format!("#define KERNEL extern \"C\" __global__ void\nKERNEL k(float *a, int n) {body}"),
+        format!("#define NAME(x) x\n__global__ void NAME(k)(float *a, int n) {body}"),
+        format!("#define OF(T) k##T\n__global__ void OF()(float *a, int n) {body}"),
+        format!("#define PARAMS float *a, int n\n__global__ void k(PARAMS) {body}"),
+        format!(
+            "#define K(name, ...) __global__ void name(__VA_ARGS__)\nK(k, float *a, int n) {body}"
+        ),
+        format!("#define DEF(T) __global__ void k(T *a, int n) {body}\nDEF(float)"),
+        format!(
+            "__attribute__((device)) int zero() {{ return 0; }}\n\
+                 __attribute__((global)) void k(float *a, int n) {{ a[0] = n + zero(); }}"
+        ),
+    ] {
+        runs("float", "", n, &code, &five);
+    }
+    let code =
+        "#define P(T) T *a, T *b\n#define K(x, y) __global__ void x(y)\n  K(k,\n    P(float)) {}";
+    is_told("", "", code, "    P(float)", &["`b` of the kernel `k`"]);
+}
