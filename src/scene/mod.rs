@@ -39,7 +39,7 @@ pub(crate) use self::{binding::check_given, decode::view_problems};
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
-    data::{Content, Initial, Variable},
+    data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
     draft::{Includes, draft, draft_beside},
     expression::{Expression, Kind, Number},
@@ -76,6 +76,8 @@ pub struct Scene {
     pub include_dirs: Vec<PathBuf>,
     /// The kernels of its text, and of those that it includes.
     pub kernels: Vec<Signature>,
+    /// The texts of the files that it includes, as far as they were read.
+    pub(crate) headers: Vec<Arc<str>>,
     /// What is odd about it but no error.
     pub warnings: Vec<Diagnostic>,
 }
@@ -126,6 +128,7 @@ impl Scene {
             source: Arc::from(source),
             manifest,
             kernels: Vec::new(),
+            headers: Vec::new(),
             warnings,
         };
         scene.read_kernels(&[SourceFile { name, text: source, includes: BTreeMap::new() }]);
@@ -151,6 +154,7 @@ impl Scene {
         let mut macros = cuda::Macros::of_options(&self.manifest.compile.defines);
         let found = cuda::scan_files(&mut macros, files);
         self.kernels = found.kernels;
+        self.headers = files.iter().skip(1).map(|file| Arc::from(file.text)).collect();
         self.warnings.retain(|warning| !cuda::is_remark(&warning.text));
         self.warnings.extend(found.remarks.into_iter().map(|(file, at, text)| {
             let warning = Diagnostic::error(&*file, text).at(at.line, at.column);
