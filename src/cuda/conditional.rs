@@ -3,15 +3,15 @@
 //! Enters: the tokens of a text, and the macros that are defined. Leaves: which tokens are compiled. Must not know:
 //! `cuda::signature`, `cuda::host`.
 //!
-//! This is no preprocessor: macros are looked up in conditions alone, and what included files define is not known. So a
-//! branch is compiled, is not, is probably not (its macro is defined nowhere in sight), or may be.
+//! What files define that are not read is not known. So a branch is compiled, is not, is probably not (its macro is
+//! defined nowhere in sight), or may be. `cuda::expansion` expands macros.
 
 mod condition;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter::Peekable, mem};
 
 use self::condition::Condition;
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Kind, Lexer, Token};
 
 /// So many macros are known of a scene.
 const MOST_MACROS: usize = 1 << 16;
@@ -34,6 +34,8 @@ pub(crate) struct Macros {
 enum Macro {
     /// Defined as this text.
     Defined(String),
+    /// Defined with parameters: `(a, b) a + b`.
+    Function(String),
     Undefined,
     /// One or the other.
     Open,
@@ -41,20 +43,12 @@ enum Macro {
 
 /// Whether something holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likely {
+pub(super) enum Likely {
     No,
     /// As far as is known; an included file could have its say.
     Hardly,
     Open,
     Yes,
-}
-
-/// A text's code.
-pub(crate) struct Code<'s> {
-    /// What may well be compiled.
-    pub(crate) likely: Vec<Token<'s>>,
-    /// That, and what probably is not; `None` where there is no such code.
-    pub(crate) all: Option<Vec<Token<'s>>>,
 }
 
 impl Macros {
@@ -66,49 +60,47 @@ impl Macros {
         Self { known: known.collect(), has_own_includes: false }
     }
 
-    /// The first `most` tokens of the code of `text`, whose macros are known from now on.
-    pub(crate) fn code<'s>(&mut self, text: &'s str, most: usize) -> Code<'s> {
-        let mut sections: Vec<Section> = Vec::new();
-        let (mut likely, mut all) = (Vec::new(), None);
-        let mut tokens = lexer::lex(text).filter(|token| token.kind != Kind::Comment).peekable();
-        let mut left = most;
-        while let Some(token) = tokens.next() {
-            if token.kind == Kind::Directive {
-                let mut line = token.text.to_owned();
-                // A comment parts a directive.
-                while let Some(more) =
-                    tokens.next_if(|next| next.kind != Kind::Blank || next.text != "\n")
-                {
-                    line.push_str(more.text);
-                }
-                self.directive(&line, &mut sections);
-                continue;
-            }
-            if !token.kind.is_code() {
-                continue;
-            }
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            match compiled(&sections) {
-                Likely::No => {}
-                Likely::Hardly => all.get_or_insert_with(|| likely.clone()).push(token),
-                Likely::Open | Likely::Yes => {
-                    likely.push(token);
-                    all.iter_mut().for_each(|all: &mut Vec<Token<'s>>| all.push(token));
-                }
+    /// The first `most` tokens of what may well be compiled of `text`, whose macros are known from now on.
+    pub(crate) fn code<'s>(&mut self, text: &'s str, most: usize) -> Vec<Token<'s>> {
+        let mut found = Vec::new();
+        let mut pieces = Pieces::new(text, Likely::Yes, most);
+        while let Some((piece, here)) = pieces.next(self) {
+            match piece {
+                Piece::Code(tokens) if here > Likely::Hardly => found.extend(tokens),
+                Piece::Code(_) => {}
+                Piece::Include { quoted, .. } => self.has_own_includes |= quoted,
             }
         }
-        Code { likely, all }
+        found
     }
 
-    /// Takes a preprocessor line into account.
-    fn directive(&mut self, line: &str, sections: &mut Vec<Section>) {
+    /// Notes that a file is included that cannot be read: it may define any macro.
+    pub(super) const fn include_unknown(&mut self) {
+        self.has_own_includes = true;
+    }
+
+    /// The macro `name`: its name, what it stands for, and whether it has parameters, which then come first, as in
+    /// `(a, b) a + b`.
+    pub(super) fn definition(&self, name: &str) -> Option<(&str, &str, bool)> {
+        let (name, known) = self.known.get_key_value(name)?;
+        match known {
+            Macro::Defined(text) => Some((name, text, false)),
+            Macro::Function(text) => Some((name, text, true)),
+            Macro::Undefined | Macro::Open => None,
+        }
+    }
+
+    /// Takes a preprocessor line into account, where what is `around` all sections is so likely; what it includes.
+    fn directive<'s>(
+        &mut self,
+        line: &str,
+        around: Likely,
+        sections: &mut Vec<Section>,
+    ) -> Option<Piece<'s>> {
         let line = line.trim_start().trim_start_matches('#').trim_start();
         let word = line.find(|c: char| !c.is_ascii_alphabetic()).map_or(line, |end| &line[..end]);
         let rest = line[word.len()..].trim();
-        let here = compiled(sections);
+        let here = compiled(sections, around);
         match word {
             "if" | "ifdef" | "ifndef" => sections.push(Section::new(here, self.holds(word, rest))),
             "elif" | "elifdef" | "elifndef" => {
@@ -123,21 +115,18 @@ impl Macros {
             }
             "define" => self.define(rest, here),
             "undef" => self.set(rest, Macro::Undefined, here),
-            "include" if rest.starts_with('"') && here > Likely::No => self.has_own_includes = true,
+            "include" if here > Likely::No => return included(rest),
             _ => {}
         }
+        None
     }
 
     fn define(&mut self, rest: &str, here: Likely) {
         let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
         let (name, value) = rest.split_at(end);
-        // One with arguments has no value of its own.
+        let text = value.trim().to_owned();
         let is_function = value.starts_with('(');
-        let defined = if is_function {
-            Macro::Defined("(".to_owned())
-        } else {
-            Macro::Defined(value.trim().to_owned())
-        };
+        let defined = if is_function { Macro::Function(text) } else { Macro::Defined(text) };
         self.set(name, defined, here);
     }
 
@@ -168,7 +157,7 @@ impl Macros {
 
     fn is_defined(&self, name: &str) -> Likely {
         match self.known.get(name) {
-            Some(Macro::Defined(_)) => Likely::Yes,
+            Some(Macro::Defined(_) | Macro::Function(_)) => Likely::Yes,
             Some(Macro::Undefined) => Likely::No,
             Some(Macro::Open) => Likely::Open,
             None if PREDEFINED.contains(&name) => Likely::Yes,
@@ -182,21 +171,108 @@ impl Macros {
     /// What macros without arguments are defined as.
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.known.keys().map(String::as_str);
-        names.filter_map(|name| Some((name, self.value(name)?))).filter(|(_, value)| *value != "(")
+        names.filter_map(|name| Some((name, self.value(name)?)))
     }
 
-    /// What a macro is defined as.
+    /// What a macro without parameters is defined as.
     fn value(&self, name: &str) -> Option<&str> {
-        match self.known.get(name)? {
-            Macro::Defined(value) => Some(value),
-            Macro::Undefined | Macro::Open => None,
-        }
+        self.definition(name).filter(|(.., is_function)| !is_function).map(|(_, value, _)| value)
     }
 }
 
 /// Whether a letter can be one of a macro's name.
 fn is_of_name(letter: char) -> bool {
     letter == '_' || letter.is_ascii_alphanumeric()
+}
+
+/// What a text is made of.
+pub(super) enum Piece<'s> {
+    /// Code between two directives.
+    Code(Vec<Token<'s>>),
+    /// A file that is included, by its name.
+    Include { name: String, quoted: bool },
+}
+
+/// What `"name"` or `<name>` includes.
+fn included<'s>(rest: &str) -> Option<Piece<'s>> {
+    let quoted = rest.starts_with('"');
+    let name = if quoted {
+        rest[1..].split_once('"')?.0
+    } else {
+        rest.strip_prefix('<')?.split_once('>')?.0
+    };
+    Some(Piece::Include { name: name.to_owned(), quoted })
+}
+
+/// Goes through a text, piece by piece.
+pub(super) struct Pieces<'s> {
+    tokens: Peekable<Lexer<'s>>,
+    around: Likely,
+    sections: Vec<Section>,
+    code: Vec<Token<'s>>,
+    /// How many tokens are still taken.
+    left: usize,
+    /// Where the text is read no further, if there is more of it.
+    pub(super) ends_at: Option<usize>,
+}
+
+impl<'s> Pieces<'s> {
+    /// At most the first `most` tokens of `text`, which is compiled as likely as what is `around` it.
+    pub(super) fn new(text: &'s str, around: Likely, most: usize) -> Self {
+        let tokens = lexer::lex(text).peekable();
+        Self { tokens, around, sections: Vec::new(), code: Vec::new(), left: most, ends_at: None }
+    }
+
+    /// The next piece that may be compiled, and how likely it is.
+    pub(super) fn next(&mut self, macros: &mut Macros) -> Option<(Piece<'s>, Likely)> {
+        loop {
+            let here = compiled(&self.sections, self.around);
+            let Some(token) = self.tokens.peek().copied() else { return self.run(here) };
+            if token.kind == Kind::Directive {
+                if let Some(code) = self.run(here) {
+                    return Some(code);
+                }
+                let line = self.line();
+                if let Some(include) = macros.directive(&line, self.around, &mut self.sections) {
+                    return Some((include, here));
+                }
+                continue;
+            }
+            if token.kind.is_code() {
+                if self.left == 0 {
+                    self.ends_at.get_or_insert(token.offset);
+                    return self.run(here);
+                }
+                self.left -= 1;
+                if here > Likely::No {
+                    self.code.push(token);
+                }
+            }
+            self.tokens.next();
+        }
+    }
+
+    /// The code up to here, where there is any.
+    fn run(&mut self, here: Likely) -> Option<(Piece<'s>, Likely)> {
+        let code = mem::take(&mut self.code);
+        (!code.is_empty()).then_some((Piece::Code(code), here))
+    }
+
+    /// The directive that is here, to its line's end: a comment parts it.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        // What an `#if 0` leaves out begins behind it.
+        let is_end = |token: &Token<'_>| match token.kind {
+            Kind::Blank => token.text == "\n",
+            Kind::Disabled => true,
+            Kind::Comment | Kind::Directive => false,
+            Kind::Word | Kind::Number | Kind::Quoted | Kind::Sign => false,
+        };
+        while let Some(token) = self.tokens.next_if(|token| !is_end(token)) {
+            line.push_str(if token.kind == Kind::Comment { " " } else { token.text });
+        }
+        line
+    }
 }
 
 impl Likely {
@@ -238,9 +314,10 @@ impl Section {
     }
 }
 
-fn compiled(sections: &[Section]) -> Likely {
+/// Whether what stands within these sections is compiled.
+fn compiled(sections: &[Section], around: Likely) -> Likely {
     match sections.last() {
-        None => Likely::Yes,
+        None => around,
         Some(_) if sections.len() > DEEPEST => Likely::Open,
         Some(section) => section.here,
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::lexer;
 use crate::element::Element;
 
 /// The type of a kernel parameter, as far as packing an argument needs it.
@@ -94,6 +95,12 @@ impl CType {
             "cudaTextureObject_t" => Self::Texture,
             name => Element::parse(name).map_or_else(|| Self::Named(text.clone()), Self::Value),
         }
+    }
+
+    /// The type that `text` spells.
+    pub(crate) fn parse(text: &str) -> Self {
+        let words: Vec<&str> = lexer::code(text).map(|token| token.text).collect();
+        Self::from_words(&words)
     }
 
     /// Whether a word can only be part of a type, never a parameter's name.

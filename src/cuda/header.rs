@@ -38,6 +38,11 @@ pub const fn headers() -> &'static [BuiltInHeader] {
     HEADERS
 }
 
+/// Whether a header of this name comes with the program.
+pub(super) fn is_built_in(name: &str) -> bool {
+    HEADERS.iter().any(|header| header.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::{fs, path::Path};

@@ -25,6 +25,7 @@ use super::{
     brackets::Brackets,
     conditional::Macros,
     lexer::{self, Kind, Token},
+    signature::with_marks,
 };
 
 /// The words that mark what is for the device.
@@ -102,6 +103,7 @@ impl HostCode {
             .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
             .take(MOST_TOKENS)
             .collect();
+        let tokens = with_marks(tokens);
         let brackets = Brackets::new(&tokens);
         let code: Vec<Token<'_>> =
             tokens.into_iter().filter(|token| token.kind != Kind::Directive).collect();
@@ -112,7 +114,7 @@ impl HostCode {
         left_out.extend(overloads(&code, &reader.functions));
         if !left_out.is_empty() {
             // Of helpers that a header has for other compilers alone (`#ifndef __CUDACC__`) nothing is told.
-            let compiled = Macros::default().code(text, MOST_TOKENS).likely;
+            let compiled = Macros::default().code(text, MOST_TOKENS);
             let is_compiled = |one: &LeftOut| {
                 compiled.binary_search_by_key(&one.at, |token| token.offset).is_ok()
             };

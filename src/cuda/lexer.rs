@@ -51,7 +51,7 @@ impl Kind {
 }
 
 /// The tokens of `text`, which follow one another without a gap.
-pub(crate) fn lex(text: &str) -> impl Iterator<Item = Token<'_>> {
+pub(crate) fn lex(text: &str) -> Lexer<'_> {
     Lexer { text, at: 0, place: Place::LineStart }
 }
 
@@ -87,7 +87,8 @@ enum Place {
     If0,
 }
 
-struct Lexer<'s> {
+/// Gives the tokens of a text one after the other.
+pub(crate) struct Lexer<'s> {
     text: &'s str,
     at: usize,
     place: Place,

@@ -12,6 +12,8 @@
 pub(crate) mod brackets;
 pub(crate) mod conditional;
 mod ctype;
+mod expansion;
+mod files;
 mod header;
 pub(crate) mod host;
 pub(crate) mod lexer;
@@ -23,8 +25,9 @@ mod structure;
 
 pub(crate) use self::{
     conditional::Macros,
+    files::SourceFile,
     position::Lines,
-    signature::{LEFT_OUT, scan_beside},
+    signature::{is_remark, scan_files},
     structure::{KnownField, Structures},
 };
 pub use self::{

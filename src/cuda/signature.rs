@@ -1,26 +1,27 @@
 //! The kernels of a source, found by scanning it: names, and the names and types of their parameters.
 //!
-//! Enters: a text of CUDA C++. Leaves: its kernels with their parameters. Must not know: `scene`, `compile`,
-//! `cuda::host`.
+//! Enters: a text of CUDA C++, and those that it includes. Leaves: their kernels with their parameters. Must not know:
+//! `scene`, `compile`, `cuda::host`.
 //!
-//! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments, literals and
-//! preprocessor lines. Macros are not expanded; of conditional sections it reads what is compiled, as far as the text
-//! and the compiler's options tell.
+//! This is no C++ parser: it knows what a `__global__` function looks like, and skips comments and literals. Macros
+//! are expanded, and of conditional sections it reads what is compiled, as far as the texts and the compiler's options
+//! tell.
 //!
 //! Whatever the text, this takes time and memory in proportion to its length, and what is kept of it has limits.
 
 mod scanner;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
-pub(super) use self::scanner::is_attribute;
 use self::scanner::{Brackets, Found, Scanner, after_attribute};
+pub(super) use self::scanner::{is_attribute, with_marks};
 use super::{
     CType, Lines, Position,
     conditional::Macros,
+    files::{self, SourceFile},
     lexer::{self, Kind, Token},
 };
 
@@ -37,8 +38,12 @@ const MOST_TOKENS: usize = 1 << 24;
 pub(super) const LONGEST_NAME: usize = 4096;
 
 /// What is said where a limit leaves kernels out.
-pub(crate) const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
+const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
     200000 parameters in all, and names of at most 4096 bytes";
+
+/// What is said where macros make too much.
+const NOT_EXPANDED: &str = "from here on macros are not expanded where kernels are looked for: what a scene and its \
+    includes use makes at most a million tokens";
 
 /// So many tokens of a default argument are kept.
 const LONGEST_DEFAULT: usize = 32;
@@ -85,39 +90,45 @@ pub struct KernelParameter {
 
 /// The kernels that `text`, called `file`, declares, in its order.
 pub fn scan(file: &str, text: &str) -> Vec<Signature> {
-    scan_beside(&[], &mut Macros::default(), file, text).kernels
+    let file = SourceFile { name: file, text, includes: BTreeMap::new() };
+    scan_files(&mut Macros::default(), &[file]).kernels
 }
 
-/// What is found in a text.
+/// What is found in a scene's files.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
-    /// The kernels, in the text's order.
-    pub kernels: Vec<Signature>,
-    /// Where the first kernel is that is left out because of a limit, or where the text is read no further.
-    pub left_out: Option<Position>,
+    /// The kernels, file by file, in the order of each text.
+    pub(crate) kernels: Vec<Signature>,
+    /// What limits leave out: the file, where it begins, and a sentence.
+    pub(crate) remarks: Vec<(Arc<str>, Position, &'static str)>,
 }
 
-/// The kernels that `text`, called `file`, declares, as many as there is room for beside those that are `known`.
-pub(crate) fn scan_beside(
-    known: &[Signature],
-    macros: &mut Macros,
-    file: &str,
-    text: &str,
-) -> Scan {
-    let code = macros.code(text, MOST_TOKENS);
-    let lines = Lines::new(text);
-    let mut scan = Scan::default();
-    let mut room = Room::beside(known);
-    let file = Arc::from(file);
-    let place = Place { file: &file, lines: &lines };
-    scan.add(&code.likely, &mut room, &place, false);
-    if let Some(all) = &code.all {
-        scan.add(all, &mut room, &place, true);
-        scan.kernels.sort_by_key(|kernel| kernel.at);
-    }
-    let tokens = code.all.as_ref().unwrap_or(&code.likely);
-    if let Some(last) = tokens.get(MOST_TOKENS - 1) {
-        scan.left_out.get_or_insert(lines.position(last.offset));
+/// Whether this is what [`Scan::remarks`] says.
+pub(crate) fn is_remark(text: &str) -> bool {
+    matches!(text, LEFT_OUT | NOT_EXPANDED)
+}
+
+/// The kernels that the first of `files` declares, and those that it includes.
+pub(crate) fn scan_files(macros: &mut Macros, files: &[SourceFile<'_>]) -> Scan {
+    let found = files::read(files, macros, MOST_TOKENS);
+    let (mut scan, mut room) = (Scan::default(), Room::default());
+    for code in found.read {
+        let SourceFile { name, text, .. } = &files[code.file];
+        let place = Place { file: &Arc::from(*name), lines: &Lines::new(text) };
+        let mut of_file = Kernels::default();
+        of_file.add(code.likely.tokens(&found.texts), &mut room, &place, false);
+        if let Some(all) = code.all {
+            of_file.add(all.tokens(&found.texts), &mut room, &place, true);
+            of_file.kernels.sort_by_key(|kernel| kernel.at);
+        }
+        let ends_at = code.ends_at.map(|offset| place.lines.position(offset));
+        let mut remark = |at: Option<Position>, text| {
+            scan.remarks.extend(at.map(|at| (Arc::clone(place.file), at, text)));
+        };
+        remark(of_file.left_out.or(ends_at), LEFT_OUT);
+        let not_expanded = found.not_expanded.filter(|(file, _)| *file == code.file);
+        remark(not_expanded.map(|(_, offset)| place.lines.position(offset)), NOT_EXPANDED);
+        scan.kernels.append(&mut of_file.kernels);
     }
     scan
 }
@@ -128,18 +139,30 @@ struct Place<'a> {
     lines: &'a Lines<'a>,
 }
 
-impl Scan {
+/// The kernels of a file.
+#[derive(Default)]
+struct Kernels {
+    kernels: Vec<Signature>,
+    /// Where the first one is that is left out because of a limit.
+    left_out: Option<Position>,
+}
+
+impl Kernels {
     /// Adds the kernels among `tokens`, which others than those that are there already are `left_out`.
-    fn add(&mut self, tokens: &[Token<'_>], room: &mut Room, place: &Place<'_>, left_out: bool) {
-        let there: HashSet<Position> = self.kernels.iter().map(|kernel| kernel.at).collect();
-        let mut scanner = Scanner::new(tokens);
+    fn add(&mut self, tokens: Vec<Token<'_>>, room: &mut Room, place: &Place<'_>, left_out: bool) {
+        // A macro may make several in one place.
+        let there: HashSet<(Position, String)> =
+            self.kernels.iter().map(|kernel| (kernel.at, kernel.name.clone())).collect();
+        let tokens = with_marks(tokens);
+        let mut scanner = Scanner::new(&tokens);
         while let Some(found) = scanner.next_kernel() {
             let position = |token: &Token<'_>| place.lines.position(token.offset);
             let at = position(found.at);
-            if there.contains(&at) {
+            let named = scanner.name(&found).map(|name| (at, name));
+            if named.as_ref().is_some_and(|named| there.contains(named)) {
                 continue;
             }
-            let Some(name) = scanner.name(&found).filter(|_| room.take(&found)) else {
+            let Some((_, name)) = named.filter(|_| room.take(&found)) else {
                 self.left_out.get_or_insert(at);
                 continue;
             };
@@ -163,17 +186,13 @@ struct Room {
     parameters: usize,
 }
 
-impl Room {
-    fn beside(known: &[Signature]) -> Self {
-        let of_kernel =
-            |kernel: &Signature| kernel.parameters.len() + kernel.template_parameters.len();
-        let parameters: usize = known.iter().map(of_kernel).sum();
-        Self {
-            kernels: MOST_KERNELS.saturating_sub(known.len()),
-            parameters: MOST_PARAMETERS.saturating_sub(parameters),
-        }
+impl Default for Room {
+    fn default() -> Self {
+        Self { kernels: MOST_KERNELS, parameters: MOST_PARAMETERS }
     }
+}
 
+impl Room {
     /// Whether there is room for the kernel, which then takes it.
     fn take(&mut self, found: &Found<'_, '_>) -> bool {
         let commas = |tokens: &[Token<'_>]| tokens.iter().filter(|t| t.text == ",").count();

@@ -71,7 +71,7 @@ pub(crate) struct KnownField {
 impl Structures {
     /// Those of `text`, where `macros` are known from the compiler's options.
     pub(crate) fn of(mut macros: Macros, text: &str) -> Self {
-        let code = macros.code(text, MOST_TOKENS).likely;
+        let code = macros.code(text, MOST_TOKENS);
         let mut found = Self::default();
         for (name, value) in macros.values() {
             let words: Vec<&str> = value.split_whitespace().collect();
@@ -109,6 +109,28 @@ impl Structures {
         let mut list = List { found: Vec::new(), most, looks: MOST_LOOKS };
         self.add(definition, "", DEEPEST, &mut list);
         Some(list.found)
+    }
+
+    /// What the field `path` of the structure `name` is, `maps[2].heat`, where it is a texture or a surface object.
+    pub(crate) fn object(&self, name: &str, path: &str) -> Option<CType> {
+        let mut within = self.find(name, "")?;
+        let mut parts = path.split('.').map(|part| part.split('[').next().unwrap_or_default());
+        loop {
+            let part = parts.next()?;
+            let mut ctype = &within.fields.iter().find(|field| field.name == part)?.ctype;
+            if let Meaning::Structure(inner) = self.meaning(ctype, &within.path) {
+                within = inner;
+                continue;
+            }
+            for _ in 0..DEEPEST {
+                match ctype {
+                    CType::Surface | CType::Texture => return Some(ctype.clone()),
+                    CType::Named(name) => ctype = self.aliases.get(last(name))?,
+                    CType::Value(_) | CType::Pointer { .. } => return None,
+                }
+            }
+            return None;
+        }
     }
 
     /// What a name means within `from`: what is defined there, or around it; else what lies in the fewest others of all

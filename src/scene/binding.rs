@@ -122,7 +122,8 @@ impl<'a> Binder<'a> {
         None
     }
 
-    /// The kernels that the pass may mean: one, where functions are not overloaded.
+    /// The kernels that the pass may mean: one, where functions are not overloaded. A parameter without a name is
+    /// called by its place, counted from 1.
     fn kernels(&mut self, pass: &'a Pass) -> Result<Vec<Signature>, String> {
         let kernels = self.kernels.find(&pass.kernel)?;
         let parameters: usize = kernels.iter().map(|kernel| kernel.parameters.len()).sum();
@@ -130,7 +131,16 @@ impl<'a> Binder<'a> {
         self.arguments_left = left.ok_or_else(|| {
             format!("up to here the passes take more than {MOST_ARGUMENTS} arguments, the most that a scene has")
         })?;
-        Ok(kernels.iter().map(|kernel| kernel.instance(&pass.kernel)).collect())
+        let instance = |kernel: &&Signature| {
+            let mut kernel = kernel.instance(&pass.kernel);
+            for (place, parameter) in (1..).zip(&mut kernel.parameters) {
+                if parameter.name.is_empty() {
+                    parameter.name = usize::to_string(&place);
+                }
+            }
+            kernel
+        };
+        Ok(kernels.iter().map(instance).collect())
     }
 
     /// What `parameter` receives: what the pass gives it, else what its name means.
@@ -146,13 +156,16 @@ impl<'a> Binder<'a> {
         let manifest = &self.scene.manifest;
         let given = pass.given.iter().find(|given| given.parameter == parameter.name);
         let fault = match given {
-            Some(Given { source, at, .. }) => match check_on_purpose(manifest, source, parameter) {
-                Ok(()) => return Some(argument(parameter, source.clone())),
-                Err(problem) => {
-                    let text = format!("{}, which the pass gives it{}", problem.text, problem.hint);
-                    Diagnostic::error(&self.scene.name, text).at(at.line, at.column)
+            Some(Given { source, cast, at, .. }) => {
+                match check_cast(manifest, source, cast.as_deref(), parameter) {
+                    Ok(()) => return Some(argument(parameter, source.clone())),
+                    Err(problem) => {
+                        let text =
+                            format!("{}, which the pass gives it{}", problem.text, problem.hint);
+                        Diagnostic::error(&self.scene.name, text).at(at.line, at.column)
+                    }
                 }
-            },
+            }
             None => match by_name(manifest, pass, kernel, parameter) {
                 Ok(source) => return Some(argument(parameter, source)),
                 Err(text) => Diagnostic::error(kernel.file.as_ref(), text)
@@ -266,10 +279,11 @@ fn source(
     kernel: &Signature,
     name: &str,
 ) -> Result<Source, String> {
-    if name.is_empty() {
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
         let kernel = &kernel.name;
         return Err(format!(
-            "this parameter of `{kernel}` has no name, so nothing can be bound to it"
+            "this parameter of `{kernel}` has no name: `args` gives it something by its place, \
+             `args = {{ {name} = 0 }}`"
         ));
     }
     let round = || {
@@ -379,6 +393,9 @@ fn check(
     source: &Source,
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
+    if source.is_list() {
+        return Err(mismatch(parameter, "a list", ""));
+    }
     if let CType::Named(_) = parameter.ctype {
         // What that is, and how its fields lie, is known when the source is compiled.
         return Ok(());
@@ -500,9 +517,36 @@ fn vector(parameter: &KernelParameter, what: &str, all: &[Element]) -> Result<()
 pub(crate) fn check_given(
     manifest: &Manifest,
     source: &Source,
+    cast: Option<&str>,
     parameter: &KernelParameter,
 ) -> Result<(), String> {
-    check_on_purpose(manifest, source, parameter).map_err(|problem| problem.text + problem.hint)
+    check_cast(manifest, source, cast, parameter).map_err(|problem| problem.text + problem.hint)
+}
+
+/// That the parameter can take what the manifest gives it, after the cast to a pointer's type if there is one.
+fn check_cast(
+    manifest: &Manifest,
+    source: &Source,
+    cast: Option<&str>,
+    parameter: &KernelParameter,
+) -> Result<(), Mismatch> {
+    let Some(cast) = cast else { return check_on_purpose(manifest, source, parameter) };
+    let is_address = source.resources().iter().all(|id| manifest.resource(*id).texture().is_none())
+        && matches!(source, Source::Resource(_) | Source::Next(_) | Source::Element { .. });
+    if !is_address {
+        return Err(mismatch(parameter, "cast, and no buffer or array", ""));
+    }
+    let is_same = match (&parameter.ctype, CType::parse(cast)) {
+        (CType::Named(_), _) => true,
+        (CType::Pointer { to, .. }, CType::Pointer { to: cast, .. }) => {
+            *to == cast || *to == Pointee::Void
+        }
+        (CType::Pointer { .. } | CType::Value(_) | CType::Surface | CType::Texture, _) => false,
+    };
+    match is_same {
+        true => Ok(()),
+        false => Err(mismatch(parameter, &format!("cast to `{cast}`"), "")),
+    }
 }
 
 /// That the parameter can take what the manifest gives it on purpose: a float takes what is whole, too.

@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::{Element, Number, Scalar};
+use super::{Number, Scalar, Type};
+#[cfg(feature = "gl")]
+use super::{Part, Structure, decode::suggestion};
 use crate::cuda::Position;
 
 /// What something holds at the start and after each reset.
@@ -23,7 +25,8 @@ impl Initial {
         match &self.content {
             Content::File { path, .. } if self.at.is_some() => Some(folder.join(path)),
             Content::File { path, .. } => Some(path.clone()),
-            Content::Fill(_) | Content::Values(_) | Content::Random(_) => None,
+            Content::Fill(_) | Content::Values(_) => None,
+            Content::Structures(_) | Content::Random(_) => None,
         }
     }
 }
@@ -42,8 +45,50 @@ pub enum Content {
     Fill(Values),
     /// All elements.
     Values(Values),
+    /// Structures by their fields; what is not named is 0.
+    Structures(Vec<Vec<FieldValue>>),
     /// Random numbers between these ends.
     Random([f64; 2]),
+}
+
+/// What a field of a structure holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldValue {
+    /// Its name, and before it those of the structures that it lies in: `grid.size`.
+    pub path: String,
+    /// As many as it has.
+    pub numbers: Vec<Number>,
+    /// Where the manifest says so.
+    pub at: Position,
+}
+
+impl FieldValue {
+    /// Writes it where it belongs in `bytes`, which are a `structure`.
+    ///
+    /// # Errors
+    /// A sentence, where that cannot be.
+    #[cfg(feature = "gl")]
+    pub(crate) fn write(&self, structure: &Structure, bytes: &mut [u8]) -> Result<(), String> {
+        let (path, name) = (&self.path, &structure.name);
+        let Some(Part { element, offset, count, .. }) =
+            structure.parts.iter().find(|part| part.path == *path)
+        else {
+            let known = structure.parts.iter().map(|part| part.path.as_str());
+            return Err(format!("`{name}` has no field `{path}`{}", suggestion(path, known)));
+        };
+        let wanted = usize::from(element.lanes) * count;
+        if self.numbers.len() != wanted {
+            let given = self.numbers.len();
+            return Err(format!("`{path}` has {wanted} numbers, and is given {given}"));
+        }
+        let scalar = element.scalar;
+        let places = bytes.get_mut(*offset..).unwrap_or_default().chunks_mut(scalar.bytes());
+        for (place, number) in places.zip(&self.numbers) {
+            let number = self::bytes(*number, scalar);
+            place.copy_from_slice(&number.map_err(|problem| format!("`{path}`: {problem}"))?);
+        }
+        Ok(())
+    }
 }
 
 /// Numbers of the manifest.
@@ -66,7 +111,15 @@ impl Content {
             (Self::File { .. }, Self::File { .. }) | (Self::Random(_), Self::Random(_)) => {
                 self == other
             }
-            (Self::Fill(_) | Self::Values(_) | Self::File { .. } | Self::Random(_), _) => false,
+            (Self::Structures(own), Self::Structures(other)) => {
+                let values = |all: &[Vec<FieldValue>]| -> Vec<Vec<(String, Vec<Number>)>> {
+                    let value = |field: &FieldValue| (field.path.clone(), field.numbers.clone());
+                    all.iter().map(|fields| fields.iter().map(value).collect()).collect()
+                };
+                values(own) == values(other)
+            }
+            (Self::Fill(_) | Self::Values(_) | Self::Structures(_), _) => false,
+            (Self::File { .. } | Self::Random(_), _) => false,
         }
     }
 }
@@ -77,7 +130,7 @@ pub struct Variable {
     /// Its name, with its namespaces: `filters::blur`.
     pub name: String,
     /// The type of its elements.
-    pub element: Element,
+    pub of: Type,
     /// What it holds at the start.
     pub initial: Initial,
     /// Where it is declared in the manifest.

@@ -100,10 +100,12 @@ impl Pass {
 /// What a kernel's parameter is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// The parameter's name.
+    /// The parameter's name; of one without a name its place, counted from 1.
     pub parameter: String,
     /// What it is given.
     pub source: Source,
+    /// The type that the manifest casts it to: `int *`.
+    pub cast: Option<String>,
     /// Where the manifest says so.
     pub at: Position,
 }

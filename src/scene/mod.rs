@@ -28,7 +28,7 @@ mod view;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use crate::cuda::{self, Signature};
+use crate::cuda::{self, Signature, SourceFile};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
@@ -39,7 +39,7 @@ pub(crate) use self::{binding::check_given, decode::view_problems};
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
-    data::{Content, Initial, Variable},
+    data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
     draft::{Includes, draft, draft_beside},
     expression::{Expression, Kind, Number},
@@ -74,10 +74,10 @@ pub struct Scene {
     pub manifest: Manifest,
     /// Folders of [`Overrides::include_dirs`].
     pub include_dirs: Vec<PathBuf>,
-    /// The macros that its text and the compiler's options define.
-    macros: cuda::Macros,
-    /// The kernels of its text, and of those that were read with [`include`](Self::include).
+    /// The kernels of its text, and of those that it includes.
     pub kernels: Vec<Signature>,
+    /// The texts of the files that it includes, as far as they were read.
+    pub(crate) headers: Vec<Arc<str>>,
     /// What is odd about it but no error.
     pub warnings: Vec<Diagnostic>,
 }
@@ -126,12 +126,12 @@ impl Scene {
             trusted: false,
             include_dirs: overrides.include_dirs.clone(),
             source: Arc::from(source),
-            macros: cuda::Macros::of_options(&manifest.compile.defines),
             manifest,
             kernels: Vec::new(),
+            headers: Vec::new(),
             warnings,
         };
-        scene.include(name, source);
+        scene.read_kernels(&[SourceFile { name, text: source, includes: BTreeMap::new() }]);
         scene
     }
 
@@ -148,15 +148,18 @@ impl Scene {
         source::manifest_block(source) != source::ManifestBlock::Missing
     }
 
-    /// Reads the kernels of a file that the source includes, so that passes may name them. Where a limit leaves some
-    /// out, a warning tells it.
-    pub fn include(&mut self, file: &str, text: &str) {
-        let found = cuda::scan_beside(&self.kernels, &mut self.macros, file, text);
-        self.kernels.extend(found.kernels);
-        if let Some(at) = found.left_out {
-            let warning = Diagnostic::error(file, cuda::LEFT_OUT).at(at.line, at.column);
-            self.warnings.push(warning.with_severity(Severity::Warning));
-        }
+    /// Reads the kernels of its text, the first of `files`, and of those that it includes, so that passes may name
+    /// them. Where a limit leaves some out, a warning tells it.
+    pub(crate) fn read_kernels(&mut self, files: &[SourceFile<'_>]) {
+        let mut macros = cuda::Macros::of_options(&self.manifest.compile.defines);
+        let found = cuda::scan_files(&mut macros, files);
+        self.kernels = found.kernels;
+        self.headers = files.iter().skip(1).map(|file| Arc::from(file.text)).collect();
+        self.warnings.retain(|warning| !cuda::is_remark(&warning.text));
+        self.warnings.extend(found.remarks.into_iter().map(|(file, at, text)| {
+            let warning = Diagnostic::error(&*file, text).at(at.line, at.column);
+            warning.with_severity(Severity::Warning)
+        }));
     }
 
     /// The text of the built-in scene with this name.

@@ -92,7 +92,7 @@ pub enum Source {
     Number(Formula),
     /// Components of a vector.
     Vector(Vec<Formula>),
-    /// Fields of a structure; what the manifest does not name is 0.
+    /// Fields of a structure; what the manifest does not name is 0. Those of a list are called `[0]`, `[1]`, ...
     Structure(Vec<Field>),
     /// A parameter, by index.
     Parameter(usize),
@@ -107,6 +107,8 @@ pub struct Field {
     pub name: String,
     /// What it is given.
     pub source: Source,
+    /// The type that the manifest casts it to: `int *`.
+    pub cast: Option<String>,
     /// Where the manifest says so.
     pub at: Position,
 }
@@ -201,6 +203,18 @@ pub enum Handle {
 }
 
 impl Source {
+    /// Whether it is a list of what are not all numbers.
+    pub fn is_list(&self) -> bool {
+        match self {
+            Self::Structure(fields) => {
+                fields.first().is_some_and(|field| field.name.starts_with('['))
+            }
+            Self::Resource(_) | Self::Next(_) | Self::Element { .. } | Self::Count(..) => false,
+            Self::Extent(..) | Self::Number(_) | Self::Vector(_) => false,
+            Self::Parameter(_) | Self::Builtin(_) => false,
+        }
+    }
+
     /// Its expressions.
     pub fn formulas(&self) -> Vec<&Formula> {
         match self {

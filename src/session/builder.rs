@@ -14,6 +14,7 @@ use super::{
     Error,
     examine::{Examined, examine_with, values_of},
     guarding,
+    layout::declared_at,
     program::{Pass, Program, shapes},
     run_files::used_files,
     stat::Stat,
@@ -317,20 +318,26 @@ fn size_mismatch(scene: &Scene, pass: &PlannedPass, function: &Function) -> Opti
         a.ctype.layout().map(|(size, _)| size).or(of_structure)
     };
     let wrong = |a: &scene::Argument, bytes| size(a).is_some_and(|size| size != bytes);
-    let text = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
-        Some((argument, parameter)) => format!(
-            "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
-            pass.declared.kernel, argument.name, parameter.bytes, argument.ctype
+    let (text, at) = match arguments.find(|(argument, p)| wrong(argument, p.bytes)) {
+        Some((argument, parameter)) => (
+            format!(
+                "kernel `{}`: its parameter `{}` has {} bytes, and `{}` should have another size",
+                pass.declared.kernel, argument.name, parameter.bytes, argument.ctype
+            ),
+            declared_at(&pass.declared, argument),
         ),
-        None if pass.arguments.len() != parameters.len() => format!(
-            "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
-            pass.declared.kernel,
-            parameters.len(),
-            pass.arguments.len()
+        None if pass.arguments.len() != parameters.len() => (
+            format!(
+                "kernel `{}` has {} parameters where its text shows {}: does a macro hide some?",
+                pass.declared.kernel,
+                parameters.len(),
+                pass.arguments.len()
+            ),
+            pass.declared.at,
         ),
         None => return None,
     };
-    Some(Diagnostic::error(&scene.name, text))
+    Some(Diagnostic::error(&scene.name, text).at(at.line, at.column))
 }
 
 /// A shape that the kernel or the device does not allow is a remark about the pass.

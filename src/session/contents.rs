@@ -18,8 +18,9 @@ use crate::{
     data::{self, Cache, Found, Shape, Wanted},
     device::{Module, Stream},
     diagnostic::{Diagnostic, one_line},
+    element::Type,
     file,
-    scene::{self, Content, Initial, Manifest, ResourceId, Scene, Variable},
+    scene::{self, Content, FieldValue, Initial, Manifest, ResourceId, Scene, Variable},
     state::{Borrowed, put},
 };
 
@@ -109,16 +110,15 @@ impl<'a> Reader<'a> {
     }
 
     fn read_variable(&mut self, variable: &Variable, symbol: &Symbol) {
-        let (name, element, bytes) = (&variable.name, variable.element, symbol.bytes);
-        if !bytes.is_multiple_of(element.bytes()) {
-            let text = format!(
-                "the variable `{name}` has {bytes} bytes, which no number of {element} has"
-            );
+        let (name, of, bytes) = (&variable.name, &variable.of, symbol.bytes);
+        if !bytes.is_multiple_of(of.bytes().max(1)) {
+            let text =
+                format!("the variable `{name}` has {bytes} bytes, which no number of {of} has");
             return self.complain(Some(variable.at), text);
         }
-        let count = bytes / element.bytes();
-        let what = format!("the variable `{name}` ({count} {element})");
-        let wanted = Wanted { of: element.into(), shape: Shape::RowOrOne(count as u64), raw: None };
+        let count = bytes / of.bytes().max(1);
+        let what = format!("the variable `{name}` ({count} {of})");
+        let wanted = Wanted { of: of.clone(), shape: Shape::RowOrOne(count as u64), raw: None };
         if let Some(found) = self.content(&variable.initial, (name, &what), wanted) {
             self.contents.variables.push((symbol.lowered.clone(), found));
         }
@@ -137,6 +137,13 @@ impl<'a> Reader<'a> {
         let found = match &initial.content {
             Content::Fill(element) => Ok(Arc::new(Found::One(element.bytes.clone()))),
             Content::Values(all) => values(&all.bytes, what, &wanted),
+            Content::Structures(all) => match structures(all, &wanted.of) {
+                Ok(bytes) => values(&bytes, what, &wanted),
+                Err((text, at)) => {
+                    self.complain(Some(at), text);
+                    return None;
+                }
+            },
             Content::Random(range) => {
                 let made = self.cache.take_room(&wanted).and_then(|()| {
                     data::random(&wanted, name, *range, &|| self.has_no_time_left())
@@ -260,6 +267,21 @@ fn values(bytes: &[u8], what: &str, wanted: &Wanted) -> Result<Arc<Found>, Strin
     }
     let count = bytes.len() / of.bytes().max(1);
     Err(format!("`value` has {count} {of}, and {what} takes as many as it has, or one for all"))
+}
+
+/// The bytes of structures that the manifest has by their fields.
+///
+/// # Errors
+/// A sentence, and where it belongs.
+fn structures(all: &[Vec<FieldValue>], of: &Type) -> Result<Vec<u8>, (String, Position)> {
+    let Some(structure) = of.structure() else { return Ok(Vec::new()) };
+    let mut bytes = vec![0; structure.bytes * all.len()];
+    for (place, fields) in bytes.chunks_mut(structure.bytes.max(1)).zip(all) {
+        for field in fields {
+            field.write(structure, place).map_err(|text| (text, field.at))?;
+        }
+    }
+    Ok(bytes)
 }
 
 impl Contents {

@@ -1,7 +1,7 @@
 //! What there is to be said of a scene before it runs: its manifest, its arguments, what the compiler makes of it.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -17,7 +17,7 @@ use crate::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
         remark_of_name,
     },
-    cuda,
+    cuda::{self, SourceFile},
     data::Cache,
     diagnostic::Diagnostic,
     scene::{self, Plan, PlannedPass, Scene},
@@ -156,48 +156,77 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
 pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
     let Some(path) = &scene.path else { return Vec::new() };
     let included = included(&scene.source, path, &include_dirs(scene), &reach(scene));
-    included.into_iter().map(|(path, _)| path).collect()
+    included.files.into_iter().map(|file| file.path).collect()
 }
 
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
 /// files. What cannot be read is for the compiler to say.
 fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
     let Some(path) = scene.path.clone() else { return Vec::new() };
-    let source = scene.source.clone();
-    let included = included(&source, &path, &include_dirs(scene), &reach(scene));
-    let mut paths = Vec::new();
-    for (path, text) in included {
-        if let Some(text) = text {
-            scene.include(&path.display().to_string(), &text);
-        }
-        paths.push(path);
-    }
+    let included = included(&scene.source, &path, &include_dirs(scene), &reach(scene));
+    read_kernels(scene, &included);
+    let mut paths: Vec<PathBuf> = included.files.into_iter().map(|file| file.path).collect();
     paths.sort_unstable();
     paths
 }
 
-/// The files beside a `source` that it includes, directly or by way of one another, in the order in which they are
-/// read. What cannot be read has no text.
-fn included(
-    source: &str,
-    path: &Path,
-    searched: &[PathBuf],
-    reach: &Reach,
-) -> Vec<(PathBuf, Option<String>)> {
-    let beside = |text: &str, path: &Path| {
+/// Reads the kernels of `scene` again, now with those of the files that it includes.
+fn read_kernels(scene: &mut Scene, included: &Included) {
+    let texts = included.files.iter().filter_map(|file| Some((file, file.text.as_deref()?)));
+    let files: Vec<(&IncludedFile, &str, String)> =
+        texts.map(|(file, text)| (file, text, file.path.display().to_string())).collect();
+    if files.is_empty() {
+        return;
+    }
+    // The scene itself is the first one.
+    let places: BTreeMap<&Path, usize> =
+        files.iter().map(|(file, ..)| file.path.as_path()).zip(1..).collect();
+    let place = |(name, path): &(String, PathBuf)| Some((name.clone(), *places.get(&**path)?));
+    let placed = |names: &[(String, PathBuf)]| names.iter().filter_map(place).collect();
+    let (name, text) = (scene.name.clone(), scene.source.clone());
+    let own = SourceFile { name: &name, text: &text, includes: placed(&included.names) };
+    let others = files.iter().map(|(file, text, name)| {
+        let includes = placed(&file.names);
+        SourceFile { name, text, includes }
+    });
+    scene.read_kernels(&[own].into_iter().chain(others).collect::<Vec<_>>());
+}
+
+/// The files beside a scene that it includes, directly or by way of one another.
+struct Included {
+    /// The names that the scene itself includes, and which files these are.
+    names: Vec<(String, PathBuf)>,
+    /// In the order in which they are read.
+    files: Vec<IncludedFile>,
+}
+
+struct IncludedFile {
+    path: PathBuf,
+    /// `None` where it cannot be read.
+    text: Option<String>,
+    /// The names that it includes, and which files these are.
+    names: Vec<(String, PathBuf)>,
+}
+
+/// The files beside a `source` that it includes.
+fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> Included {
+    let beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
         let own = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
         let names = compile::included_names(text.as_bytes()).unwrap_or_default();
         // The first one that is there, or where it would be.
-        names.into_iter().map(move |name| {
+        let placed = names.into_iter().map(|name| {
             let places = folders.iter().map(|folder| folder.join(&name));
             let found = places.clone().find(|path| path.is_file());
-            found.unwrap_or_else(|| folders[0].join(&name))
-        })
+            let path = found.unwrap_or_else(|| folders[0].join(&name));
+            (name, path)
+        });
+        placed.collect()
     };
     let mut budget = compile::Budget::new();
-    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
-    let mut open: Vec<PathBuf> = beside(source, path).collect();
+    let (mut seen, mut files) = (BTreeSet::new(), Vec::new());
+    let names = beside(source, path);
+    let mut open: Vec<PathBuf> = names.iter().map(|(_, path)| path.clone()).collect();
     // What is too much is told before it is compiled.
     while let Some(path) = open.pop().filter(|_| budget.follow()) {
         if !seen.insert(path.clone()) {
@@ -205,10 +234,11 @@ fn included(
         }
         let text = reach.holds(&path).then(|| budget.read(&path).ok()).flatten();
         let text = text.and_then(|text| String::from_utf8(text).ok());
-        open.extend(text.iter().flat_map(|text| beside(text, &path)));
-        found.push((path, text));
+        let names = text.iter().flat_map(|text| beside(text, &path)).collect::<Vec<_>>();
+        open.extend(names.iter().map(|(_, path)| path.clone()));
+        files.push(IncludedFile { path, text, names });
     }
-    found
+    Included { names, files }
 }
 
 /// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are
@@ -233,9 +263,8 @@ pub(crate) fn parse(
     let own = beside.parent().map(Path::to_owned).into_iter();
     let searched: Vec<PathBuf> = own.chain(overrides.include_dirs.iter().cloned()).collect();
     let reach = reach_from(path, trusted, &overrides.include_dirs);
-    let headers =
-        included(text, beside, &searched, &reach).into_iter().filter_map(|(_, text)| text);
-    let headers: Vec<String> = headers.collect();
+    let headers = included(text, beside, &searched, &reach).files.into_iter();
+    let headers: Vec<String> = headers.filter_map(|header| header.text).collect();
     if headers.is_empty() {
         return Err(faults);
     }

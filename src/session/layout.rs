@@ -7,54 +7,24 @@
 //! For each such parameter a constant is compiled behind the scene's own text, whose numbers are the type, or the size
 //! of the structure and where its fields lie; they are read from the PTX.
 
+mod code;
 mod elements;
+mod leaves;
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fmt::Write as _,
 };
 
 use super::stat::quoted;
 use crate::{
-    cuda::{CType, KernelParameter, Pointee, Position},
+    cuda::{CType, KernelParameter, Macros, Position, Structures},
     diagnostic::Diagnostic,
     element::{Element, Scalar},
     ptx::outline::Outline,
     scene::{Argument, Field, Layout, Member, Pass, Plan, PlannedPass, Scene, Source, check_given},
 };
-
-/// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (255 for others),
-/// the lanes of a vector, and, in the bits above 24, the elements of an array. Each `@` stands for [`PREFIX`]: the text
-/// comes behind the source, whose macros, `N` for instance, must mean nothing in it.
-const LIBRARY: &str = "
-using @number = unsigned long long;
-template <class @T> struct @of {
-    enum : @number { @code = (1ull << 24) + (1 << 16) + (__is_enum(@T) ? 4 : 255) };
-};
-template <class @T> struct @of<const @T> : @of<@T> {};
-template <class @T> struct @of<@T *> {
-    enum : @number { @code = (1ull << 24) + 256 + (@of<@T>::@code & 256 ? 255 : @of<@T>::@code & 0xff00ff) };
-};
-template <class @T, @number @N> struct @of<@T[@N]> {
-    enum : @number { @code = (@of<@T>::@code >> 24) * @N * (1ull << 24) + (@of<@T>::@code & 0xffffff) };
-};
-template <class @T, @number @N> struct @of<const @T[@N]> : @of<@T[@N]> {};
-";
-
-/// The scalars of fields, each with the type's other names; their order is what the kernels' constants say.
-const SCALARS: [(Scalar, &[&str]); 11] = [
-    (Scalar::Bool, &[]),
-    (Scalar::I8, &["signed char"]),
-    (Scalar::U8, &[]),
-    (Scalar::I16, &[]),
-    (Scalar::I32, &[]),
-    (Scalar::U16, &[]),
-    (Scalar::U32, &[]),
-    (Scalar::I64, &["long"]),
-    (Scalar::U64, &["unsigned long"]),
-    (Scalar::F32, &[]),
-    (Scalar::F64, &[]),
-];
 
 /// The most bytes of such a constant: its fields stand in a manifest, which is shorter.
 const LONGEST: usize = 1 << 20;
@@ -67,15 +37,11 @@ const PREFIX: &str = "warpaint_probe_";
 const HEAD: usize = 2;
 const PER_FIELD: usize = 2;
 
-/// A field that is no structure.
-struct Leaf<'a> {
-    /// Its name, and before it those of the structures that it lies in: `grid.size`.
-    path: String,
-    source: &'a Source,
-    at: Position,
-}
-
 pub(super) use self::elements::lay_out;
+use self::{
+    code::{Code, code_of, elements_of, library},
+    leaves::{Given, Leaf, fields_of, leaves},
+};
 
 /// The text behind the source that asks for the types of parameters in `plan`, and for the layouts of the structures
 /// that resources have; empty where all are known.
@@ -127,22 +93,6 @@ fn names(plan: &Plan) -> Vec<Vec<String>> {
     plan.passes.iter().enumerate().map(of_pass).collect()
 }
 
-/// The fields that the manifest gives, where it is a structure.
-fn fields_of(source: &Source) -> Option<&[Field]> {
-    match source {
-        Source::Structure(fields) => Some(fields),
-        Source::Resource(_)
-        | Source::Next(_)
-        | Source::Element { .. }
-        | Source::Count(..)
-        | Source::Extent(..)
-        | Source::Number(_)
-        | Source::Vector(_)
-        | Source::Parameter(_)
-        | Source::Builtin(_) => None,
-    }
-}
-
 fn bare(of: &str) -> &str {
     of.trim_start_matches("const ")
 }
@@ -156,35 +106,9 @@ fn scope(kernel: &str) -> Vec<&str> {
 }
 
 /// Where the manifest gives the argument; where it does not, where it names the kernel.
-fn declared_at(declared: &Pass, argument: &Argument) -> Position {
+pub(super) fn declared_at(declared: &Pass, argument: &Argument) -> Position {
     let given = declared.given.iter().find(|given| given.parameter == argument.name);
     given.map_or(declared.at, |given| given.at)
-}
-
-/// What the probes in `text` use, before the first of them.
-fn library(text: &mut String) {
-    if !text.is_empty() {
-        return;
-    }
-    text.push_str("\n#line 1 \"<layouts>\"");
-    text.push_str(&LIBRARY.replace('@', PREFIX));
-    for (code, (scalar, others)) in SCALARS.iter().enumerate() {
-        let vectors = (1..=4).map(|lanes| (Element::vector(*scalar, lanes).to_string(), lanes));
-        let vectors = vectors.filter(|(_, lanes)| *lanes == 1 || *scalar != Scalar::Bool);
-        let others = others.iter().map(|name| ((*name).to_owned(), 1_u8));
-        for (name, lanes) in vectors.chain(others) {
-            let _ = writeln!(
-                text,
-                "template <> struct {PREFIX}of<{name}> {{ enum : {PREFIX}number {{ {PREFIX}code = {} }}; }};",
-                (1 << 24) + (u32::from(lanes) << 16) + code as u32
-            );
-        }
-    }
-}
-
-/// What [`LIBRARY`] tells of a type.
-fn code_of(ctype: &str) -> String {
-    format!("::{PREFIX}of<{ctype}>::{PREFIX}code")
 }
 
 /// The constant that asks for a type.
@@ -211,39 +135,32 @@ impl Probe<'_> {
     fn structure(&self, text: &mut String, fields: &[Field]) {
         let Self { file, name, of, at } = self;
         let (line, column) = (at.line, at.column);
+        let lists = leaves(fields).into_iter().filter(|leaf| matches!(leaf.given, Given::List(_)));
+        for Leaf { path, at, .. } in lists {
+            // Else the elements of what is none would be what is told.
+            let elements = elements_of(&format!("decltype((({of} *)0)->{path})"));
+            let (line, told) = (at.line, format!("`{path}` is no array, and is given a list"));
+            let _ =
+                write!(text, "\n#line {line} {file}\nstatic_assert({elements} != 0, \"{told}\");");
+        }
         let _ = writeln!(
             text,
             "\n#line {line} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = \
              {{sizeof({of}), alignof({of}),"
         );
-        for Leaf { path, at, .. } in leaves(fields) {
-            let code = code_of(&format!("decltype((({of} *)0)->{path})"));
+        for Leaf { path, at, given, .. } in leaves(fields) {
+            let field = format!("(({of} *)0)->{path}");
+            let ctype = format!("decltype({field})");
+            let code = code_of(&ctype);
+            let first = match given {
+                Given::Value(_) => format!("__INTADDR__(&{field})"),
+                Given::List(_) => elements_of(&ctype),
+            };
             let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
-            let _ = write!(
-                text,
-                "#line {} {file}\n{indent}__INTADDR__(&(({of} *)0)->{path}), {code},\n",
-                at.line
-            );
+            let _ = write!(text, "#line {} {file}\n{indent}{first}, {code},\n", at.line);
         }
         let _ = write!(text, "#line {line} {file}\n{}}};\n", " ".repeat(column.min(200) as usize));
     }
-}
-
-fn leaves(fields: &[Field]) -> Vec<Leaf<'_>> {
-    let mut found = Vec::new();
-    for field in fields {
-        match fields_of(&field.source) {
-            Some(inner) => found.extend(
-                leaves(inner)
-                    .into_iter()
-                    .map(|leaf| Leaf { path: format!("{}.{}", field.name, leaf.path), ..leaf }),
-            ),
-            None => {
-                found.push(Leaf { path: field.name.clone(), source: &field.source, at: field.at });
-            }
-        }
-    }
-    found
 }
 
 /// `plan` with the types of its arguments, and the layouts of structures among them, that the `ptx` of [`probes`] has.
@@ -251,6 +168,7 @@ fn leaves(fields: &[Field]) -> Vec<Leaf<'_>> {
 /// # Errors
 /// What cannot be given to a parameter or to a field, each with its place.
 pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Vec<Diagnostic>> {
+    let objects = Objects { scene, structures: OnceCell::new() };
     let mut found = Vec::new();
     let names = names(&plan);
     let constants = constants(ptx, &names.iter().flatten().map(String::as_str).collect());
@@ -261,9 +179,14 @@ pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Ve
             let numbers = constants.get(name.as_str());
             let numbers = numbers.map_or([].as_slice(), Vec::as_slice);
             let understood = match fields_of(&argument.source) {
-                Some(fields) => structure(scene, argument, (fields, at), numbers)
+                Some(fields) => structure(&objects, argument, (fields, at), numbers)
                     .map(|layout| Argument { layout: Some(layout), ..argument.clone() }),
-                None => value(scene, argument, at, numbers).map_err(|text| vec![(text, at)]),
+                None => {
+                    let given =
+                        declared.given.iter().find(|given| given.parameter == argument.name);
+                    let cast = given.and_then(|given| given.cast.as_deref());
+                    value(scene, argument, (cast, at), numbers).map_err(|text| vec![(text, at)])
+                }
             };
             match understood {
                 Ok(understood) => *argument = understood,
@@ -283,7 +206,7 @@ type Faults = Vec<(String, Position)>;
 
 /// How a structure lies in memory.
 fn structure(
-    scene: &Scene,
+    objects: &Objects<'_>,
     argument: &Argument,
     (fields, at): (&[Field], Position),
     numbers: &[u64],
@@ -300,7 +223,7 @@ fn structure(
     let (mut layout, mut faults) = (Layout { bytes, align, members: Vec::new() }, Vec::new());
     let types = numbers.get(HEAD..).unwrap_or_default().chunks_exact(PER_FIELD);
     for (leaf, numbers) in leaves(fields).iter().zip(types) {
-        match members(scene, leaf, numbers) {
+        match members(objects, bare(&argument.ctype.to_string()), leaf, numbers) {
             Ok(members) => layout.members.extend(members),
             Err(text) => faults.push((text, leaf.at)),
         }
@@ -315,7 +238,7 @@ fn structure(
 fn value(
     scene: &Scene,
     argument: &Argument,
-    at: Position,
+    (cast, at): (Option<&str>, Position),
     numbers: &[u64],
 ) -> Result<Argument, String> {
     let (name, text) = (argument.name.clone(), argument.ctype.to_string());
@@ -327,7 +250,7 @@ fn value(
     // Both names stand between the backticks of a message: the kernel takes `float`, its `real`.
     let text = format!("{ctype}`, its `{text}");
     let parameter = KernelParameter { name, text, ctype, default: None, at };
-    check_given(&scene.manifest, &argument.source, &parameter)?;
+    check_given(&scene.manifest, &argument.source, cast, &parameter)?;
     Ok(Argument { ctype: parameter.ctype, ..argument.clone() })
 }
 
@@ -382,57 +305,76 @@ fn constants(ptx: &str, names: &HashSet<&str>) -> HashMap<String, Vec<u64>> {
     found
 }
 
-/// A type, as [`LIBRARY`] tells it in a number.
-#[derive(Clone, Copy)]
-struct Code {
-    /// `None` for what is none of [`SCALARS`].
-    scalar: Option<Scalar>,
-    is_pointer: bool,
-    /// The components of a vector.
-    lanes: u8,
-    /// The elements of an array.
-    count: u64,
+/// What the text says of fields that are objects: a texture object, a surface object and an integer are one type to the
+/// compiler.
+struct Objects<'a> {
+    scene: &'a Scene,
+    /// Read when the first one is asked for.
+    structures: OnceCell<Structures>,
 }
 
-impl Code {
-    fn read(code: u64) -> Self {
-        let [scalar, is_pointer, lanes, ..] = code.to_le_bytes();
-        let scalar = SCALARS.get(usize::from(scalar)).map(|(scalar, _)| *scalar);
-        Self { scalar, is_pointer: is_pointer != 0, lanes, count: code >> 24 }
-    }
-
-    fn pointer(self) -> CType {
-        let element = |scalar| Pointee::Element(Element::vector(scalar, self.lanes));
-        CType::Pointer { to: self.scalar.map_or(Pointee::Void, element), constant: false }
-    }
-
-    /// The type, where it is a pointer, a scalar or a vector.
-    fn ctype(self) -> Option<CType> {
-        match (self.is_pointer, self.scalar) {
-            (true, _) => Some(self.pointer()),
-            (false, scalar) => Some(CType::Value(Element::vector(scalar?, self.lanes))),
-        }
+impl Objects<'_> {
+    /// The type of the field `leaf` of the structure `of`, which is given a texture.
+    ///
+    /// # Errors
+    /// A sentence, where the text does not tell.
+    fn of(&self, of: &str, leaf: &Leaf<'_>) -> Result<CType, String> {
+        let structures = self.structures.get_or_init(|| {
+            let macros = Macros::of_options(&self.scene.manifest.compile.defines);
+            let headers = self.scene.headers.iter().map(|text| &**text);
+            Structures::of(
+                macros,
+                &headers.chain([&*self.scene.source]).collect::<Vec<_>>().join("\n"),
+            )
+        });
+        structures.object(of, &leaf.path).ok_or_else(|| {
+            format!(
+                "`{}` is given a texture: whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t` the text \
+                 must say where it declares `{of}`",
+                leaf.path
+            )
+        })
     }
 }
 
 /// What fills a field: one value, or each number of a list.
-fn members(scene: &Scene, leaf: &Leaf<'_>, numbers: &[u64]) -> Result<Vec<Member>, String> {
+fn members(
+    objects: &Objects<'_>,
+    of: &str,
+    leaf: &Leaf<'_>,
+    numbers: &[u64],
+) -> Result<Vec<Member>, String> {
     let [offset, code] = numbers else { return Ok(Vec::new()) };
-    let (offset, path) = (*offset as usize, &leaf.path);
+    let (scene, path) = (objects.scene, &leaf.path);
     let Code { scalar, is_pointer, lanes, count } = Code::read(*code);
-    if is_pointer {
-        let ctype = Code::read(*code).pointer();
-        return member(scene, leaf, offset, ctype, leaf.source).map(|member| vec![member]);
-    }
-    let Some(scalar) = scalar else {
-        return Err(format!("`{path}` is of a type that a manifest has no values for"));
+    let source = match leaf.given {
+        Given::Value(source) => source,
+        Given::List(given) if given as u64 == *offset => return Ok(Vec::new()),
+        Given::List(given) => {
+            return Err(format!("`{path}` has {offset} elements, and is given {given}"));
+        }
     };
-    let Source::Vector(formulas) = leaf.source else {
+    let offset = *offset as usize;
+    let one = |ctype| member(scene, leaf, offset, ctype, source).map(|member| vec![member]);
+    if is_pointer && count == 1 {
+        return one(Code::read(*code).pointer());
+    }
+    let is_texture =
+        source.resources().iter().any(|id| scene.manifest.resource(*id).texture().is_some());
+    if is_texture && scalar == Some(Scalar::U64) && (lanes, count) == (1, 1) {
+        return one(objects.of(of, leaf)?);
+    }
+    let Some(scalar) = scalar.filter(|_| !is_pointer) else {
+        return Err(match is_pointer {
+            true => format!("`{path}` has {count} elements: give it a list of them"),
+            false => format!("`{path}` is of a type that a manifest has no values for"),
+        });
+    };
+    let Source::Vector(formulas) = source else {
         if count > 1 {
             return Err(format!("`{path}` has {count} elements: give it a list of them"));
         }
-        let ctype = CType::Value(Element::vector(scalar, lanes));
-        return member(scene, leaf, offset, ctype, leaf.source).map(|member| vec![member]);
+        return one(CType::Value(Element::vector(scalar, lanes)));
     };
     let wanted = u64::from(lanes) * count;
     if formulas.len() as u64 != wanted {
@@ -455,7 +397,7 @@ fn member(
 ) -> Result<Member, String> {
     let (name, text) = (leaf.path.clone(), ctype.to_string());
     let parameter = KernelParameter { name: name.clone(), text, ctype, default: None, at: leaf.at };
-    check_given(&scene.manifest, source, &parameter)?;
+    check_given(&scene.manifest, source, leaf.cast, &parameter)?;
     let KernelParameter { ctype, .. } = parameter;
     let argument = Argument { name, ctype, source: source.clone(), layout: None };
     Ok(Member { offset, argument })

@@ -159,7 +159,7 @@ const KEYS: &[(&str, &[&str])] = &[
         "texture",
         &["format", "size", "double", "filter", "wrap", "normalized", "file", "value", "random"],
     ),
-    ("variable", &["type", "value", "file", "dtype", "random"]),
+    ("variable", &["type", "fields", "value", "file", "dtype", "random"]),
     ("param", &["value", "min", "max", "step", "log", "label", "unit", "choices", "kind"]),
     (
         "pass",

@@ -330,3 +330,133 @@ fn the_limit_of_time_is_named() {
     let fault = session.snapshot().fault.unwrap().to_string();
     assert!(fault.contains("stopped after 1 s (the limit; `--step-timeout` raises it)"), "{fault}");
 }
+
+#[test]
+fn kernels_may_be_made_by_macros() {
+    let n = "args = { n = 5 }";
+    let five = 5.0_f32.to_le_bytes();
+    let body = "{ a[0] = n; }";
+    for code in [
+        format!("#define KERNEL extern \"C\" __global__ void\nKERNEL k(float *a, int n) {body}"),
+        format!("#define NAME(x) x\n__global__ void NAME(k)(float *a, int n) {body}"),
+        format!("#define OF(T) k##T\n__global__ void OF()(float *a, int n) {body}"),
+        format!("#define PARAMS float *a, int n\n__global__ void k(PARAMS) {body}"),
+        format!(
+            "#define K(name, ...) __global__ void name(__VA_ARGS__)\nK(k, float *a, int n) {body}"
+        ),
+        format!("#define DEF(T) __global__ void k(T *a, int n) {body}\nDEF(float)"),
+        "__attribute__((device)) int zero() { return 0; }\n\
+         __attribute__((global)) void k(float *a, int n) { a[0] = n + zero(); }"
+            .to_owned(),
+    ] {
+        runs("float", "", n, &code, &five);
+    }
+    let code =
+        "#define P(T) T *a, T *b\n#define K(x, y) __global__ void x(y)\n  K(k,\n    P(float)) {}";
+    is_told("", "", code, "    P(float)", &["`b` of the kernel `k`"]);
+}
+
+#[test]
+fn fields_of_structures_are_given_whatever_they_are() {
+    let gives = |args: &str, code: &str, first: f32| {
+        runs("float", "", &format!("args = {{ p = {args} }}"), code, &first.to_le_bytes());
+    };
+    let inner = "struct In { float x, y; };\n";
+    gives(
+        "{ s = [{ x = 1 }, { x = 2, y = 3 }], one = [[{ x = 4 }]] }",
+        &format!(
+            "{inner}struct P {{ In s[2]; In one[1][1]; }};\n__global__ void k(float *a, P p) {{ \
+             a[0] = p.s[0].x + 10 * p.s[1].x + 100 * p.s[1].y + 1000 * p.one[0][0].x + p.s[0].y; }}"
+        ),
+        4321.0,
+    );
+    let rows = "struct P { int m[2][2]; float3 v[2]; };\n__global__ void k(float *a, P p) { \
+                a[0] = p.m[0][0] + 10 * p.m[0][1] + 100 * p.m[1][0] + 1000 * p.m[1][1] + 10000 * p.v[1].y; }";
+    gives("{ m = [[1, 2], [3, 4]], v = [[0, 0, 0], [0, 5, 0]] }", rows, 54321.0);
+    gives("{ m = [1, 2, 3, 4], v = [0, 0, 0, 0, 5, 0] }", rows, 54321.0);
+    gives(
+        "{ rows = ['a + 8', 0, 'a'], last = ['a + 9'] }",
+        "struct P { float *rows[3], *last[1]; };\n__global__ void k(float *a, P p) { \
+         p.rows[0][0] = 1; p.last[0][0] = 2; p.rows[2][0] = a[8] + 10 * a[9] + (p.rows[1] ? 100 : 0); }",
+        21.0,
+    );
+    gives(
+        "{ h = 1.5, v = [0.5, 2], b = 2, w = [[1, 2], [3, 4]] }",
+        "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n\
+         struct P { half h; half2 v; __nv_bfloat16 b; __nv_bfloat162 w[2]; };\n__global__ void k(float *a, P p) { \
+         a[0] = __half2float(p.h) + 10 * __high2float(p.v) + 100 * __bfloat162float(p.b) \
+         + 1000 * __bfloat162float(p.w[1].y); }",
+        4221.5,
+    );
+    gives(
+        "{ e = 3, f = -4, g = -1 }",
+        "enum E : unsigned char { A }; enum class F : short { B }; enum G { C, D };\n\
+         struct P { E e; F f; G g; };\n__global__ void k(float *a, P p) { a[0] = 100 * p.e + 10 * (int)p.f + p.g; }",
+        259.0,
+    );
+    let code = "enum class E : unsigned char { A, B };\n__global__ void k(float *a, E e) { a[0] = (int)e; }";
+    runs("float", "", "args = { e = 1 }", code, &1.0_f32.to_le_bytes());
+    runs(
+        "float",
+        "[texture.t]\nformat = 'r32f'\nsize = [8, 8]",
+        "args = { p = { maps = [{ out = 't' }, { in = 't' }] } }",
+        "typedef cudaSurfaceObject_t Out;\nstruct Map { cudaTextureObject_t in; Out out; };\nstruct P { Map maps[2]; };\n\
+         __global__ void k(float *a, P p) {\n    surf2Dwrite(3.0f, p.maps[0].out, 4, 0);\n    float v;\n    \
+         surf2Dread(&v, p.maps[0].out, 4, 0);\n    if (threadIdx.x == 0) a[0] = v + tex2D<float>(p.maps[1].in, 7, 7);\n}",
+        &3.0_f32.to_le_bytes(),
+    );
+}
+
+#[test]
+fn fields_that_cannot_be_given_are_told_where_they_are() {
+    let code = "struct In { float x, y; };\nclass P { int own; public: In s[2]; In *q; unsigned bits : 4; \
+                unsigned long long t; };\n__global__ void k(float *a, P p) {}";
+    for (args, part) in [
+        ("{ s = [{ x = 1 }] }", "`s` has 2 elements, and is given 1"),
+        ("{ s = [{ x = 1 }, { x = 2 }, { x = 3 }] }", "`s` has 2 elements, and is given 3"),
+        ("{ q = ['a'] }", "`q` is no array, and is given a list"),
+        ("{ bits = 1 }", "bit field"),
+        ("{ own = 1 }", "is inaccessible"),
+        ("{ t = 't' }", "whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t`"),
+        ("['a']", "`p` is a list, but the kernel takes `P`"),
+    ] {
+        let t = "[texture.t]\nformat = 'r32f'\nsize = [8, 8]";
+        is_told(t, &format!("args = {{ p = {args} }}"), code, "args =", &[part]);
+    }
+    // A type that is not what its name says.
+    let code = "struct int2 { double x, y; };\n__global__ void k(float *a, int2 v) {}";
+    let code = format!("namespace n {{\n{code}\n}}");
+    let source = scene("float", "", "args = { v = [1, 2] }", &code).replace("'k'", "'n::k'");
+    let told = told(&Device::cpu().unwrap(), &source);
+    let text = "foreign.cu:10:14: error: kernel `n::k`: its parameter `v` has 16 bytes, and `int2` should have another size";
+    assert_eq!(told, [text]);
+}
+
+#[test]
+fn pointers_are_cast_where_args_says_so() {
+    let code = "struct P { uint2 *u; };\n__global__ void k(float *a, int *p, const float4 *q, P s) {\n    \
+                if (threadIdx.x) return;\n    p[1] = 0x40000000; s.u[1].x = 0x3f800000; a[0] = a[1] + 10 * q[0].x;\n}";
+    let args =
+        "args = { p = '(int *)a', q = '(const float4*)(a + 2)', s = { u = '( uint2 * ) a' } }";
+    runs("float", "", args, code, &12.0_f32.to_le_bytes());
+    let code = "typedef int *ints;\n__global__ void k(ints p) { p[0] = 0x40000000; }";
+    runs("float", "", "args = { p = '(int *)a' }", code, &2.0_f32.to_le_bytes());
+    for (given, part) in [
+        ("'a'", "`p` is the array a (64 float)"),
+        ("'(float *)a'", "`p` is cast to `float *`, but the kernel takes `int *`"),
+        ("'(int *)3'", "no buffer or array"),
+        ("'(int *)b'", "no resource"),
+    ] {
+        let args = format!("args = {{ p = {given} }}");
+        is_told("", &args, "__global__ void k(int *p) {}", "args =", &[part]);
+    }
+}
+
+#[test]
+fn parameters_without_a_name_are_given_by_their_places() {
+    let code = "__global__ void k(float *a, int n, int /* unused */, float = 2) { a[0] = n; }";
+    runs("float", "", "args = { n = 5, 3 = 1 }", code, &5.0_f32.to_le_bytes());
+    is_told("", "args = { n = 5 }", code, "void k", &["has no name", "args = { 3 = 0 }"]);
+    is_told("", "args = { n = 5, 3 = 1.5 }", code, "args =", &["`3` is a float constant"]);
+    is_told("", "args = { 2 = 5, 3 = 1 }", code, "args =", &["has no parameter `2`"]);
+}

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cuda::files::{self, FileCode, SourceFile};
 
 /// The words of the code that is likely, and of what else there may be.
 fn words(text: &str, defines: &[(&str, &str)]) -> (String, Option<String>) {
@@ -6,8 +7,10 @@ fn words(text: &str, defines: &[(&str, &str)]) -> (String, Option<String>) {
     let mut macros = Macros::of_options(&defines.collect());
     let joined =
         |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
-    let Code { likely, all } = macros.code(text, usize::MAX);
-    (joined(&likely), all.map(|all| joined(&all)))
+    let file = SourceFile { name: "t.cu", text, includes: BTreeMap::new() };
+    let mut found = files::read(&[file], &mut macros, usize::MAX);
+    let FileCode { likely, all, .. } = found.read.remove(0);
+    (joined(&likely.tokens(&found.texts)), all.map(|all| joined(&all.tokens(&found.texts))))
 }
 
 fn check(text: &str, defines: &[(&str, &str)], likely: &str, all: Option<&str>) {

@@ -61,6 +61,44 @@ enum Head {
     Other,
 }
 
+/// The attributes that CUDA's marks stand for.
+const ATTRIBUTES: [(&str, &str); 6] = [
+    ("global", MARK),
+    ("device", "__device__"),
+    ("host", "__host__"),
+    ("constant", "__constant__"),
+    ("shared", "__shared__"),
+    ("managed", "__managed__"),
+];
+
+/// `tokens` with CUDA's marks for attributes that say the same: `__attribute__((global))`.
+pub(in crate::cuda) fn with_marks(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
+    let is_list = |token: &Token<'_>| matches!(token.text, "__attribute__" | "__declspec");
+    if !tokens.iter().any(is_list) {
+        return tokens;
+    }
+    let mark_of = |token: &Token<'_>| {
+        let is_meant = |(name, mark): &&(&str, &str)| token.text == *name || token.text == *mark;
+        ATTRIBUTES.iter().find(is_meant).map(|(_, mark)| *mark)
+    };
+    let brackets = Brackets::new(&tokens);
+    let mut marked = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let after = if is_list(token) { after_attribute(&tokens, &brackets, at) } else { at + 1 };
+        let whole = tokens.get(at..after).unwrap_or(std::slice::from_ref(token));
+        let before = marked.len();
+        if is_list(token) {
+            marked.extend(whole.iter().filter_map(mark_of).map(|text| Token { text, ..*token }));
+        }
+        if marked.len() == before {
+            marked.extend_from_slice(whole);
+        }
+        at += whole.len();
+    }
+    marked
+}
+
 /// Goes through the tokens of a text.
 pub(super) struct Scanner<'t, 's> {
     tokens: &'t [Token<'s>],

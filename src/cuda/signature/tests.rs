@@ -235,3 +235,69 @@ fn a_long_text_takes_no_longer_than_its_length() {
     }
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
+
+#[test]
+fn kernels_are_found_behind_macros() {
+    let cases = [
+        ("#define K extern \"C\" __global__ void\nK f(float *a) {}", "f(a: float *)"),
+        ("#define NAME(x) x##_gpu\n__global__ void NAME(f)(int n) {}", "f_gpu(n: int)"),
+        ("#define P float *a, int n\n__global__ void f(P) {}", "f(a: float *, n: int)"),
+        ("#define P(T) T *a, T n\n__global__ void f(P(double)) {}", "f(a: double *, n: double)"),
+        (
+            "#define K(name, ...) __global__ void name(__VA_ARGS__)\nK(f, int a, float b) {}",
+            "f(a: int, b: float)",
+        ),
+        (
+            "#define BOUNDS(n) __launch_bounds__(n)\n__global__ void BOUNDS(32) f(int a) {}",
+            "f(a: int)",
+        ),
+        ("#define CLOSE }\nnamespace a { CLOSE __global__ void f() {}", "f()"),
+        ("__attribute__((global)) void f(float *a) {}", "f(a: float *)"),
+        ("void __attribute__((used, __global__)) f(float *a) {}", "f(a: float *)"),
+        ("#ifdef __CUDACC__\n#define G __global__\n#else\n#define G\n#endif\nG void f() {}", "f()"),
+        ("#define G __global__\n#undef G\n#define G\n__global__ void f() {}\nG void g() {}", "f()"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(signature(source), expected, "{source}");
+    }
+    // One use makes several, all of them in its place.
+    let source = "#define DEF(T) __global__ void f_##T(T *a) {} __global__ void g_##T() {}\n\
+        DEF(float) DEF(int)";
+    let kernels = scan("test.cu", source);
+    let found: Vec<_> = kernels.iter().map(|k| (describe(k), k.at.line, k.at.column)).collect();
+    let expected =
+        [("f_float(a: float *)", 1), ("g_float()", 1), ("f_int(a: int *)", 12), ("g_int()", 12)];
+    assert_eq!(found, expected.map(|(kernel, column)| (kernel.to_owned(), 2, column)));
+}
+
+#[test]
+fn macros_of_headers_are_known_where_these_are_included() {
+    let texts = [
+        (
+            "t.cu",
+            "#include \"a.h\"\nK f(REAL x) {}\n#include <b.h>\n#include \"a.h\"\nK g(REAL x) {}",
+        ),
+        ("a.h", "#pragma once\n#define K __global__ void\n#define REAL float"),
+        ("b.h", "#include \"a.h\"\nK h(REAL x) {}\n#undef REAL\n#define REAL double"),
+    ];
+    let file = |(name, text)| SourceFile {
+        name,
+        text,
+        includes: [("a.h".to_owned(), 1), ("b.h".to_owned(), 2)].into(),
+    };
+    let found = scan_files(&mut Macros::default(), &texts.map(file));
+    let kernels: Vec<_> = found.kernels.iter().map(|k| (describe(k), &*k.file)).collect();
+    let expected = [("f(x: float)", "t.cu"), ("g(x: double)", "t.cu"), ("h(x: float)", "b.h")];
+    assert_eq!(kernels, expected.map(|(kernel, file)| (kernel.to_owned(), file)));
+}
+
+#[test]
+fn too_many_macros_are_told() {
+    let lines = (0..40).map(|n| format!("#define A{} A{n} A{n}\n", n + 1)).collect::<String>();
+    let text = format!("#define A0 ;\n{lines}A10\n  A40\n__global__ void f() {{}}");
+    let file = SourceFile { name: "t.cu", text: &text, includes: BTreeMap::new() };
+    let found = scan_files(&mut Macros::default(), &[file]);
+    let told: Vec<_> = found.remarks.iter().map(|(file, at, text)| (&**file, *at, *text)).collect();
+    assert_eq!(told, [("t.cu", Position { line: 43, column: 3 }, NOT_EXPANDED)]);
+    assert_eq!(found.kernels.len(), 1);
+}

@@ -1,6 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::cuda::SourceFile;
 use crate::scene::{Handle, Inputs, Overrides, Scope, decode};
 
 const MANIFEST: &str = "/*---
@@ -377,11 +378,20 @@ fn every_built_in_scene_plans() {
     }
 }
 
+/// Reads `text` as the file `part.cuh` that the scene includes.
+fn include(scene: &mut Scene, text: &str) {
+    let (name, own) = (scene.name.clone(), scene.source.clone());
+    let includes = [("part.cuh".to_owned(), 1)].into();
+    let own = SourceFile { name: &name, text: &own, includes };
+    scene.read_kernels(&[own, SourceFile { name: "part.cuh", text, includes: [].into() }]);
+}
+
 #[test]
 fn a_kernel_of_an_included_file_is_found_there() {
-    let mut scene = Scene::parse("t.cu", MANIFEST, &Overrides::default()).expect("good");
+    let text = format!("{MANIFEST}\n#include \"part.cuh\"");
+    let mut scene = Scene::parse("t.cu", &text, &Overrides::default()).expect("good");
     assert!(scene.plan().is_err());
-    scene.include("part.cuh", "\n__global__ void f(int m) {}");
+    include(&mut scene, "\n__global__ void f(int m) {}");
     let found = scene.plan().expect_err("`m` is nothing");
     assert_eq!((found[0].file.as_str(), found[0].line), ("part.cuh", Some(2)));
 }
@@ -512,14 +522,14 @@ fn a_scene_with_much_of_everything_takes_no_longer_than_its_length() {
 #[test]
 fn kernels_that_are_left_out_are_told() {
     let kernels = "\n__global__ void f() {}".repeat(10_001);
-    let mut scene = Scene::parse("t.cu", &format!("{MANIFEST}{kernels}"), &Overrides::default())
-        .expect("a good manifest");
+    let text = format!("{MANIFEST}{kernels}\n#include \"part.cuh\"");
+    let mut scene = Scene::parse("t.cu", &text, &Overrides::default()).expect("a good manifest");
     let line = MANIFEST.lines().count() as u32 + 10_001;
     let told = |scene: &Scene| -> Vec<_> {
         scene.warnings.iter().map(|w| (w.file.clone(), w.line, w.text.contains("10000"))).collect()
     };
     assert_eq!(told(&scene), [("t.cu".to_owned(), Some(line + 1), true)]);
-    scene.include("part.cuh", "\n__global__ void g() {}");
+    include(&mut scene, "\n__global__ void g() {}");
     assert_eq!(told(&scene)[1], ("part.cuh".to_owned(), Some(2), true));
     assert_eq!(scene.kernels.len(), 10_000);
 }

@@ -24,8 +24,8 @@ pub(super) fn decode(
     let names = Names::of_pass(manifest, counters);
     let given = sorted(arguments).into_iter().filter_map(|(name, value)| {
         let (parameter, at) = (name.get_ref().to_string(), table.report.position(&value.span()));
-        let source = source(table, &names, &parameter, value)?;
-        Some(Given { parameter, source, at })
+        let (source, cast) = cast_source(table, &names, &parameter, value)?;
+        Some(Given { parameter, source, cast, at })
     });
     given.collect()
 }
@@ -48,16 +48,17 @@ fn source(
             }
             None => formulas::any(table, names, parameter, value).map(Source::Number),
         },
-        DeValue::Array(components) => {
-            let formula = |value| formulas::any(table, names, parameter, value);
-            components.iter().map(formula).collect::<Option<_>>().map(Source::Vector)
-        }
+        DeValue::Array(items) => list(table, names, parameter, items),
         DeValue::Table(fields) => {
             let fields = sorted(fields).into_iter().map(|(name, value)| {
                 let at = table.report.position(&value.span());
                 let name = name.get_ref().to_string();
-                let source = source(table, names, &name, value)?;
-                Some(Field { name, source, at })
+                if name.starts_with('[') {
+                    table.report.error(value.span(), format!("`{name}` is no field's name"));
+                    return None;
+                }
+                let (source, cast) = cast_source(table, names, &name, value)?;
+                Some(Field { name, source, cast, at })
             });
             fields.collect::<Option<_>>().map(Source::Structure)
         }
@@ -65,6 +66,64 @@ fn source(
             formulas::any(table, names, parameter, value).map(Source::Number)
         }
     }
+}
+
+/// What a parameter is given, and the type of a pointer that it is cast to: `(int *)values`, `(int *)(values + 8)`.
+fn cast_source(
+    table: &Fields<'_, '_, '_>,
+    names: &Names<'_>,
+    parameter: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<(Source, Option<String>)> {
+    let cast = value.get_ref().as_str().and_then(cast);
+    let Some((ctype, what)) = cast else {
+        return source(table, names, parameter, value).map(|source| (source, None));
+    };
+    let text = DeValue::String(what.into());
+    let source = source(table, names, parameter, &Spanned::new(value.span(), text))?;
+    Some((source, Some(ctype.to_owned())))
+}
+
+/// The type and what is cast to it, of `(int *)values` and `(int *)(values + 8)`.
+fn cast(text: &str) -> Option<(&str, &str)> {
+    let (ctype, what) = text.trim().strip_prefix('(')?.split_once(')')?;
+    let what = what.trim();
+    let inner = what.strip_prefix('(').and_then(|what| what.strip_suffix(')'));
+    ctype.trim_end().ends_with('*').then(|| (ctype.trim(), inner.unwrap_or(what).trim()))
+}
+
+/// A list: numbers are the components of a vector, or the elements of an array of numbers; anything else is what each
+/// element of an array is given.
+fn list(
+    table: &Fields<'_, '_, '_>,
+    names: &Names<'_>,
+    parameter: &str,
+    items: &[Spanned<DeValue<'_>>],
+) -> Option<Source> {
+    let field = |(index, value): (usize, &Spanned<DeValue<'_>>)| {
+        let at = table.report.position(&value.span());
+        let is_resource = |name: &str| match binding::meaning(names.manifest, name) {
+            Some(source) => !source.resources().is_empty(),
+            None => false,
+        };
+        let name = value.get_ref().as_str().filter(|name| is_identifier(name));
+        let (source, cast) = match name {
+            Some(name) if !is_resource(name) => {
+                (Source::Number(formulas::any(table, names, parameter, value)?), None)
+            }
+            Some(_) | None => cast_source(table, names, parameter, value)?,
+        };
+        Some(Field { name: format!("[{index}]"), source, cast, at })
+    };
+    let fields: Vec<Field> = items.iter().enumerate().map(field).collect::<Option<_>>()?;
+    let number = |field: &Field| match &field.source {
+        Source::Number(formula) => Some(formula.clone()),
+        Source::Resource(_) | Source::Next(_) | Source::Element { .. } | Source::Count(..) => None,
+        Source::Extent(..) | Source::Vector(_) | Source::Structure(_) => None,
+        Source::Parameter(_) | Source::Builtin(_) => None,
+    };
+    let numbers: Option<Vec<_>> = fields.iter().map(number).collect();
+    Some(numbers.map_or(Source::Structure(fields), Source::Vector))
 }
 
 /// The array, and where the number of the element begins, of a pointer into an array: `values + 2 * n`.

@@ -2,9 +2,14 @@
 
 use toml::{Spanned, de::DeValue};
 
-use super::{KEYWORDS, Report, fields::Fields, is_identifier, suggestion, types::element};
+use super::{
+    KEYWORDS, Report,
+    fields::{Fields, sorted},
+    is_identifier, suggestion,
+    types::Types,
+};
 use crate::scene::{
-    Content, Element, Initial, Manifest, Number, Overrides, Scalar, Variable,
+    Content, Element, FieldValue, Initial, Manifest, Number, Overrides, Scalar, Variable,
     data::{Values, bytes},
 };
 
@@ -17,6 +22,7 @@ pub(super) fn variables(
     manifest: &mut Manifest,
     overrides: &Overrides,
 ) -> Vec<String> {
+    let types = Types::new(fields.report, &manifest.compile, &overrides.headers);
     let mut names = Vec::new();
     for (name, mut table) in fields.tables("variable") {
         let at = table.at();
@@ -25,20 +31,80 @@ pub(super) fn variables(
                 "a name of CUDA C++, perhaps with its namespace, as in [variable.\"ns::name\"]";
             table.complain(&format!("must be {rule}"));
         }
-        let element = element(&mut table, "\"float\"");
-        let wanted = element.map(|element| (element, None));
-        let initial = initial(&mut table, &name, wanted, overrides);
+        let of = types.read(&mut table, "\"float\"");
+        let wanted = of.as_ref().and_then(|of| of.element()).map(|element| (element, None));
+        let is_structure = of.as_ref().is_some_and(|of| of.structure().is_some());
+        let structures = if is_structure { structures(&mut table) } else { None };
+        let initial = initial(&mut table, &name, wanted, overrides).or(structures);
         let has_any = ["file", "value", "random"].into_iter().any(|key| table.has(key));
         if initial.is_none() && !has_any {
             table.complain("needs `file` or `value`, such as `value = 0.5`");
         }
         table.finish();
         names.push(name.clone());
-        if let (Some(element), Some(initial)) = (element, initial) {
-            manifest.variables.push(Variable { name, element, initial, at });
+        if let (Some(of), Some(initial)) = (of, initial) {
+            manifest.variables.push(Variable { name, of, initial, at });
         }
     }
     names
+}
+
+/// `value` of structures: the fields of one, or of each in a list.
+fn structures(table: &mut Fields<'_, '_, '_>) -> Option<Initial> {
+    let value = table.take("value")?;
+    let fields = |value| {
+        let mut found = Vec::new();
+        fields_of(table, "", value, &mut found).map(|()| found)
+    };
+    let all: Option<Vec<_>> = match value.get_ref().as_array() {
+        Some(list) => list.iter().map(fields).collect(),
+        None => fields(value).map(|one| vec![one]),
+    };
+    let at = table.report.position(&value.span());
+    Some(Initial { content: Content::Structures(all?), at: Some(at) })
+}
+
+/// Adds the fields of a structure that `value` gives; `before` stands before their names.
+fn fields_of(
+    table: &Fields<'_, '_, '_>,
+    before: &str,
+    value: &Spanned<DeValue<'_>>,
+    found: &mut Vec<FieldValue>,
+) -> Option<()> {
+    let Some(fields) = value.get_ref().as_table() else {
+        let text =
+            "`value` of a structure names its fields: { n = 3, dt = 0.1 }, or a list of such";
+        table.report.error(value.span(), text);
+        return None;
+    };
+    for (name, value) in sorted(fields) {
+        let path = format!("{before}{}", name.get_ref());
+        if value.get_ref().as_table().is_some() {
+            fields_of(table, &format!("{path}."), value, found)?;
+            continue;
+        }
+        let mut numbers = Vec::new();
+        numbers_in(table, value, &mut numbers)?;
+        found.push(FieldValue { path, numbers, at: table.report.position(&value.span()) });
+    }
+    Some(())
+}
+
+/// Adds the number that `value` is, or those of lists within lists.
+fn numbers_in(
+    table: &Fields<'_, '_, '_>,
+    value: &Spanned<DeValue<'_>>,
+    found: &mut Vec<Number>,
+) -> Option<()> {
+    match value.get_ref().as_array() {
+        Some(list) => {
+            list.iter().try_for_each(|item| numbers_in(table, item, found).ok_or(())).ok()
+        }
+        None => {
+            found.push(table.number_in("value", value)?);
+            Some(())
+        }
+    }
 }
 
 /// Whether a variable of C++ can be called so.

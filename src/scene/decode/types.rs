@@ -90,19 +90,6 @@ impl<'r> Types<'r> {
     }
 }
 
-/// `type` of what is no structure.
-pub(super) fn element(table: &mut Fields<'_, '_, '_>, example: &str) -> Option<Element> {
-    table.require("type", example);
-    let text = table.text("type")?;
-    let element = parse(&text);
-    if element.is_none() {
-        let names = Element::names();
-        let hint = suggestion(&text, names.iter().map(String::as_str));
-        table.complain_about("type", format!("`type` cannot be \"{text}\"{hint}"));
-    }
-    element
-}
-
 fn parse(text: &str) -> Option<Element> {
     let words: Vec<&str> = text.split_whitespace().collect();
     Element::parse(&words.join(" "))

@@ -1,12 +1,17 @@
 //! How structures that are elements of resources lie in memory.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::{collections::HashSet, fmt::Write as _, sync::Arc};
 
-use super::{Code, HEAD, LONGEST, PREFIX, code_of, constants, library};
+use super::{
+    HEAD, LONGEST, PREFIX,
+    code::{Code, code_of, library},
+    constants,
+};
 use crate::{
+    cuda::Position,
     diagnostic::Diagnostic,
     element::{Part, Structure, Type},
-    scene::{self, Resource, ResourceId, Scene},
+    scene::{self, ResourceId, Scene},
     session::stat::quoted,
 };
 
@@ -15,26 +20,63 @@ const PER_FIELD: usize = 3;
 /// The greatest size of a structure in bytes.
 const MOST_BYTES: u64 = LONGEST as u64;
 
+/// What consists of structures: a resource, or a variable.
+#[derive(Clone, Copy)]
+enum Whose {
+    Resource(ResourceId),
+    Variable(usize),
+}
+
+/// Something that consists of structures.
+struct Laid {
+    whose: Whose,
+    /// What it is called in a sentence.
+    what: String,
+    structure: Arc<Structure>,
+    at: Position,
+}
+
+impl Laid {
+    fn probe_name(&self) -> String {
+        match self.whose {
+            Whose::Resource(ResourceId(index)) => format!("{PREFIX}element_{index}"),
+            Whose::Variable(index) => format!("{PREFIX}variable_{index}"),
+        }
+    }
+}
+
+/// All that consists of structures.
+fn all(scene: &Scene) -> Vec<Laid> {
+    let resources = scene.manifest.resources().iter().enumerate().map(|(index, resource)| {
+        let whose = Whose::Resource(ResourceId(index));
+        (whose, format!("the {resource}"), resource.of(), resource.at)
+    });
+    let variables = scene.manifest.variables.iter().enumerate().map(|(index, variable)| {
+        let what = format!("the variable `{}`", variable.name);
+        (Whose::Variable(index), what, variable.of.clone(), variable.at)
+    });
+    let laid = |(whose, what, of, at): (Whose, String, Type, Position)| match of {
+        Type::Structure(structure) => Some(Laid { whose, what, structure, at }),
+        Type::Element(_) => None,
+    };
+    resources.chain(variables).filter_map(laid).collect()
+}
+
 /// Adds to `text` what asks for them.
 pub(in crate::session) fn probes(scene: &Scene, text: &mut String) {
     let file = quoted(&scene.name);
-    for (index, resource) in scene.manifest.resources().iter().enumerate() {
-        let of = resource.of();
-        let Some(Structure { name, parts, .. }) = of.structure() else { continue };
+    for laid in all(scene) {
+        let Structure { name, parts, .. } = &*laid.structure;
         library(text);
-        let line = format!("#line {} {file}", resource.at.line);
-        let probe = probe_name(index);
+        let line = format!("#line {} {file}", laid.at.line);
+        let probe = laid.probe_name();
         let _ = writeln!(
             text,
             "\n{line}\nextern \"C\" __device__ const unsigned long long {probe}[] = {{sizeof({name}), alignof({name}),"
         );
         for Part { path, .. } in parts {
             // A field that is not there is told at the line's first column: it has no place of its own.
-            let field = format!(
-                "(({name} *)0)->
-{line}
-{path}"
-            );
+            let field = format!("(({name} *)0)->\n{line}\n{path}");
             let code = code_of(&format!("decltype({field})"));
             let _ = writeln!(text, "__INTADDR__(&{field}), {code}, sizeof({field}),");
         }
@@ -42,32 +84,25 @@ pub(in crate::session) fn probes(scene: &Scene, text: &mut String) {
     }
 }
 
-fn probe_name(index: usize) -> String {
-    format!("{PREFIX}element_{index}")
-}
-
 /// Gives the structures of `scene` their layouts, which the `ptx` of [`probes`] has. What is wrong with them, each with
 /// its place.
 pub(in crate::session) fn lay_out(scene: &mut Scene, ptx: &str) -> Vec<Diagnostic> {
-    let resources = scene.manifest.resources().iter().enumerate();
-    let structures: Vec<(usize, Resource)> = resources
-        .filter(|(_, resource)| resource.of().structure().is_some())
-        .map(|(index, resource)| (index, resource.clone()))
-        .collect();
-    let names: Vec<String> = structures.iter().map(|(index, _)| probe_name(*index)).collect();
+    let structures = all(scene);
+    let names: Vec<String> = structures.iter().map(Laid::probe_name).collect();
     let constants = constants(ptx, &names.iter().map(String::as_str).collect::<HashSet<_>>());
     let mut found = Vec::new();
-    for ((index, resource), name) in structures.iter().zip(&names) {
-        let of = resource.of();
-        let Some(structure) = of.structure() else { continue };
+    for (laid, name) in structures.iter().zip(&names) {
         let numbers = constants.get(name.as_str()).map_or([].as_slice(), Vec::as_slice);
-        let laid_out = layout(structure, numbers)
-            .and_then(|structure| scene.manifest.set_type(ResourceId(*index), structure.into()));
+        let laid_out = layout(&laid.structure, numbers).and_then(|structure| match laid.whose {
+            Whose::Resource(id) => scene.manifest.set_type(id, structure.into()),
+            Whose::Variable(index) => {
+                scene.manifest.variables[index].of = structure.into();
+                Ok(())
+            }
+        });
         if let Err(problem) = laid_out {
-            let text = format!("the {resource} {problem}");
-            found.push(
-                Diagnostic::error(&scene.name, text).at(resource.at.line, resource.at.column),
-            );
+            let text = format!("{} {problem}", laid.what);
+            found.push(Diagnostic::error(&scene.name, text).at(laid.at.line, laid.at.column));
         }
     }
     if found.is_empty() {
@@ -141,10 +176,8 @@ fn field(part: &Part, numbers: &[u64]) -> Result<Part, String> {
     Ok(Part { offset: offset as usize, count: (bytes / each) as usize, ..part.clone() })
 }
 
-/// Whether a resource of `scene` that is declared on this line has structures: what the compiler says of a field there
+/// Whether something of `scene` that is declared on this line has structures: what the compiler says of a field there
 /// it says for each number that is asked for.
 pub(super) fn is_declared_on(scene: &Scene, line: u32) -> bool {
-    let resources = scene.manifest.resources().iter();
-    let is_structure = |resource: &&Resource| matches!(resource.of(), Type::Structure(_));
-    resources.filter(is_structure).any(|resource| resource.at.line == line)
+    all(scene).iter().any(|laid| laid.at.line == line)
 }

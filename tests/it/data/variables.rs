@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2};
 use ndarray_npy::write_npy;
 
-use super::{Folder, on_each_device, read, scene, write};
+use super::{Folder, npy_of, on_each_device, read, scene, write};
 
 /// A kernel that copies variables, one of which it changes.
 const COPY: &str = "#include \"filters.cuh\"
@@ -131,5 +131,52 @@ value = 1
     ] {
         let told = folder.told(&scene(&format!("{OUT}{variable}"), COPY));
         assert!(told.len() == 1 && told[0].contains(expected), "{variable}: {told:#?}");
+    }
+}
+
+#[test]
+fn variables_of_structures_take_their_fields() {
+    let code = "struct Box { float3 low; unsigned char kind; };\n\
+                struct Setup { int n; double dt; float w[2]; Box box; };\n\
+                __constant__ Setup setup;\n__device__ Box boxes[2];\n__constant__ Setup loaded;\n\
+                __global__ void copy(float *out) {\n\
+                const Setup *both[2] = { &setup, &loaded };\n\
+                for (int i = 0; i < 2; ++i) {\n\
+                out[4 * i] = both[i]->n; out[4 * i + 1] = both[i]->dt; out[4 * i + 2] = both[i]->w[1];\n\
+                out[4 * i + 3] = both[i]->box.low.z; }\n\
+                for (int i = 0; i < 2; ++i) { out[8 + 2 * i] = boxes[i].low.y; out[9 + 2 * i] = boxes[i].kind; }\n}\n";
+    let folder = folder();
+    let data = [&5_i32.to_le_bytes()[..], &0.25_f64.to_le_bytes()].concat();
+    let file = npy_of("[('n', '<i4'), ('dt', '<f8')]", false, "(1,)", &data);
+    write(&folder.path("setup.npy"), file);
+    let variables = "
+[variable.setup]
+type = \"Setup\"
+value = { n = 3, dt = 0.5, w = [1, 2], box = { low = [7, 8, 9] } }
+[variable.boxes]
+type = \"Box\"
+value = [{ kind = 4 }, { low = [1, 2, 3], kind = 5 }]
+[variable.loaded]
+type = \"Setup\"
+fields = { n = \"int\", dt = \"double\" }
+file = \"setup.npy\"
+";
+    on_each_device(|device| {
+        let text = scene(&format!("{OUT}{variables}"), code);
+        let mut session = folder.begun(device, &text);
+        session.run_steps(1, |_| {}).unwrap();
+        let out = read::<f32>(&mut session, "out");
+        assert_eq!(out[..12], [3.0, 0.5, 2.0, 9.0, 5.0, 0.25, 0.0, 0.0, 0.0, 4.0, 2.0, 5.0]);
+    });
+    for (value, expected) in [
+        ("{ m = 1 }", ":11:15: error: `Setup` has no field `m`"),
+        ("{ n = 1.5 }", ":11:15: error: `n`: 1.5 is no int"),
+        ("{ w = [1] }", ":11:15: error: `w` has 2 numbers, and is given 1"),
+        ("3", "`value` of a structure names its fields"),
+        ("[{ n = 1 }, { n = 2 }]", "takes as many as it has, or one for all"),
+    ] {
+        let variables = format!("[variable.setup]\ntype = \"Setup\"\nvalue = {value}\n");
+        let told = folder.told(&scene(&format!("{OUT}{variables}"), code));
+        assert!(told.len() == 1 && told[0].contains(expected), "{value}: {told:#?}");
     }
 }
