@@ -71,6 +71,7 @@ const FOLDERS: &[&str] = &[
 
 /// What kernels may need all the same.
 const FOR_KERNELS: &[&str] = &[
+    "sys/types.h",
     "thrust/complex.h",
     "thrust/pair.h",
     "thrust/tuple.h",
