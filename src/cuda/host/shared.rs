@@ -65,7 +65,8 @@ fn read<'t>(
         match (token.kind, around) {
             // A macro may be used anywhere.
             (Kind::Directive, _) => {
-                named.extend(lexer::code(token.text).map(|word| word.text));
+                let words = token.text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                named.extend(words.filter(|word| !word.is_empty()));
             }
             (Kind::Word, Some((index, name))) => {
                 let place = (file, **index);
