@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use super::{Header, includes, request::Request};
 
 /// Names without their endings, texts, and what the namespace `std` has of them in C++.
-const HEADERS: [(&str, &str, &str); 9] = [
+const HEADERS: [(&str, &str, &str); 10] = [
     ("assert", "", ""),
     ("float", include_str!("c/float.h"), ""),
     ("limits", include_str!("c/limits.h"), ""),
@@ -21,7 +21,7 @@ const HEADERS: [(&str, &str, &str); 9] = [
          logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn signbit sin \
          sinh sqrt tan tanh tgamma trunc",
     ),
-    ("stddef", "", "ptrdiff_t size_t"),
+    ("stddef", include_str!("c/stddef.h"), "ptrdiff_t size_t"),
     (
         "stdint",
         include_str!("c/stdint.h"),
@@ -30,9 +30,13 @@ const HEADERS: [(&str, &str, &str); 9] = [
          int_fast32_t int_fast64_t uint_fast8_t uint_fast16_t uint_fast32_t uint_fast64_t intmax_t uintmax_t",
     ),
     ("stdio", "", "printf"),
-    ("stdlib", "", "abs free labs llabs malloc"),
+    ("stdlib", include_str!("c/stdlib.h"), "abs div_t free labs ldiv_t llabs lldiv_t malloc"),
     ("string", "", "memcpy memset"),
+    ("time", include_str!("c/time.h"), "clock clock_t time_t"),
 ];
+
+/// The header of the system that `<stdlib.h>` includes, which C++ has under no other name.
+const TYPES: (&str, &str) = ("sys/types.h", include_str!("c/types.h"));
 
 /// All of them, those of C and those of C++: `<math.h>` and `<cmath>`.
 pub(super) static ALL: LazyLock<Vec<Header>> = LazyLock::new(|| {
@@ -42,7 +46,8 @@ pub(super) static ALL: LazyLock<Vec<Header>> = LazyLock::new(|| {
         let of_cpp = format!("#pragma once\n{text}\nnamespace std {{\n{in_std}}}\n");
         [(format!("{stem}.h"), text.to_owned()), (format!("c{stem}"), of_cpp)]
     });
-    both.map(|(name, text)| Header { name, text }).collect()
+    let types = (TYPES.0.to_owned(), TYPES.1.to_owned());
+    both.chain([types]).map(|(name, text)| Header { name, text }).collect()
 });
 
 /// Whether one of them has this name.

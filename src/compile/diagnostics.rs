@@ -5,6 +5,8 @@
 //! instantiations. NVRTC itself and `ptxas` write `tool: severity: text`. Whatever has another form becomes
 //! a remark about the whole file, so that nothing is lost.
 
+mod extensions;
+
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
@@ -208,10 +210,8 @@ impl Parser<'_> {
         if let Some((_, text)) = UNMARKED.iter().find(|(start, _)| remark.text.starts_with(start)) {
             (*text).clone_into(&mut remark.text);
         }
-        if remark.text.starts_with("expected an expression") && body.is_compound_literal() {
-            remark
-                .text
-                .push_str("; a compound literal, `(T){a, b}`, is C's: in C++ it is `T{a, b}`");
+        if let Some(about) = extensions::about(&remark.text, body.at_caret()) {
+            remark.text.push_str(&format!("; {about}"));
         }
         for line in &body.text {
             remark.text.push('\n');
@@ -308,11 +308,9 @@ impl<'a> Body<'a> {
         body
     }
 
-    /// Whether the caret is at the brace of `(T){`.
-    fn is_compound_literal(&self) -> bool {
-        let at = self.caret.and_then(|caret| caret.find('^'));
-        let line = at.and_then(|at| self.source?.split_at_checked(at));
-        line.is_some_and(|(before, from)| before.trim_end().ends_with(')') && from.starts_with('{'))
+    /// What stands before the caret in the source line, and what from it on.
+    fn at_caret(&self) -> Option<(&'a str, &'a str)> {
+        self.source?.split_at_checked(self.caret?.find('^')?)
     }
 
     /// The caret's column in characters from 1; the compiler counts bytes.

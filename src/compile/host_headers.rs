@@ -6,7 +6,7 @@
 
 /// Headers without a folder.
 const NAMES: &str = "algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts \
-    condition_variable coroutine cctype cerrno cfenv cinttypes clocale csetjmp csignal cstdarg ctime cuchar cwchar cwctype \
+    condition_variable coroutine cctype cerrno cfenv cinttypes clocale csetjmp csignal cstdarg cuchar cwchar cwctype \
     deque exception execution expected filesystem format forward_list fstream functional future generator \
     initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan memory \
     memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex scoped_allocator \
@@ -14,7 +14,7 @@ const NAMES: &str = "algorithm any array atomic barrier bit bitset charconv chro
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set \
     utility valarray variant vector version \
     complex.h ctype.h errno.h fenv.h inttypes.h iso646.h locale.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h \
-    stdbool.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h \
+    stdbool.h tgmath.h threads.h uchar.h wchar.h wctype.h \
     alloca.h conio.h dirent.h dlfcn.h err.h error.h execinfo.h fcntl.h features.h ftw.h getopt.h glob.h grp.h immintrin.h \
     intrin.h io.h libgen.h malloc.h memory.h mm_malloc.h netdb.h numa.h omp.h openacc.h poll.h pthread.h pwd.h regex.h \
     sched.h semaphore.h strings.h syslog.h termios.h ucontext.h unistd.h utime.h values.h windows.h winsock2.h x86intrin.h \
@@ -71,6 +71,7 @@ const FOLDERS: &[&str] = &[
 
 /// What kernels may need all the same.
 const FOR_KERNELS: &[&str] = &[
+    "sys/types.h",
     "thrust/complex.h",
     "thrust/pair.h",
     "thrust/tuple.h",

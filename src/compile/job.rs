@@ -204,6 +204,8 @@ fn options(
     if !request.options.iter().any(names_standard) {
         add("--std=c++17");
     }
+    // What kernels have of the host's C++ with nvcc. Each version that is looked for knows the option.
+    add("--device-int128");
     add(&format!("--pre-include={}", library::NAME));
     if !request.prelude.is_empty() {
         add(&format!("--pre-include={PRELUDE_NAME}"));

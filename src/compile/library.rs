@@ -5,8 +5,11 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::discovery::Toolchain;
-use crate::cuda::lexer::{self, Kind, Token};
+use super::{discovery::Toolchain, promoted};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{self, Kind, Token},
+};
 
 /// The file in which a compilation has these.
 pub(super) const NAME: &str = "<nvcc>";
@@ -28,7 +31,7 @@ const OF_STD: &[(&str, &str)] = &[
         "bit_cast popcount countl_zero countr_zero has_single_bit bit_ceil bit_floor bit_width rotl rotr",
     ),
     ("bitset", "bitset"),
-    ("complex", "complex polar norm conj real imag arg"),
+    ("complex", "complex polar norm conj real imag arg proj"),
     (
         "functional",
         "less greater plus minus multiplies divides equal_to not_equal_to logical_and logical_or negate \
@@ -52,13 +55,12 @@ const OF_STD: &[(&str, &str)] = &[
     ),
     ("variant", "variant visit monostate"),
     ("cstdint", "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t"),
-    (
-        "algorithm",
-        "clamp minmax fill fill_n copy copy_n copy_if transform for_each find find_if count count_if any_of \
-        all_of none_of sort stable_sort reverse rotate unique remove remove_if lower_bound upper_bound binary_search \
-        max_element min_element equal generate iter_swap merge partition swap_ranges nth_element partial_sort",
-    ),
 ];
+
+/// Of the header `algorithm`, which has one of its own for each, below `cuda/std/__algorithm`.
+const ALGORITHMS: &str = "clamp minmax fill fill_n copy copy_n copy_if transform for_each find find_if count count_if \
+    any_of all_of none_of sort stable_sort reverse rotate unique remove remove_if lower_bound upper_bound binary_search \
+    max_element min_element equal generate iter_swap merge partition swap_ranges nth_element partial_sort";
 
 /// Headers of one name each, below `cuda/std`: they cost less than the whole.
 const FINE: &[(&str, &str)] = &[
@@ -69,6 +71,22 @@ const FINE: &[(&str, &str)] = &[
 
 /// What our own text has in the namespace `std`, or the compiler by itself.
 const KNOWN: &str = "min max size_t ptrdiff_t nullptr_t";
+
+/// The header with complex numbers.
+const OF_COMPLEX: &str = "cuda/std/complex";
+
+/// What `std` has of it beside its names.
+const COMPLEX: &str = include_str!("c/complex.h");
+
+/// Headers that bring functions of numbers with them, as the global ones: where all of libcu++ were in `std`, a source
+/// with `using namespace std` would call neither.
+const CLASHING: &[&str] = &[OF_COMPLEX, "cuda/std/bitset"];
+
+/// What is in `std` itself, where libcu++ has it for structured bindings.
+const IN_STD: &[&str] = &["tuple_size", "tuple_element"];
+
+/// How a text takes the names of `std` for its own.
+const USING_STD: [&str; 3] = ["using", "namespace", "std"];
 
 /// Headers of cub for kernels, each with the name of its class.
 const OF_CUB: &[&str] = &[
@@ -98,45 +116,142 @@ const OF_CUB: &[&str] = &[
 
 /// The text that is compiled before sources with this text for the device.
 pub(super) fn text(texts: &[String], toolchain: &Toolchain) -> String {
-    let mut headers = BTreeSet::new();
-    for text in texts {
-        read(text, toolchain, &mut headers);
-    }
-    let mut all = ALWAYS.to_owned();
-    for header in &headers {
+    let named = Named::of(texts, toolchain);
+    // The namespace `std` takes what is there before its headers.
+    let mut all = promoted::text(texts) + ALWAYS;
+    for header in &named.headers {
         all.push_str(&format!("#include <{header}>\n"));
     }
-    if headers.iter().any(|header| header.starts_with("cuda/std/")) {
+    if named.headers.iter().any(|header| CLASHING.contains(&header.as_str())) {
+        all.push_str(&named.one_by_one(toolchain));
+    } else if named.headers.iter().any(|header| header.starts_with("cuda/std/")) {
         all.push_str("namespace std { using namespace cuda::std; }\n");
+    }
+    if named.headers.contains(OF_COMPLEX) {
+        all.push_str(COMPLEX);
     }
     all
 }
 
-/// Adds the headers of what `text` names.
-fn read(text: &str, toolchain: &Toolchain, headers: &mut BTreeSet<String>) {
-    // Most texts name nothing of the kind.
-    if !["std", "cub", "thrust"].iter().any(|space| text.contains(space)) {
-        return;
+/// What texts name of the C++ library.
+struct Named {
+    headers: BTreeSet<String>,
+    /// What libcu++ has in them, as far as it is named.
+    names: BTreeSet<String>,
+}
+
+impl Named {
+    fn of(texts: &[String], toolchain: &Toolchain) -> Self {
+        let is_used = |text: &String| {
+            let code = lexer::code(text).map(|token| token.text);
+            text.contains("namespace std")
+                && code.collect::<Vec<_>>().windows(3).any(|words| words == USING_STD)
+        };
+        let is_used = texts.iter().any(is_used);
+        let codes: Vec<Vec<Token<'_>>> = texts
+            .iter()
+            // Most texts name nothing of the kind.
+            .filter(|text| {
+                is_used || ["std", "cub", "thrust"].iter().any(|space| text.contains(space))
+            })
+            .map(|text| lexer::code(text).collect())
+            .collect();
+        let mut own = BTreeSet::new();
+        if is_used {
+            codes.iter().for_each(|code| own.extend(declared(code)));
+        }
+        let mut named = Self { headers: BTreeSet::new(), names: BTreeSet::new() };
+        for code in &codes {
+            named.read(code, toolchain, is_used.then_some(&own));
+        }
+        named
     }
-    let code: Vec<Token<'_>> = lexer::code(text).collect();
-    let is_used = code.windows(3).any(|three| {
-        three[0].text == "using" && three[1].text == "namespace" && three[2].text == "std"
-    });
-    for (at, token) in code.iter().enumerate() {
-        let after = |at: usize| code.get(at).map_or("", |token| token.text);
-        match token.text {
-            "std" if after(at + 1) == "::" => headers.extend(of_std(after(at + 2), toolchain)),
-            "thrust" if after(at + 1) == "::" => {
-                headers.extend(of_thrust(after(at + 2), toolchain))
+
+    /// Adds what `code` names: in the namespaces and, where `own` are the functions that texts with `using namespace
+    /// std` declare themselves, without them.
+    fn read(&mut self, code: &[Token<'_>], toolchain: &Toolchain, own: Option<&BTreeSet<&str>>) {
+        for (at, token) in code.iter().enumerate() {
+            let after = |at: usize| code.get(at).map_or("", |token| token.text);
+            let is_call = |own: &BTreeSet<&str>| {
+                after(at + 1) == "(" && !own.contains(token.text) && listed(token.text).is_some()
+            };
+            match token.text {
+                "std" if after(at + 1) == "::" => self.add(after(at + 2), toolchain),
+                "thrust" if after(at + 1) == "::" => {
+                    self.headers.extend(of_thrust(after(at + 2), toolchain))
+                }
+                "cub" if after(at + 1) == "::" => {
+                    self.headers.extend(of_cub(after(at + 2), toolchain))
+                }
+                name if token.kind == Kind::Word
+                    && own.is_some_and(|own| after(at + 1) == "<" || is_call(own))
+                    && !is_member(&code[..at]) =>
+                {
+                    self.add(name, toolchain);
+                }
+                name => self.names.extend(listed(name).map(|(name, _)| name.to_owned())),
             }
-            "cub" if after(at + 1) == "::" => headers.extend(of_cub(after(at + 2), toolchain)),
-            name if is_used && token.kind == Kind::Word && after(at + 1) == "<" => {
-                let is_other = at > 0 && matches!(code[at - 1].text, "." | "::" | ">");
-                headers.extend(of_std(name, toolchain).filter(|_| !is_other));
-            }
-            _ => {}
         }
     }
+
+    /// Adds what libcu++ has under a name.
+    fn add(&mut self, name: &str, toolchain: &Toolchain) {
+        if let Some(header) = of_std(name, toolchain) {
+            self.headers.insert(header);
+            self.names.insert(name.to_owned());
+        }
+    }
+
+    /// Declares in `std` what is named of libcu++, and nothing else of it.
+    fn one_by_one(&self, toolchain: &Toolchain) -> String {
+        let is_there = |name: &&String| {
+            let header = of_std(name, toolchain);
+            !IN_STD.contains(&name.as_str())
+                && header.is_some_and(|header| self.headers.contains(&header))
+        };
+        let names = self.names.iter().filter(is_there);
+        let names: String = names.map(|name| format!("using cuda::std::{name};\n")).collect();
+        format!("namespace std {{\n{names}}}\n")
+    }
+}
+
+/// Whether what stands behind these tokens is a member of something.
+fn is_member(before: &[Token<'_>]) -> bool {
+    match before {
+        [.., token] if matches!(token.text, "." | "::") => true,
+        [.., minus, angle] => minus.text == "-" && angle.text == ">",
+        _ => false,
+    }
+}
+
+/// The functions that `code` declares.
+fn declared<'t>(code: &[Token<'t>]) -> impl Iterator<Item = &'t str> {
+    const OF_EXPRESSIONS: [&str; 8] = ["return", "else", "do", "case", "throw", "and", "or", "not"];
+    let brackets = Brackets::new(code);
+    code.windows(3).enumerate().filter_map(move |(at, three)| {
+        let [before, name, open] = three else { return None };
+        let is_type = before.kind == Kind::Word && !OF_EXPRESSIONS.contains(&before.text);
+        let has_body = || {
+            brackets
+                .after(at + 2)
+                .and_then(|after| code.get(after))
+                .is_some_and(|token| token.text == "{")
+        };
+        let is_function = name.kind == Kind::Word && open.text == "(";
+        (is_function && (is_type || has_body())).then_some(name.text)
+    })
+}
+
+/// Where libcu++ has what, below `cuda/std`, as far as it is listed here: the name, and the header.
+fn listed(name: &str) -> Option<(&'static str, String)> {
+    let in_list = |names: &'static str| names.split_whitespace().find(|known| *known == name);
+    if let Some((name, file)) = FINE.iter().find(|(known, _)| *known == name) {
+        return Some((name, (*file).to_owned()));
+    }
+    if let Some(name) = in_list(ALGORITHMS) {
+        return Some((name, format!("__algorithm/{name}.h")));
+    }
+    OF_STD.iter().find_map(|(header, names)| Some((in_list(names)?, (*header).to_owned())))
 }
 
 /// The header of libcu++ that has `name`.
@@ -144,12 +259,13 @@ fn of_std(name: &str, toolchain: &Toolchain) -> Option<String> {
     if KNOWN.split_whitespace().any(|known| known == name) {
         return None;
     }
-    if let Some((_, file)) = FINE.iter().find(|(known, _)| *known == name) {
-        return Some(format!("cuda/std/{file}")).filter(|header| has(toolchain, header));
-    }
-    let in_list = |names: &str| names.split_whitespace().any(|known| known == name);
-    if let Some((header, _)) = OF_STD.iter().find(|(_, names)| in_list(names)) {
-        return Some(format!("cuda/std/{header}")).filter(|header| has(toolchain, header));
+    if let Some((_, header)) = listed(name) {
+        // Older toolkits have the whole alone.
+        let whole = header.strip_prefix("__").and_then(|header| Some(header.split_once('/')?.0));
+        let headers = [Some(header.as_str()), whole].into_iter().flatten();
+        return headers
+            .map(|header| format!("cuda/std/{header}"))
+            .find(|header| has(toolchain, header));
     }
     let stem = name.trim_end_matches("_t").trim_end_matches("_v");
     let stem = if matches!(name, "true_type" | "false_type" | "bool_constant") {

@@ -26,6 +26,7 @@ mod limits;
 mod mentions;
 mod nvrtc;
 mod precompiled;
+mod promoted;
 mod reach;
 mod recent;
 mod request;

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     cuda::{
         Lines, Position,
-        host::{HostCode, LeftOut, Marks, without},
+        host::{HostCode, LeftOut, Marks, needed_of_shared, without},
         lexer,
     },
     diagnostic::{Diagnostic, Severity},
@@ -29,6 +29,13 @@ const UNUSED: &str = "was declared but never referenced";
 
 /// What it says of a variable that is declared again without its mark.
 const UNMARKED_AGAIN: &str = "redeclared without __device__";
+
+/// What it says of a constant that is computed from others, which are no constant expressions unless they are
+/// `constexpr`.
+const COMPUTED: &str = "dynamic initialization is not supported";
+
+/// A macro of ours for `constexpr`, as long as the `const` that it stands for: columns stay.
+const CONSTEXPR: &str = "__cx_";
 
 /// So often a source is compiled again with less of it.
 const MOST_ROUNDS: usize = 8;
@@ -60,6 +67,10 @@ struct SourceFile {
     places: Vec<(Position, Position)>,
     /// Which of the open declarations went.
     dropped: BTreeSet<usize>,
+    /// Which of them may not go: functions for host and device that a kernel may call. `None`: nobody asked yet.
+    needed: Option<BTreeSet<usize>>,
+    /// Which of the constants are `constexpr`, as far as that was tried.
+    constexprs: Option<BTreeSet<usize>>,
 }
 
 impl Sources {
@@ -134,13 +145,27 @@ impl Sources {
                     let Some(more) = self.change(&diagnostics) else {
                         let is_missed = diagnostics.iter().any(|remark| self.is_dropped(remark));
                         let last = Outcome::Rejected { diagnostics, log, untrusted };
-                        return Ok(if is_missed { first } else { last });
+                        return Ok(if is_missed { self.without_marks(first) } else { last });
                     };
                     left_out.extend(more);
                 }
             }
         }
-        Ok(first)
+        Ok(self.without_marks(first))
+    }
+
+    /// An outcome without what it says of missing marks, where these were given, and that was not all.
+    fn without_marks(&self, mut outcome: Outcome) -> Outcome {
+        if let Outcome::Rejected { diagnostics, .. } = &mut outcome {
+            let is_other = |remark: &Diagnostic| !diagnostics::is_about_mark(remark);
+            let is_error = |remark: &Diagnostic| remark.severity >= Severity::Error;
+            if self.is_for_device
+                && diagnostics.iter().any(|remark| is_error(remark) && is_other(remark))
+            {
+                diagnostics.retain(is_other);
+            }
+        }
+        outcome
     }
 
     /// Changes what is compiled by what the compiler says of it: notes about what is left out, or `None` where nothing
@@ -150,7 +175,46 @@ impl Sources {
             self.is_for_device = true;
             return Some(Vec::new());
         }
+        if self.make_constexpr(remarks) || self.make_const(remarks) {
+            return Some(Vec::new());
+        }
         Some(self.drop_declarations(remarks)).filter(|notes| !notes.is_empty())
+    }
+
+    /// Makes the constants `constexpr`, where one of them is complained of that may be computed from others; once.
+    fn make_constexpr(&mut self, remarks: &[Diagnostic]) -> bool {
+        let is_computed = |file: &mut SourceFile, remark: &Diagnostic| {
+            remark.text.starts_with(COMPUTED)
+                && file.is(&remark.file)
+                && file.constant_at(remark).is_some()
+        };
+        let is_asked = |file: &mut SourceFile| {
+            file.constexprs.is_none() && remarks.iter().any(|remark| is_computed(file, remark))
+        };
+        if !self.files.iter_mut().any(is_asked) {
+            return false;
+        }
+        for file in &mut self.files {
+            file.constexprs.get_or_insert(file.host.constants.keys().copied().collect());
+        }
+        true
+    }
+
+    /// Makes those constants `const` again that cannot be `constexpr`; whether there is one.
+    fn make_const(&mut self, remarks: &[Diagnostic]) -> bool {
+        let mut is_one = false;
+        for remark in remarks.iter().filter(|remark| remark.severity >= Severity::Error) {
+            let files = self.files.iter_mut().filter(|file| file.constexprs.is_some());
+            for file in files.filter(|file| file.is(&remark.file)) {
+                let constant = file.constant_at(remark);
+                is_one |= file
+                    .constexprs
+                    .as_mut()
+                    .zip(constant)
+                    .is_some_and(|(all, index)| all.remove(&index));
+            }
+        }
+        is_one
     }
 
     /// Whether the compiler is to take for the device what has no mark: constants that need code to be evaluated, and
@@ -161,11 +225,15 @@ impl Sources {
 
     /// Drops the declarations that the errors of `remarks` are about, where they may go; a note about each.
     fn drop_declarations(&mut self, remarks: &[Diagnostic]) -> Vec<Diagnostic> {
+        if self.files.iter().any(|file| file.needed.is_none()) {
+            let files: Vec<_> = self.files.iter().map(|file| (&*file.text, &file.host)).collect();
+            let needed = needed_of_shared(&files);
+            self.files.iter_mut().zip(needed).for_each(|(file, needed)| file.needed = Some(needed));
+        }
         let mut notes = Vec::new();
         for remark in remarks.iter().filter(|remark| remark.severity >= Severity::Error) {
-            let Some(line) = remark.line else { continue };
             let mut files = self.files.iter_mut().filter(|file| file.is(&remark.file));
-            if files.any(|file| file.drop_declaration(line, remark.column)) {
+            if files.any(|file| file.drop_declaration(remark)) {
                 let text = format!(
                     "left out, since the device has no use for it as it is: {}",
                     remark.text
@@ -286,7 +354,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 impl SourceFile {
     fn new(name: String, path: Option<PathBuf>, text: Arc<str>, marks: &Marks) -> Self {
         let host = HostCode::of(&text, marks);
-        Self { name, path, text, host, places: Vec::new(), dropped: BTreeSet::new() }
+        let (places, dropped, needed, constexprs) = (Vec::new(), BTreeSet::new(), None, None);
+        Self { name, path, text, host, places, dropped, needed, constexprs }
     }
 
     /// The declarations that went.
@@ -339,11 +408,19 @@ impl SourceFile {
             end = end.max(part.end);
             is_outside
         });
-        without(&self.text, &parts)
+        let mut text = without(&self.text, &parts);
+        for index in self.constexprs.iter().flatten().filter(|index| !self.dropped.contains(*index))
+        {
+            if let Some(at) = self.host.constants.get(index) {
+                text.replace_range(*at..*at + CONSTEXPR.len(), CONSTEXPR);
+            }
+        }
+        text
     }
 
-    /// Drops the smallest declaration at a place that may go and is still there.
-    fn drop_declaration(&mut self, line: u32, column: Option<u32>) -> bool {
+    /// The smallest open declaration that a remark is about, where it may go and is still there.
+    fn open_at(&mut self, remark: &Diagnostic) -> Option<usize> {
+        let (line, column) = (remark.line?, remark.column);
         if self.places.is_empty() {
             let lines = Lines::new(&self.text);
             let place =
@@ -356,20 +433,30 @@ impl SourceFile {
             }
             Some(_) | None => (first.line..=last.line).contains(&line),
         };
+        let may_go = |index: &usize| {
+            let is_needed = self.needed.as_ref().is_some_and(|needed| needed.contains(index));
+            !self.dropped.contains(index) && !is_needed
+        };
         let open = self.host.open.iter().enumerate();
-        let there =
-            open.filter(|(index, _)| is_at(self.places[*index]) && !self.dropped.contains(index));
-        match there.min_by_key(|(_, part)| part.len()) {
-            Some((index, part)) => {
-                let name = macro_name(&self.text[part.clone()]);
-                let like_it = self.host.open.iter().enumerate().filter(|(_, part)| {
-                    name.is_some() && macro_name(&self.text[(*part).clone()]) == name
-                });
-                // What one use of a macro does, others do, too.
-                self.dropped.extend(like_it.map(|(index, _)| index).chain([index]));
-                true
-            }
-            None => false,
-        }
+        let there = open.filter(|(index, _)| is_at(self.places[*index]) && may_go(index));
+        there.min_by_key(|(_, part)| part.len()).map(|(index, _)| index)
+    }
+
+    /// The constant that a remark is about.
+    fn constant_at(&mut self, remark: &Diagnostic) -> Option<usize> {
+        self.open_at(remark).filter(|index| self.host.constants.contains_key(index))
+    }
+
+    /// Drops the declaration that a remark is about, where one may go.
+    fn drop_declaration(&mut self, remark: &Diagnostic) -> bool {
+        let Some(index) = self.open_at(remark) else { return false };
+        let name = macro_name(&self.text[self.host.open[index].clone()]);
+        let like_it =
+            self.host.open.iter().enumerate().filter(|(_, part)| {
+                name.is_some() && macro_name(&self.text[(*part).clone()]) == name
+            });
+        // What one use of a macro does, others do, too.
+        self.dropped.extend(like_it.map(|(index, _)| index).chain([index]));
+        true
     }
 }

@@ -13,14 +13,18 @@
 
 mod declarations;
 mod left_out;
+mod shared;
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
-pub(crate) use self::left_out::LeftOut;
 use self::{
     declarations::{Declaration, Reader},
     left_out::{needed, overloads},
 };
+pub(crate) use self::{left_out::LeftOut, shared::needed as needed_of_shared};
 use super::{
     brackets::Brackets,
     conditional::Macros,
@@ -38,13 +42,17 @@ const MOST_TOKENS: usize = 1 << 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     words: BTreeSet<String>,
+    /// `__host__`, and macros that stand for it.
+    of_host: BTreeSet<String>,
     /// Macros with arguments in whose definition there is no mark.
     plain_macros: BTreeSet<String>,
 }
 
 impl Default for Marks {
     fn default() -> Self {
-        Self { words: MARKS.map(str::to_owned).into(), plain_macros: BTreeSet::new() }
+        let words = MARKS.map(str::to_owned).into();
+        let of_host = ["__host__".to_owned()].into();
+        Self { words, of_host, plain_macros: BTreeSet::new() }
     }
 }
 
@@ -56,6 +64,9 @@ impl Marks {
             let Some(definition) = definition(directive.text) else { continue };
             let code: Vec<Token<'_>> = lexer::code(definition).collect();
             let Some((name, rest)) = code.split_first() else { continue };
+            if rest.iter().any(|token| self.is_of_host(token.text)) {
+                self.of_host.insert(name.text.to_owned());
+            }
             let behind_name = name.offset + name.text.len();
             let takes_arguments =
                 rest.first().is_some_and(|next| next.text == "(" && next.offset == behind_name);
@@ -75,6 +86,10 @@ impl Marks {
     fn has(&self, word: &str) -> bool {
         self.words.contains(word)
     }
+
+    fn is_of_host(&self, word: &str) -> bool {
+        self.of_host.contains(word)
+    }
 }
 
 /// What stands behind the `define` of a directive.
@@ -90,8 +105,13 @@ pub(crate) struct HostCode {
     pub(crate) parts: Vec<Range<usize>>,
     /// The names of its functions.
     pub(crate) functions: BTreeSet<String>,
-    /// Declarations that may be for both: types, constants, templates without a mark. A kernel may need them.
+    /// Declarations that may be for both: types, constants, templates without a mark, functions marked for both. A
+    /// kernel may need them.
     pub(crate) open: Vec<Range<usize>>,
+    /// Which of these are functions marked for both, and their names.
+    pub(crate) shared: BTreeMap<usize, String>,
+    /// Which of these are constants that could be `constexpr`, and where their `const` stands.
+    pub(crate) constants: BTreeMap<usize, usize>,
     /// What of it the device would need, or might mean.
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -121,10 +141,17 @@ impl HostCode {
             left_out.retain(is_compiled);
         }
         let mut found = Self { left_out, ..Self::default() };
-        for Declaration { tokens, function, is_prototype, is_open } in &reader.found {
+        for Declaration { tokens, function, is_prototype, is_open, is_shared, constant } in
+            &reader.found
+        {
             let (first, last) = (code[tokens.start], code[tokens.end - 1]);
             let part = first.offset..last.offset + last.text.len();
             if *is_open {
+                let index = found.open.len();
+                if *is_shared {
+                    found.shared.insert(index, (*function).to_owned());
+                }
+                found.constants.extend(constant.map(|at| (index, code[at].offset)));
                 found.open.push(part);
             } else if !(*is_prototype && is_of_device(function)) {
                 found.parts.push(part);

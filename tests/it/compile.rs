@@ -2,6 +2,7 @@
 
 mod foreign;
 mod limits;
+mod nvcc;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(feature = "cli")]

@@ -113,6 +113,58 @@ fn what_nvcc_gives_without_a_header_is_there() {
 }
 
 #[test]
+fn mathematics_of_integers_is_that_of_doubles() {
+    let code = "__global__ void k(double *a, int n, float x) { a[0] = sqrt(n); a[1] = pow(2, n); a[2] = floor(n / 2);\n\
+                a[3] = fmod(x, 3.0); a[4] = hypot(n, x); a[5] = std::fmax(n, 2.5); a[6] = std::sqrt(7ull); a[7] = fabs(-n); }";
+    let (n, x) = (7.0_f64, f64::from(7.6_f32));
+    // Each is exact, or rounded once, but for the root of a sum of squares, whose square is exact here.
+    let first = [n.sqrt(), 128.0, 3.0, x % 3.0, n.hypot(1.0), 7.0, n.sqrt(), 7.0];
+    let code = code.replace("hypot(n, x)", "hypot(n, 1)");
+    let bytes: Vec<u8> = first.iter().flat_map(|value| value.to_le_bytes()).collect();
+    runs("double", "[param.x]\nvalue = 7.6", "args = { n = 7 }", &code, &bytes);
+}
+
+#[test]
+fn whole_numbers_of_128_bits_are_computed() {
+    let (x, y) = (
+        0x0123_4567_89ab_cdef_fedc_ba98_7654_3217_u128,
+        0x0000_0000_0000_0011_2233_4455_6677_8899_u128,
+    );
+    let low = 77_u64;
+    let signed = -(x as i128);
+    let wide = [
+        x.wrapping_mul(y),
+        x / y,
+        x % y,
+        x - y,
+        (signed / i128::from(low)) as u128,
+        (signed % i128::from(low)) as u128,
+        x >> low,
+        (signed >> 3) as u128,
+        x << low,
+        (x as f64) as u128,
+    ];
+    let halves = |number: u128| [number as u64, (number >> 64) as u64];
+    let expected: Vec<u8> = wide
+        .into_iter()
+        .flat_map(halves)
+        .chain([(signed as f64).to_bits(), 16 + 16])
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    let [x, y] = [x, y].map(|number| {
+        format!("((u128){:#x}ull << 64 | {:#x}ull)", (number >> 64) as u64, number as u64)
+    });
+    let code = format!(
+        "typedef unsigned __int128 u128;\n__global__ void k(unsigned long long *a, int low) {{\n\
+         u128 x = {x} + (low - 77), y = {y} + (low - 77);\n__int128 s = -(__int128)x;\n\
+         u128 r[10] = {{ x * y, x / y, x % y, x - y, (u128)(s / low), (u128)(s % low), x >> low, (u128)(s >> 3), x << low,\n\
+         (u128)(double)x }};\nfor (int i = 0; i < 10; i++) {{ a[2 * i] = r[i]; a[2 * i + 1] = r[i] >> 64; }}\n\
+         a[20] = __double_as_longlong((double)s); a[21] = sizeof(s) + __SIZEOF_INT128__; }}"
+    );
+    runs("unsigned long long", "", "args = { low = 77 }", &code, &expected);
+}
+
+#[test]
 fn elements_of_every_type_are_taken() {
     runs("bool", "", "", "__global__ void k(bool *a) { a[0] = true; }", &[1]);
     runs("unsigned char", "", "", "__global__ void k(bool *a) { a[0] = true; }", &[1]);

@@ -18,3 +18,7 @@
 #define LONG_MIN (-LONG_MAX - 1)
 #define LONG_MAX LLONG_MAX
 #define ULONG_MAX ULLONG_MAX
+#define MB_LEN_MAX 16
+#define SSIZE_MAX LONG_MAX
+#define NAME_MAX 255
+#define PATH_MAX 4096

@@ -3,8 +3,13 @@
 #define __NVCC__ 1
 #define __linux__ 1
 #define __unix__ 1
+#ifdef __CUDACC_RTC_INT128__
+#define __SIZEOF_INT128__ 16
+#endif
 // C++17 has no such word any more; nvcc takes it.
 #define register
+// In the place of a `const`.
+#define __cx_ constexpr
 #include <cfloat>
 #include <climits>
 #include <cmath>
@@ -13,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

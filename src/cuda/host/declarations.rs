@@ -25,6 +25,10 @@ pub(super) struct Declaration<'s> {
     pub(super) is_prototype: bool,
     /// Whether the device may have it all the same.
     pub(super) is_open: bool,
+    /// Whether it is a function for host and device.
+    pub(super) is_shared: bool,
+    /// The `const` of a constant that `constexpr` may take the place of.
+    pub(super) constant: Option<usize>,
 }
 
 /// Goes through the declarations of a text.
@@ -61,6 +65,8 @@ struct Head<'s> {
     last: &'s str,
     /// It has a mark of the device.
     is_marked: bool,
+    /// It has `__host__`, or a macro that stands for it.
+    is_of_host: bool,
     /// `constexpr` and the like: host and device alike may evaluate it.
     is_constant_expression: bool,
     /// `class`, `struct`, `union`: what follows in braces are members.
@@ -257,6 +263,13 @@ impl<'t, 's> Reader<'t, 's> {
                 let device_may_have = head.is_constant || head.is_constant_expression;
                 if is_type || in_class || head.is_class || device_may_have || head.words < 2 {
                     self.leave_open(start..end);
+                    let is_constant = head.is_constant && !(is_type || in_class || head.is_marked);
+                    if let Some(last) = self.found.last_mut().filter(|_| is_constant) {
+                        last.constant = constant(&self.code[start..end]).map(|at| start + at);
+                    }
+                } else if self.is_of_texture(start..end) {
+                    // That there is no such thing any more is for the compiler to say.
+                    self.leave_open(start..end);
                 } else if !head.is_marked {
                     self.host(start..end, "", false);
                 }
@@ -277,7 +290,13 @@ impl<'t, 's> Reader<'t, 's> {
             if !name.is_empty() {
                 self.of_device.insert(name);
             }
-            self.marked.push(tokens);
+            self.marked.push(tokens.clone());
+            if head.is_of_host {
+                self.leave_open(tokens);
+                if let Some(last) = self.found.last_mut() {
+                    (last.function, last.is_shared) = (name, true);
+                }
+            }
         } else if head.is_constant_expression {
             self.leave_open(tokens);
         } else if is_prototype && words_before == 0 {
@@ -305,7 +324,15 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn host(&mut self, tokens: Range<usize>, function: &'s str, is_prototype: bool) {
         if !tokens.is_empty() {
-            self.found.push(Declaration { tokens, function, is_prototype, is_open: false });
+            let (is_open, is_shared, constant) = (false, false, None);
+            self.found.push(Declaration {
+                tokens,
+                function,
+                is_prototype,
+                is_open,
+                is_shared,
+                constant,
+            });
         }
     }
 
@@ -315,8 +342,10 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn leave_open_at(&mut self, index: usize, tokens: Range<usize>) {
         if !tokens.is_empty() {
-            let (function, is_prototype) = ("", false);
-            self.found.insert(index, Declaration { tokens, function, is_prototype, is_open: true });
+            let (function, is_prototype, is_open, is_shared, constant) =
+                ("", false, true, false, None);
+            let open = Declaration { tokens, function, is_prototype, is_open, is_shared, constant };
+            self.found.insert(index, open);
         }
     }
 
@@ -363,6 +392,7 @@ impl<'t, 's> Reader<'t, 's> {
     /// Takes a word of a head into account.
     fn word(&self, word: &'s str, head: &mut Head<'s>) {
         head.is_marked |= self.marks.has(word);
+        head.is_of_host |= self.marks.is_of_host(word);
         match word {
             "constexpr" | "consteval" | "constinit" => head.is_constant_expression = true,
             "class" | "struct" | "union" => head.is_class |= head.function.is_none(),
@@ -370,6 +400,11 @@ impl<'t, 's> Reader<'t, 's> {
             "const" => head.is_constant |= head.function.is_none(),
             _ => (head.words, head.last) = (head.words + 1, word),
         }
+    }
+
+    /// Whether a texture or surface reference is declared.
+    fn is_of_texture(&self, mut tokens: Range<usize>) -> bool {
+        tokens.any(|at| matches!(self.text(at), "texture" | "surface") && self.text(at + 1) == "<")
     }
 
     /// Whether the sign at `at` belongs to the name of an operator.
@@ -444,4 +479,15 @@ impl<'t, 's> Reader<'t, 's> {
         self.no_angles_before = at;
         None
     }
+}
+
+/// The `const` of a constant with a value, at these tokens, in whose place `constexpr` could stand.
+fn constant(code: &[Token<'_>]) -> Option<usize> {
+    let value = code.iter().position(|token| matches!(token.text, "=" | "{"))?;
+    let is_other = |token: &Token<'_>| {
+        matches!(token.text, "*" | "&" | "extern" | "volatile" | "template" | "thread_local")
+    };
+    let head = &code[..value];
+    let at = head.iter().position(|token| token.text == "const")?;
+    (!head.iter().any(is_other)).then_some(at)
 }

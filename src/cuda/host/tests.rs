@@ -252,3 +252,64 @@ fn functions_that_kernels_might_mean_are_told() {
     let others = "\n#ifndef __CUDACC__\nfloat pick(int x) { return 2; }\n#endif\n";
     assert!(told(&format!("{device}{others}")).is_empty());
 }
+
+/// The functions for host and device of `texts` that code of the device may call, by their texts' first lines.
+fn called(texts: &[&str]) -> Vec<String> {
+    let mut marks = Marks::default();
+    texts.iter().for_each(|text| marks.read(text));
+    let found: Vec<HostCode> = texts.iter().map(|text| HostCode::of(text, &marks)).collect();
+    let files: Vec<(&str, &HostCode)> = texts.iter().copied().zip(&found).collect();
+    let needed = needed_of_shared(&files);
+    let names = needed
+        .iter()
+        .zip(&found)
+        .flat_map(|(of_file, host)| of_file.iter().map(|index| &host.shared[index]));
+    names.cloned().collect()
+}
+
+#[test]
+fn functions_for_both_are_needed_by_name() {
+    let hd = "#define HD __host__ __device__\n";
+    let with = |text: &str| called(&[&format!("{hd}{text}")]);
+    assert_eq!(with("HD int f() { } HD int g() { f(); } __global__ void k() { }"), [""; 0]);
+    assert_eq!(with("HD int f() { } HD int g() { f(); } __global__ void k() { g(); }"), ["f", "g"]);
+    assert_eq!(with("HD int f(); HD int f() { return f(); } void host() { f(); }"), [""; 0]);
+    assert_eq!(with("HD int f() { }\n#define CALL f()\n"), ["f"]);
+    assert_eq!(
+        with("struct A { HD int f() { } HD A() { } virtual HD int g() { h(); } HD int h() { } };"),
+        ["A", "g", "h"]
+    );
+    assert_eq!(with("HD A operator+(A a, A b) { } HD int begin(A a) { }"), ["operator", "begin"]);
+    // One file's kernel calls another one's function.
+    assert_eq!(
+        called(&["__host__ __device__ int f() { }", "__device__ int g() { return f(); }"]),
+        ["f"]
+    );
+}
+
+#[test]
+fn constants_that_are_computed_are_found() {
+    let constants = |text: &str| -> Vec<String> {
+        let found = HostCode::of(text, &Marks::default());
+        let at = found.constants.iter().map(|(index, at)| (&found.open[*index], *at));
+        at.map(|(part, at)| {
+            assert!(text[at..].starts_with("const "));
+            text[part.clone()].to_owned()
+        })
+        .collect()
+    };
+    assert_eq!(
+        constants("const float a = 1, b = 2 * a; static const int c[] = { 1 };"),
+        ["const float a = 1, b = 2 * a;", "static const int c[] = { 1 };"]
+    );
+    for other in [
+        "const char *a = \"\";",
+        "extern const int a;",
+        "constexpr int a = 1;",
+        "__constant__ const int a = 1;",
+        "struct A { static const int a = 1; };",
+        "const int &a = b;",
+    ] {
+        assert_eq!(constants(other), [""; 0], "{other}");
+    }
+}

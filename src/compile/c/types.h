@@ -1,0 +1,41 @@
+#pragma once
+#include <time.h>
+// Those of Linux with 64 bits.
+typedef unsigned char u_char;
+typedef unsigned short u_short;
+typedef unsigned int u_int;
+typedef unsigned long u_long;
+typedef long quad_t;
+typedef unsigned long u_quad_t;
+typedef unsigned char u_int8_t;
+typedef unsigned short u_int16_t;
+typedef unsigned int u_int32_t;
+typedef unsigned long u_int64_t;
+typedef long register_t;
+typedef long ssize_t;
+typedef long off_t;
+typedef long off64_t;
+typedef long loff_t;
+typedef long suseconds_t;
+typedef unsigned int useconds_t;
+typedef int pid_t;
+typedef unsigned int uid_t;
+typedef unsigned int gid_t;
+typedef unsigned int id_t;
+typedef int key_t;
+typedef unsigned int mode_t;
+typedef unsigned long dev_t;
+typedef unsigned long ino_t;
+typedef unsigned long ino64_t;
+typedef unsigned long nlink_t;
+typedef long blksize_t;
+typedef long blkcnt_t;
+typedef long blkcnt64_t;
+typedef unsigned long fsblkcnt_t;
+typedef unsigned long fsblkcnt64_t;
+typedef unsigned long fsfilcnt_t;
+typedef unsigned long fsfilcnt64_t;
+typedef int clockid_t;
+typedef void *timer_t;
+typedef int daddr_t;
+typedef char *caddr_t;
