@@ -19,7 +19,7 @@ use std::{
 
 use super::stat::quoted;
 use crate::{
-    cuda::{CType, KernelParameter, Macros, Position, Structures},
+    cuda::{CType, KernelParameter, Macros, Pointee, Position, Structures},
     diagnostic::Diagnostic,
     element::{Element, Scalar},
     ptx::outline::Outline,
@@ -48,17 +48,17 @@ use self::{
 pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
     let mut text = String::new();
     let mut asked = BTreeSet::new();
-    let names = names(plan);
+    let names = names(scene, plan);
     for (pass, planned) in plan.passes.iter().enumerate() {
         for (place, argument) in planned.arguments.iter().enumerate() {
-            let CType::Named(of) = &argument.ctype else { continue };
+            let Some(of) = asked_of(scene, planned, argument) else { continue };
             let name = names[pass][place].as_str();
             if !asked.insert(name) {
                 continue;
             }
             library(&mut text);
             let (file, at) = (&quoted(&scene.name), declared_at(&planned.declared, argument));
-            let probe = Probe { file, name, of: bare(of), at };
+            let probe = Probe { file, name, of: &of, at };
             let scope = scope(&planned.declared.kernel);
             scope.iter().for_each(|part| text.push_str(&format!("namespace {part} {{ ")));
             match fields_of(&argument.source) {
@@ -75,15 +75,15 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
 
 /// The names of the constants: one for each argument of each pass whose type is not known, and no name for others. What
 /// is called the same in the same namespace is asked for once.
-fn names(plan: &Plan) -> Vec<Vec<String>> {
+fn names(scene: &Scene, plan: &Plan) -> Vec<Vec<String>> {
     let mut types = BTreeMap::new();
     let mut name = |planned: &'_ PlannedPass, argument: &'_ Argument, at: (usize, usize)| {
-        let CType::Named(of) = &argument.ctype else { return String::new() };
+        let Some(of) = asked_of(scene, planned, argument) else { return String::new() };
         if fields_of(&argument.source).is_some() {
             return format!("{PREFIX}layout_{}_{}", at.0, at.1);
         }
         let number = types.len();
-        let key = (scope(&planned.declared.kernel).join("::"), bare(of).to_owned());
+        let key = (scope(&planned.declared.kernel).join("::"), of);
         format!("{PREFIX}type_{}", types.entry(key).or_insert(number))
     };
     let of_pass = |(pass, planned): (usize, &PlannedPass)| {
@@ -91,6 +91,39 @@ fn names(plan: &Plan) -> Vec<Vec<String>> {
         arguments.map(|(place, argument)| name(planned, argument, (pass, place))).collect()
     };
     plan.passes.iter().enumerate().map(of_pass).collect()
+}
+
+/// The type of an argument that the compiler is asked for: one that is known by its name alone, and a pointer to such a
+/// one that is given an array of numbers. The names in templates may be those of their parameters.
+fn asked_of(scene: &Scene, planned: &PlannedPass, argument: &Argument) -> Option<String> {
+    match &argument.ctype {
+        CType::Named(of) => Some(bare(of).to_owned()),
+        CType::Pointer { to: Pointee::Named(of), .. } => {
+            let is_plain = |letter: char| letter.is_alphanumeric() || "_: *".contains(letter);
+            let is_name = of.chars().all(is_plain) && !of.starts_with("typename ");
+            let is_known = is_name && !planned.name_expression.contains('<');
+            let given = numbers_of(scene, &argument.source);
+            (is_known && given.is_some()).then(|| format!("{} *", bare(of)))
+        }
+        CType::Pointer { .. } | CType::Value(_) | CType::Surface | CType::Texture => None,
+    }
+}
+
+/// The numbers of the array whose address an argument is.
+fn numbers_of(scene: &Scene, source: &Source) -> Option<Element> {
+    let id = match source {
+        Source::Resource(id) | Source::Next(id) => *id,
+        Source::Element { of, .. } => of.resource,
+        Source::Count(..)
+        | Source::Extent(..)
+        | Source::Number(_)
+        | Source::Vector(_)
+        | Source::Structure(_)
+        | Source::Parameter(_)
+        | Source::Builtin(_) => return None,
+    };
+    let resource = scene.manifest.resource(id);
+    resource.element().filter(|_| resource.texture().is_none())
 }
 
 fn bare(of: &str) -> &str {
@@ -170,11 +203,13 @@ impl Probe<'_> {
 pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Vec<Diagnostic>> {
     let objects = Objects { scene, structures: OnceCell::new() };
     let mut found = Vec::new();
-    let names = names(&plan);
+    let names = names(scene, &plan);
     let constants = constants(ptx, &names.iter().flatten().map(String::as_str).collect());
     for (PlannedPass { declared, arguments, .. }, names) in plan.passes.iter_mut().zip(&names) {
         for (argument, name) in arguments.iter_mut().zip(names) {
-            let CType::Named(_) = argument.ctype else { continue };
+            if name.is_empty() {
+                continue;
+            }
             let at = declared_at(declared, argument);
             let numbers = constants.get(name.as_str());
             let numbers = numbers.map_or([].as_slice(), Vec::as_slice);
@@ -242,7 +277,11 @@ fn value(
     numbers: &[u64],
 ) -> Result<Argument, String> {
     let (name, text) = (argument.name.clone(), argument.ctype.to_string());
-    let Some(ctype) = numbers.first().and_then(|code| Code::read(*code).ctype()) else {
+    let code = numbers.first().map(|code| Code::read(*code));
+    if let (CType::Pointer { .. }, Some(code)) = (&argument.ctype, code) {
+        return pointer(scene, argument, (cast, at), code);
+    }
+    let Some(ctype) = code.and_then(Code::ctype) else {
         return Err(format!(
             "`{name}` is a `{text}`: `args` gives it its fields by their names, as in `{name} = {{ x = 1 }}`"
         ));
@@ -252,6 +291,30 @@ fn value(
     let parameter = KernelParameter { name, text, ctype, default: None, at };
     check_given(&scene.manifest, &argument.source, cast, &parameter)?;
     Ok(Argument { ctype: parameter.ctype, ..argument.clone() })
+}
+
+/// An argument that is a pointer to what only the compiler knows; one to a structure takes any array.
+///
+/// # Errors
+/// A sentence, where the array is of something else.
+fn pointer(
+    scene: &Scene,
+    argument: &Argument,
+    (cast, at): (Option<&str>, Position),
+    code: Code,
+) -> Result<Argument, String> {
+    let given = numbers_of(scene, &argument.source).map(|element| element.scalar);
+    let holds_addresses = matches!(given, Some(Scalar::U64 | Scalar::I64));
+    let (name, text) = (argument.name.clone(), argument.ctype.to_string());
+    if code.points_to_pointers && !holds_addresses && cast.is_none() {
+        return Err(format!("`{name}` is an array of numbers, but the kernel takes `{text}`"));
+    }
+    if let (Some(_), None) = (code.scalar, cast) {
+        let text = format!("{}`, its `{text}", code.pointer());
+        let parameter = KernelParameter { name, text, ctype: code.pointer(), default: None, at };
+        check_given(&scene.manifest, &argument.source, None, &parameter)?;
+    }
+    Ok(argument.clone())
 }
 
 /// Remarks without those that repeat another about the same line: each field stands in its probe twice.
@@ -346,7 +409,7 @@ fn members(
 ) -> Result<Vec<Member>, String> {
     let [offset, code] = numbers else { return Ok(Vec::new()) };
     let (scene, path) = (objects.scene, &leaf.path);
-    let Code { scalar, is_pointer, lanes, count } = Code::read(*code);
+    let Code { scalar, is_pointer, lanes, count, .. } = Code::read(*code);
     let source = match leaf.given {
         Given::Value(source) => source,
         Given::List(given) if given as u64 == *offset => return Ok(Vec::new()),

@@ -8,7 +8,7 @@ use crate::{
     element::{Element, Scalar},
 };
 
-/// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (255 for others),
+/// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (254 for pointers behind a pointer, 255 for others),
 /// the lanes of a vector, and, in the bits above 24, the elements of an array. Each `@` stands for [`PREFIX`]: the text
 /// comes behind the source, whose macros, `N` for instance, must mean nothing in it.
 const LIBRARY: &str = "
@@ -28,7 +28,7 @@ template <class @T> struct @of {
 template <class @T> struct @of<@T &> : @of<@T> {};
 template <class @T> struct @of<const @T> : @of<@T> {};
 template <class @T> struct @of<@T *> {
-    enum : @number { @code = (1ull << 24) + 256 + (@of<@T>::@code & 256 ? 255 : @of<@T>::@code & 0xff00ff) };
+    enum : @number { @code = (1ull << 24) + 256 + (@of<@T>::@code & 256 ? 254 : @of<@T>::@code & 0xff00ff) };
 };
 template <class @T, @number @N> struct @of<@T[@N]> {
     enum : @number { @code = (@of<@T>::@code >> 24) * @N * (1ull << 24) + (@of<@T>::@code & 0xffffff) };
@@ -55,6 +55,9 @@ const SCALARS: [(Scalar, &[&str]); 13] = [
     (Scalar::F16, &[]),
     (Scalar::BF16, &[]),
 ];
+
+/// What stands for a pointer in the place of a scalar.
+const POINTER: u8 = 254;
 
 /// The names of the scalars that are structures of headers of CUDA, and of their vectors of two.
 fn structures_of(scalar: Scalar) -> Option<[&'static str; 2]> {
@@ -113,6 +116,8 @@ pub(super) struct Code {
     /// `None` for what is none of [`SCALARS`].
     pub(super) scalar: Option<Scalar>,
     pub(super) is_pointer: bool,
+    /// What it points to is a pointer.
+    pub(super) points_to_pointers: bool,
     /// The components of a vector.
     pub(super) lanes: u8,
     /// The elements of an array.
@@ -122,8 +127,9 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn read(code: u64) -> Self {
         let [scalar, is_pointer, lanes, ..] = code.to_le_bytes();
+        let points_to_pointers = scalar == POINTER;
         let scalar = SCALARS.get(usize::from(scalar)).map(|(scalar, _)| *scalar);
-        Self { scalar, is_pointer: is_pointer != 0, lanes, count: code >> 24 }
+        Self { scalar, is_pointer: is_pointer != 0, points_to_pointers, lanes, count: code >> 24 }
     }
 
     pub(super) fn pointer(self) -> CType {
