@@ -19,7 +19,35 @@ const MOST_MACROS: usize = 1 << 16;
 const DEEPEST: usize = 1000;
 
 /// Macros that NVRTC defines in every compilation.
-const PREDEFINED: [&str; 4] = ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus"];
+const PREDEFINED: [&str; 5] =
+    ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus", "WARPAINT"];
+
+/// How the names of macros begin that C's headers define, which are there without an include: limits of types, constants
+/// of mathematics.
+const OF_LIMITS: [&str; 22] = [
+    "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
+    "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",
+    "UINT16_", "INT32_",
+];
+/// And others of them.
+const OF_HEADERS: [&str; 16] = [
+    "UINT32_MAX",
+    "INT64_MIN",
+    "INT64_MAX",
+    "UINT64_MAX",
+    "NULL",
+    "NAN",
+    "INFINITY",
+    "HUGE_VAL",
+    "HUGE_VALF",
+    "assert",
+    "offsetof",
+    "RAND_MAX",
+    "EXIT_SUCCESS",
+    "EXIT_FAILURE",
+    "CLOCKS_PER_SEC",
+    "signbit",
+];
 
 /// What is known of the macros.
 #[derive(Clone, Debug, Default)]
@@ -163,6 +191,8 @@ impl Macros {
             None if PREDEFINED.contains(&name) => Likely::Yes,
             // What begins so is the compiler's or CUDA's.
             None if name.starts_with('_') || name.starts_with("CUDA") => Likely::Open,
+            None if OF_LIMITS.iter().any(|first| name.starts_with(first)) => Likely::Open,
+            None if OF_HEADERS.contains(&name) => Likely::Open,
             None if self.has_own_includes => Likely::Open,
             None => Likely::Hardly,
         }

@@ -59,6 +59,8 @@ pub struct Signature {
     pub name: String,
     /// Whether it is a template, launched as `name<...>`.
     pub template: bool,
+    /// The arguments that a specialisation of a template is for, without blanks: `<4,float>`.
+    pub specialised: Option<String>,
     /// The names of its template's parameters, in order; empty for one without a name, and from a pack on.
     pub template_parameters: Vec<String>,
     /// Whether its body was seen, not only a declaration.
@@ -169,6 +171,7 @@ impl Kernels {
             self.kernels.push(Signature {
                 name,
                 template: found.template.is_some(),
+                specialised: specialised(found.specialised),
                 template_parameters: found.template.map(names).unwrap_or_default(),
                 defined: found.defined,
                 left_out,
@@ -266,6 +269,12 @@ fn parameters(
         [only] if only.name.is_empty() && only.text == "void" => Vec::new(),
         _ => all,
     }
+}
+
+/// The arguments of a specialisation; `None` where there are none.
+fn specialised(tokens: &[Token<'_>]) -> Option<String> {
+    let text: String = tokens.iter().map(|token| token.text.trim()).collect();
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// The names of the parameters between the angles of a template.

@@ -7,7 +7,7 @@ use super::{
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
     Wrap,
     decode::{derived_names, round_of, suggestion},
-    expression,
+    draft::literal_of_cpp,
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;
@@ -232,6 +232,14 @@ impl<'a> Kernels<'a> {
         if kernels.len() > 1 {
             kernels.retain(|kernel| kernel.template != arguments.is_empty());
         }
+        let is_meant = |kernel: &&Signature| {
+            let own = kernel.specialised.as_deref();
+            own.is_some_and(|own| arguments.split_whitespace().collect::<String>() == own)
+        };
+        match kernels.iter().any(is_meant) {
+            true => kernels.retain(|kernel| is_meant(&kernel)),
+            false => kernels.retain(|kernel| kernel.specialised.is_none()),
+        }
         match (is_template, arguments.is_empty()) {
             (true, true) if kernels.len() != 1 || kernels[0].template => Err(format!(
                 "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
@@ -297,7 +305,9 @@ fn source(
 fn default_argument(parameter: &KernelParameter) -> Option<Number> {
     match parameter.default.as_deref()? {
         "NULL" | "nullptr" => Some(Number::Int(0)),
-        text => expression::evaluate(text, &mut |_| Err(String::new())).ok(),
+        "true" => Some(Number::Bool(true)),
+        "false" => Some(Number::Bool(false)),
+        text => literal_of_cpp(text),
     }
 }
 

@@ -44,6 +44,7 @@ mod transfers;
 mod variables;
 mod views;
 
+pub(in crate::scene) use number::literal_of_cpp;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,

@@ -204,15 +204,35 @@ impl<'m> Condition<'m> {
             return None;
         }
         let mut inner = Condition::within(self.macros, value, self.depth + 1, self.left);
-        let value = inner.whole();
+        // What stands around it binds the tokens of one that is no value by itself.
+        let value = if is_value(&inner.tokens) { inner.whole() } else { None };
         self.left = inner.left;
         self.guesses |= inner.guesses;
         value
     }
 }
 
-/// A number as C writes it, with its suffix.
+/// Whether these tokens are a value whatever stands around them: one token, one with a sign, or parentheses.
+fn is_value(tokens: &[Token<'_>]) -> bool {
+    let mut depth = 0_usize;
+    let closes = tokens.iter().position(|token| {
+        depth = match token.text {
+            "(" => depth + 1,
+            ")" => depth.saturating_sub(1),
+            _ => depth,
+        };
+        depth == 0
+    });
+    let is_group = tokens.first().is_some_and(|first| first.text == "(");
+    let is_signed = tokens.len() == 2 && matches!(tokens[0].text, "-" | "+" | "!" | "~");
+    tokens.len() == 1 || is_signed || is_group && closes == Some(tokens.len() - 1)
+}
+
+/// A number as C writes it, with its suffix; none that makes what it is computed with unsigned.
 fn number(text: &str) -> Option<i64> {
+    if text.ends_with(['u', 'U']) || text.to_ascii_lowercase().contains("ul") {
+        return None;
+    }
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L']).replace('\'', "");
     let (digits, radix) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),

@@ -15,6 +15,8 @@ pub(super) struct Found<'t, 's> {
     pub at: &'t Token<'s>,
     /// What stands between the angles of its template, where it is one.
     pub template: Option<&'t [Token<'s>]>,
+    /// What stands behind its name, where it is a template's specialisation: `<4, float>`.
+    pub specialised: &'t [Token<'s>],
     /// Whether a body follows.
     pub defined: bool,
     /// What stands between its parentheses.
@@ -213,7 +215,13 @@ impl<'t, 's> Scanner<'t, 's> {
                 "[" | "__attribute__" | "__declspec" => {
                     at = after_attribute(self.tokens, &self.brackets, at);
                 }
-                "<" => at = self.after_angles(at, end),
+                "<" => {
+                    let after = self.after_angles(at, end);
+                    if self.text(after) == "(" && self.tokens[at - 1].kind == Kind::Word {
+                        return Head::Name(at - 1);
+                    }
+                    at = after;
+                }
                 ";" | "{" | "}" | "=" | "(" | ")" => return Head::Other,
                 text if self.text(at + 1) == "(" => {
                     let is_name = self.tokens[at].kind == Kind::Word && !is_attribute(text);
@@ -249,7 +257,11 @@ impl<'t, 's> Scanner<'t, 's> {
         name: usize,
         template: Option<&'t [Token<'s>]>,
     ) -> Option<Found<'t, 's>> {
-        let after = self.brackets.after(name + 1);
+        let open = match self.text(name + 1) {
+            "<" => self.after_angles(name + 1, self.tokens.len()),
+            _ => name + 1,
+        };
+        let after = self.brackets.after(open);
         if after > self.tokens.len() || self.text(after - 1) != ")" {
             return None;
         }
@@ -263,8 +275,9 @@ impl<'t, 's> Scanner<'t, 's> {
         Some(Found {
             at: &self.tokens[name],
             template,
+            specialised: &self.tokens[name + 1..open],
             defined: self.text(body) == "{",
-            parameters: &self.tokens[name + 2..after - 1],
+            parameters: &self.tokens[open + 1..after - 1],
         })
     }
 

@@ -2,7 +2,10 @@
 //!
 //! What the language leaves open, as the overflow of an int, has no number.
 
-use crate::element::{Element, Scalar};
+use crate::{
+    element::{Element, Scalar},
+    scene,
+};
 
 /// A type of numbers, in the order in which arithmetic prefers them. `long` is as long as `long long`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -435,6 +438,18 @@ pub(super) fn literal(text: &str) -> Option<Number> {
     };
     let holds = |of: &&Type| of.range().is_some_and(|[_, high]| value <= high);
     Some(Number::Whole(*candidates.iter().find(holds)?, value))
+}
+
+/// The number that a literal is in C++, perhaps with a sign: `0.1f` is the `float` next to it, and `-1u` is large.
+pub(in crate::scene) fn literal_of_cpp(text: &str) -> Option<scene::Number> {
+    let number = match text.strip_prefix('-') {
+        Some(text) => literal(text.trim_start())?.negated()?,
+        None => literal(text)?,
+    };
+    match number {
+        Number::Whole(_, value) => value.try_into().ok().map(scene::Number::Int),
+        Number::Real(_, value) => Some(scene::Number::Float(value)),
+    }
 }
 
 fn real_literal(text: &str) -> Option<Number> {
