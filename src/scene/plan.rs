@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Formula, Number, Pass, ResourceId, Scalar, Scope, Term, Value, resource::named};
+use super::{
+    Element, Formula, Number, Pass, ResourceId, Scalar, Scope, Term, Value, resource::named,
+};
 use crate::cuda::{CType, Position};
 
 /// What a session launches.
@@ -313,7 +315,7 @@ impl Argument {
                 self.components(&formulas.iter().map(component).collect::<Result<Vec<_>, _>>()?)
             }
             Source::Structure(_) => self.structure(scope, resolve)?,
-            Source::Parameter(index) => self.parameter(scope.inputs.parameters.get(*index)),
+            Source::Parameter(index) => self.parameter(scope.inputs.parameters.get(*index))?,
             Source::Builtin(builtin) => self.builtin(*builtin, scope.inputs),
         })
     }
@@ -357,7 +359,7 @@ impl Argument {
                     Some(_) | None => Ok(Component::Int(value)),
                 }
             }
-            Number::Float(value) => Ok(Component::Float(value)),
+            Number::Float(value) => self.float(value),
             Number::Bool(value) => Ok(Component::Int(value.into())),
         }
     }
@@ -391,14 +393,33 @@ impl Argument {
         }
     }
 
-    fn parameter(&self, value: Option<&Value>) -> Packed {
-        match value {
-            Some(Value::Float(value)) => self.components(&[Component::Float(*value)]),
+    /// A number that the parameter's type must have, nearly: none that is beyond its range.
+    fn float(&self, value: f64) -> Result<Component, String> {
+        let is_beyond = |element: &Element| {
+            let there =
+                element.scalar.bits_of(value).and_then(|bits| element.scalar.value_of(bits));
+            value.is_finite() && there.is_some_and(f64::is_infinite)
+        };
+        match &self.ctype {
+            CType::Value(element) if is_beyond(element) => {
+                let (name, ctype) = (&self.name, &self.ctype);
+                Err(format!("`{name}`: {value:?} is beyond the range of the kernel's `{ctype}`"))
+            }
+            CType::Value(_) => Ok(Component::Float(value)),
+            CType::Pointer { .. } | CType::Surface | CType::Texture | CType::Named(_) => {
+                Ok(Component::Float(value))
+            }
+        }
+    }
+
+    fn parameter(&self, value: Option<&Value>) -> Result<Packed, String> {
+        Ok(match value {
+            Some(Value::Float(value)) => self.components(&[self.float(*value)?]),
             Some(Value::Int(value)) => self.components(&[Component::Int(i128::from(*value))]),
             Some(Value::Toggle(value)) => self.components(&[Component::Int(i128::from(*value))]),
             Some(Value::Color(rgba)) => self.components(&rgba.map(|c| Component::Float(c.into()))),
             None => self.components(&[]),
-        }
+        })
     }
 
     fn builtin(&self, builtin: Builtin, inputs: &super::Inputs) -> Packed {

@@ -21,6 +21,7 @@ mod compile;
 mod conformance;
 #[cfg(feature = "gl")]
 mod data;
+mod declared;
 #[cfg(feature = "gl")]
 mod drafts;
 mod draw;
