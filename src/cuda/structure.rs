@@ -56,6 +56,8 @@ struct Declared {
     name: String,
     ctype: CType,
     is_array: bool,
+    /// Whether anybody may name it.
+    is_public: bool,
 }
 
 /// A field whose type is known.
@@ -113,23 +115,37 @@ impl Structures {
 
     /// What the field `path` of the structure `name` is, `maps[2].heat`, where it is a texture or a surface object.
     pub(crate) fn object(&self, name: &str, path: &str) -> Option<CType> {
+        let mut ctype = &self.field(name, path)?.ctype;
+        for _ in 0..DEEPEST {
+            match ctype {
+                CType::Surface | CType::Texture => return Some(ctype.clone()),
+                CType::Named(name) => ctype = self.aliases.get(last(name))?,
+                CType::Value(_) | CType::Pointer { .. } => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether the field `path` of the structure `name` is private or protected.
+    pub(crate) fn is_hidden(&self, name: &str, path: &str) -> bool {
+        self.field(name, path).is_some_and(|field| !field.is_public)
+    }
+
+    /// The field `path` of the structure `name`.
+    fn field(&self, name: &str, path: &str) -> Option<&Declared> {
         let mut within = self.find(name, "")?;
-        let mut parts = path.split('.').map(|part| part.split('[').next().unwrap_or_default());
+        let mut names = path.split('.').map(|part| part.split('[').next().unwrap_or_default());
+        let mut name = names.next()?;
         loop {
-            let part = parts.next()?;
-            let mut ctype = &within.fields.iter().find(|field| field.name == part)?.ctype;
-            if let Meaning::Structure(inner) = self.meaning(ctype, &within.path) {
-                within = inner;
-                continue;
+            let field = within.fields.iter().find(|field| field.name == name)?;
+            name = match names.next() {
+                Some(next) => next,
+                None => return Some(field),
+            };
+            match self.meaning(&field.ctype, &within.path) {
+                Meaning::Structure(inner) => within = inner,
+                Meaning::Element(_) | Meaning::Unknown => return None,
             }
-            for _ in 0..DEEPEST {
-                match ctype {
-                    CType::Surface | CType::Texture => return Some(ctype.clone()),
-                    CType::Named(name) => ctype = self.aliases.get(last(name))?,
-                    CType::Value(_) | CType::Pointer { .. } => return None,
-                }
-            }
-            return None;
         }
     }
 
@@ -168,7 +184,7 @@ impl Structures {
     }
 
     fn add(&self, definition: &Definition, before: &str, deep: usize, list: &mut List) {
-        for field in &definition.fields {
+        for field in definition.fields.iter().filter(|field| field.is_public) {
             if list.found.len() == list.most || list.looks == 0 {
                 return;
             }
@@ -397,8 +413,8 @@ impl<'s> Reader<'_, 's> {
         words
     }
 
-    /// The fields that the members at these places are, as far as anybody may name them; of structures without a name
-    /// that lie `deep` in one another.
+    /// The fields that the members at these places are, with those of structures without a name that lie `deep` in one
+    /// another as far as anybody may name them.
     fn fields(
         &self,
         body: std::ops::Range<usize>,
@@ -431,8 +447,9 @@ impl<'s> Reader<'_, 's> {
                 ("struct" | "class", _) if self.head(at).is_some() => self.semicolon(at) + 1,
                 _ => {
                     let end = self.member_end(at);
-                    if is_public && self.is_data(at, end) {
-                        found.extend(self.declared(at, end.saturating_sub(1)));
+                    if self.is_data(at, end) {
+                        let declared = self.declared(at, end.saturating_sub(1));
+                        found.extend(declared.into_iter().map(|one| Declared { is_public, ..one }));
                     }
                     end
                 }
@@ -489,7 +506,7 @@ impl<'s> Reader<'_, 's> {
                 of.iter().chain(&before[before.len() - stars..]).copied().collect();
             if !is_bits && is_identifier(name) && name.len() <= LONGEST_NAME && !of.is_empty() {
                 let (name, ctype) = ((*name).to_owned(), CType::from_words(&words));
-                found.push(Declared { name, ctype, is_array });
+                found.push(Declared { name, ctype, is_array, is_public: true });
             }
         }
         found

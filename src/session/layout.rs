@@ -8,18 +8,16 @@
 //! of the structure and where its fields lie; they are read from the PTX.
 
 mod code;
+mod declared;
 mod elements;
 mod leaves;
+mod probe;
 
-use std::{
-    cell::OnceCell,
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::stat::quoted;
 use crate::{
-    cuda::{CType, KernelParameter, Macros, Pointee, Position, Structures},
+    cuda::{CType, KernelParameter, Pointee, Position},
     diagnostic::Diagnostic,
     element::{Element, Scalar},
     ptx::outline::Outline,
@@ -39,8 +37,10 @@ const PER_FIELD: usize = 2;
 
 pub(super) use self::elements::lay_out;
 use self::{
-    code::{Code, code_of, elements_of, library},
+    code::{Code, library},
+    declared::DeclaredFields,
     leaves::{Given, Leaf, fields_of, leaves},
+    probe::Probe,
 };
 
 /// The text behind the source that asks for the types of parameters in `plan`, and for the layouts of the structures
@@ -49,6 +49,7 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
     let mut text = String::new();
     let mut asked = BTreeSet::new();
     let names = names(scene, plan);
+    let declared = DeclaredFields::new(scene);
     for (pass, planned) in plan.passes.iter().enumerate() {
         for (place, argument) in planned.arguments.iter().enumerate() {
             let Some(of) = asked_of(scene, planned, argument) else { continue };
@@ -58,15 +59,12 @@ pub(super) fn probes(scene: &Scene, plan: &Plan) -> String {
             }
             library(&mut text);
             let (file, at) = (&quoted(&scene.name), declared_at(&planned.declared, argument));
-            let probe = Probe { file, name, of: &of, at };
             let scope = scope(&planned.declared.kernel);
-            scope.iter().for_each(|part| text.push_str(&format!("namespace {part} {{ ")));
+            let probe = Probe { file, name, of: &of, scope: &scope, at };
             match fields_of(&argument.source) {
-                Some(fields) => probe.structure(&mut text, fields),
+                Some(fields) => probe.structure(&mut text, fields, &declared),
                 None => probe.value(&mut text),
             }
-            text.push_str(&"}".repeat(scope.len()));
-            text.push('\n');
         }
     }
     elements::probes(scene, &mut text);
@@ -144,64 +142,12 @@ pub(super) fn declared_at(declared: &Pass, argument: &Argument) -> Position {
     given.map_or(declared.at, |given| given.at)
 }
 
-/// The constant that asks for a type.
-struct Probe<'a> {
-    file: &'a str,
-    name: &'a str,
-    of: &'a str,
-    at: Position,
-}
-
-impl Probe<'_> {
-    /// What type it is.
-    fn value(&self, text: &mut String) {
-        let Self { file, name, of, at } = self;
-        let _ = write!(
-            text,
-            "\n#line {} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = {{{}}};\n",
-            at.line,
-            code_of(of)
-        );
-    }
-
-    /// How a structure and these of its fields lie in memory.
-    fn structure(&self, text: &mut String, fields: &[Field]) {
-        let Self { file, name, of, at } = self;
-        let (line, column) = (at.line, at.column);
-        let lists = leaves(fields).into_iter().filter(|leaf| matches!(leaf.given, Given::List(_)));
-        for Leaf { path, at, .. } in lists {
-            // Else the elements of what is none would be what is told.
-            let elements = elements_of(&format!("decltype((({of} *)0)->{path})"));
-            let (line, told) = (at.line, format!("`{path}` is no array, and is given a list"));
-            let _ =
-                write!(text, "\n#line {line} {file}\nstatic_assert({elements} != 0, \"{told}\");");
-        }
-        let _ = writeln!(
-            text,
-            "\n#line {line} {file}\nextern \"C\" __device__ const unsigned long long {name}[] = \
-             {{sizeof({of}), alignof({of}),"
-        );
-        for Leaf { path, at, given, .. } in leaves(fields) {
-            let field = format!("(({of} *)0)->{path}");
-            let ctype = format!("decltype({field})");
-            let code = code_of(&ctype);
-            let first = match given {
-                Given::Value(_) => format!("__INTADDR__(&{field})"),
-                Given::List(_) => elements_of(&ctype),
-            };
-            let indent = " ".repeat((at.column as usize).saturating_sub(1).min(200));
-            let _ = write!(text, "#line {} {file}\n{indent}{first}, {code},\n", at.line);
-        }
-        let _ = write!(text, "#line {line} {file}\n{}}};\n", " ".repeat(column.min(200) as usize));
-    }
-}
-
 /// `plan` with the types of its arguments, and the layouts of structures among them, that the `ptx` of [`probes`] has.
 ///
 /// # Errors
 /// What cannot be given to a parameter or to a field, each with its place.
 pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Vec<Diagnostic>> {
-    let objects = Objects { scene, structures: OnceCell::new() };
+    let fields_of_text = DeclaredFields::new(scene);
     let mut found = Vec::new();
     let names = names(scene, &plan);
     let constants = constants(ptx, &names.iter().flatten().map(String::as_str).collect());
@@ -214,7 +160,7 @@ pub(super) fn typed(scene: &Scene, mut plan: Plan, ptx: &str) -> Result<Plan, Ve
             let numbers = constants.get(name.as_str());
             let numbers = numbers.map_or([].as_slice(), Vec::as_slice);
             let understood = match fields_of(&argument.source) {
-                Some(fields) => structure(&objects, argument, (fields, at), numbers)
+                Some(fields) => structure(&fields_of_text, argument, (fields, at), numbers)
                     .map(|layout| Argument { layout: Some(layout), ..argument.clone() }),
                 None => {
                     let given =
@@ -241,7 +187,7 @@ type Faults = Vec<(String, Position)>;
 
 /// How a structure lies in memory.
 fn structure(
-    objects: &Objects<'_>,
+    text: &DeclaredFields<'_>,
     argument: &Argument,
     (fields, at): (&[Field], Position),
     numbers: &[u64],
@@ -258,7 +204,7 @@ fn structure(
     let (mut layout, mut faults) = (Layout { bytes, align, members: Vec::new() }, Vec::new());
     let types = numbers.get(HEAD..).unwrap_or_default().chunks_exact(PER_FIELD);
     for (leaf, numbers) in leaves(fields).iter().zip(types) {
-        match members(objects, bare(&argument.ctype.to_string()), leaf, numbers) {
+        match members(text, bare(&argument.ctype.to_string()), leaf, numbers) {
             Ok(members) => layout.members.extend(members),
             Err(text) => faults.push((text, leaf.at)),
         }
@@ -368,47 +314,15 @@ fn constants(ptx: &str, names: &HashSet<&str>) -> HashMap<String, Vec<u64>> {
     found
 }
 
-/// What the text says of fields that are objects: a texture object, a surface object and an integer are one type to the
-/// compiler.
-struct Objects<'a> {
-    scene: &'a Scene,
-    /// Read when the first one is asked for.
-    structures: OnceCell<Structures>,
-}
-
-impl Objects<'_> {
-    /// The type of the field `leaf` of the structure `of`, which is given a texture.
-    ///
-    /// # Errors
-    /// A sentence, where the text does not tell.
-    fn of(&self, of: &str, leaf: &Leaf<'_>) -> Result<CType, String> {
-        let structures = self.structures.get_or_init(|| {
-            let macros = Macros::of_options(&self.scene.manifest.compile.defines);
-            let headers = self.scene.headers.iter().map(|text| &**text);
-            Structures::of(
-                macros,
-                &headers.chain([&*self.scene.source]).collect::<Vec<_>>().join("\n"),
-            )
-        });
-        structures.object(of, &leaf.path).ok_or_else(|| {
-            format!(
-                "`{}` is given a texture: whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t` the text \
-                 must say where it declares `{of}`",
-                leaf.path
-            )
-        })
-    }
-}
-
 /// What fills a field: one value, or each number of a list.
 fn members(
-    objects: &Objects<'_>,
+    text: &DeclaredFields<'_>,
     of: &str,
     leaf: &Leaf<'_>,
     numbers: &[u64],
 ) -> Result<Vec<Member>, String> {
     let [offset, code] = numbers else { return Ok(Vec::new()) };
-    let (scene, path) = (objects.scene, &leaf.path);
+    let (scene, path) = (text.scene, &leaf.path);
     let Code { scalar, is_pointer, lanes, count, .. } = Code::read(*code);
     let source = match leaf.given {
         Given::Value(source) => source,
@@ -425,7 +339,7 @@ fn members(
     let is_texture =
         source.resources().iter().any(|id| scene.manifest.resource(*id).texture().is_some());
     if is_texture && scalar == Some(Scalar::U64) && (lanes, count) == (1, 1) {
-        return one(objects.of(of, leaf)?);
+        return one(text.object(of, leaf)?);
     }
     let Some(scalar) = scalar.filter(|_| !is_pointer) else {
         return Err(match is_pointer {

@@ -459,16 +459,41 @@ fn fields_of_structures_are_given_whatever_they_are() {
     );
 }
 
+/// C++ 14 has no way to them.
+#[test]
+fn private_fields_are_given_by_the_layout() {
+    let code = "namespace n {\nclass In { double d; int q; friend struct P; };\n\
+                class P {\n    float x;\n    In in[2];\n    const unsigned char kind[2];\n  protected:\n    float *to;\n  \
+                public:\n    int y;\n    __host__ __device__ P(float a);\n    \
+                __device__ void go() const { *to = x + 10 * y + 1000 * kind[1] + 10000 * *((const int *)&in[1] + 2); }\n};\n\
+                __global__ void k(P p) { p.go(); }\n}";
+    let args =
+        "args = { p = { x = 1.5, y = 2, to = 'a', kind = [0, 3], in = [{ q = 4 }, { q = 5 }] } }";
+    let of = |standard: &str| {
+        let more = format!("[compile]\nstandard = '{standard}'");
+        scene("float", &more, args, code).replace("kernel = 'k'", "kernel = 'n::k'")
+    };
+    for device in devices() {
+        let options = Options::new("foreign.cu", of("c++17"));
+        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+        let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+        assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile);
+        session.run_steps(1, |_| {}).unwrap();
+        assert_eq!(session.read("a").unwrap()[..4], 53021.5_f32.to_le_bytes());
+    }
+    let told = told(&Device::cpu().unwrap(), &of("c++14"));
+    assert!(told.iter().any(|text| text.contains("\"n::P::x\"")), "{told:#?}");
+}
+
 #[test]
 fn fields_that_cannot_be_given_are_told_where_they_are() {
-    let code = "struct In { float x, y; };\nclass P { int own; public: In s[2]; In *q; unsigned bits : 4; \
+    let code = "struct In { float x, y; };\nclass P { In s[2]; public:  In *q; unsigned bits : 4; \
                 unsigned long long t; };\n__global__ void k(float *a, P p) {}";
     for (args, part) in [
         ("{ s = [{ x = 1 }] }", "`s` has 2 elements, and is given 1"),
         ("{ s = [{ x = 1 }, { x = 2 }, { x = 3 }] }", "`s` has 2 elements, and is given 3"),
-        ("{ q = ['a'] }", "`q` is no array, and is given a list"),
+        ("{ q = ['a'] }", "q is no array, and is given a list"),
         ("{ bits = 1 }", "bit field"),
-        ("{ own = 1 }", "is inaccessible"),
         ("{ t = 't' }", "whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t`"),
         ("['a']", "`p` is a list, but the kernel takes `P`"),
     ] {
