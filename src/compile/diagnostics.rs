@@ -5,10 +5,9 @@
 //! instantiations. NVRTC itself and `ptxas` write `tool: severity: text`. Whatever has another form becomes
 //! a remark about the whole file, so that nothing is lost.
 
-mod extensions;
-
 use std::path::{Path, PathBuf};
 
+use super::extensions;
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
 
 /// The file in which NVRTC evaluates name expressions.

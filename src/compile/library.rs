@@ -134,41 +134,39 @@ pub(super) fn text(texts: &[String], toolchain: &Toolchain) -> String {
 }
 
 /// What texts name of the C++ library.
-struct Named {
+struct Named<'t> {
+    /// Their code, where it may name something.
+    codes: Vec<Vec<Token<'t>>>,
     headers: BTreeSet<String>,
-    /// What libcu++ has in them, as far as it is named.
+    /// The names that the headers are there for.
     names: BTreeSet<String>,
 }
 
-impl Named {
-    fn of(texts: &[String], toolchain: &Toolchain) -> Self {
+impl<'t> Named<'t> {
+    fn of(texts: &'t [String], toolchain: &Toolchain) -> Self {
         let is_used = |text: &String| {
             let code = lexer::code(text).map(|token| token.text);
             text.contains("namespace std")
                 && code.collect::<Vec<_>>().windows(3).any(|words| words == USING_STD)
         };
         let is_used = texts.iter().any(is_used);
-        let codes: Vec<Vec<Token<'_>>> = texts
-            .iter()
-            // Most texts name nothing of the kind.
-            .filter(|text| {
-                is_used || ["std", "cub", "thrust"].iter().any(|space| text.contains(space))
-            })
-            .map(|text| lexer::code(text).collect())
-            .collect();
-        let mut own = BTreeSet::new();
-        if is_used {
-            codes.iter().for_each(|code| own.extend(declared(code)));
-        }
-        let mut named = Self { headers: BTreeSet::new(), names: BTreeSet::new() };
+        // Most texts name nothing of the kind.
+        let may_name = |text: &&String| {
+            is_used || ["std", "cub", "thrust"].iter().any(|space| text.contains(space))
+        };
+        let codes: Vec<Vec<Token<'t>>> =
+            texts.iter().filter(may_name).map(|text| lexer::code(text).collect()).collect();
+        let own = is_used.then(|| codes.iter().flat_map(|code| own_names(code)).collect());
+        let mut named =
+            Self { codes: Vec::new(), headers: BTreeSet::new(), names: BTreeSet::new() };
         for code in &codes {
-            named.read(code, toolchain, is_used.then_some(&own));
+            named.read(code, toolchain, own.as_ref());
         }
-        named
+        Self { codes, ..named }
     }
 
-    /// Adds what `code` names: in the namespaces and, where `own` are the functions that texts with `using namespace
-    /// std` declare themselves, without them.
+    /// Adds what `code` names: in the namespaces and, where `own` are the names that texts with `using namespace std`
+    /// have themselves, without them.
     fn read(&mut self, code: &[Token<'_>], toolchain: &Toolchain, own: Option<&BTreeSet<&str>>) {
         for (at, token) in code.iter().enumerate() {
             let after = |at: usize| code.get(at).map_or("", |token| token.text);
@@ -189,7 +187,7 @@ impl Named {
                 {
                     self.add(name, toolchain);
                 }
-                name => self.names.extend(listed(name).map(|(name, _)| name.to_owned())),
+                _ => {}
             }
         }
     }
@@ -204,12 +202,15 @@ impl Named {
 
     /// Declares in `std` what is named of libcu++, and nothing else of it.
     fn one_by_one(&self, toolchain: &Toolchain) -> String {
-        let is_there = |name: &&String| {
+        let is_there = |name: &&str| {
             let header = of_std(name, toolchain);
-            !IN_STD.contains(&name.as_str())
-                && header.is_some_and(|header| self.headers.contains(&header))
+            !IN_STD.contains(name) && header.is_some_and(|header| self.headers.contains(&header))
         };
-        let names = self.names.iter().filter(is_there);
+        let words = self.codes.iter().flatten().filter(|token| token.kind == Kind::Word);
+        let words: BTreeSet<&str> = words.map(|token| token.text).collect();
+        let listed = words.into_iter().filter(|word| listed(word).is_some());
+        let names: BTreeSet<&str> = self.names.iter().map(String::as_str).chain(listed).collect();
+        let names = names.into_iter().filter(is_there);
         let names: String = names.map(|name| format!("using cuda::std::{name};\n")).collect();
         format!("namespace std {{\n{names}}}\n")
     }
@@ -224,22 +225,26 @@ fn is_member(before: &[Token<'_>]) -> bool {
     }
 }
 
-/// The functions that `code` declares.
-fn declared<'t>(code: &[Token<'t>]) -> impl Iterator<Item = &'t str> {
+/// The names in `code` that are its own: of functions that it declares, and of what is no function.
+fn own_names<'t>(code: &[Token<'t>]) -> impl Iterator<Item = &'t str> {
     const OF_EXPRESSIONS: [&str; 8] = ["return", "else", "do", "case", "throw", "and", "or", "not"];
     let brackets = Brackets::new(code);
-    code.windows(3).enumerate().filter_map(move |(at, three)| {
-        let [before, name, open] = three else { return None };
-        let is_type = before.kind == Kind::Word && !OF_EXPRESSIONS.contains(&before.text);
-        let has_body = || {
-            brackets
-                .after(at + 2)
-                .and_then(|after| code.get(after))
-                .is_some_and(|token| token.text == "{")
-        };
-        let is_function = name.kind == Kind::Word && open.text == "(";
-        (is_function && (is_type || has_body())).then_some(name.text)
-    })
+    let is_own = move |at: &usize| {
+        let text = |at: usize| code.get(at).map_or("", |token| token.text);
+        let before = at.checked_sub(1).map(|before| &code[before]);
+        let is_type =
+            |token: &Token<'_>| token.kind == Kind::Word && !OF_EXPRESSIONS.contains(&token.text);
+        match text(at + 1) {
+            "(" => {
+                before.is_some_and(is_type)
+                    || brackets.after(at + 1).is_some_and(|after| text(after) == "{")
+            }
+            "<" => false,
+            _ => !is_member(&code[..*at]),
+        }
+    };
+    let words = (0..code.len()).filter(|at| code[*at].kind == Kind::Word);
+    words.filter(is_own).map(|at| code[at].text)
 }
 
 /// Where libcu++ has what, below `cuda/std`, as far as it is listed here: the name, and the header.

@@ -18,6 +18,7 @@ mod diagnostics;
 mod discovery;
 mod disk;
 mod entry;
+mod extensions;
 mod host_headers;
 mod includes;
 mod job;

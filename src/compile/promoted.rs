@@ -1,4 +1,5 @@
-//! The functions of `<cmath>` for integers and for arguments of different types, as nvcc has them from the host's library.
+//! The functions of `<cmath>` for integers and for arguments of different types, as nvcc has them from the host's
+//! library.
 //!
 //! A compilation has those that its texts name: each costs the compiler a little.
 

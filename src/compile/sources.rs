@@ -38,7 +38,7 @@ const COMPUTED: &str = "dynamic initialization is not supported";
 const CONSTEXPR: &str = "__cx_";
 
 /// So often a source is compiled again with less of it.
-const MOST_ROUNDS: usize = 8;
+const MOST_ROUNDS: usize = 12;
 
 /// The source of a request and the headers beside it.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
-// What a function of <cmath> is that takes integers, and arguments of different types: an integer is taken for a double,
-// and several arguments for the larger of their types (ISO C++ 17, 29.9.1 [cmath.syn]). The compiler itself has the
-// functions of one type alone. Where one of these fits as well, C++ prefers it to a template.
+// What a function of <cmath> is that takes integers, and arguments of different types: an integer is taken for a
+// double, and several arguments for the larger of their types (ISO C++ 17, 29.9.1 [cmath.syn]). The compiler itself has
+// the functions of one type alone. Where one of these fits as well, C++ prefers it to a template.
 namespace warpaint {
 namespace promoted {
 template <class T> struct real {};

@@ -280,6 +280,17 @@ fn functions_for_both_are_needed_by_name() {
         ["A", "g", "h"]
     );
     assert_eq!(with("HD A operator+(A a, A b) { } HD int begin(A a) { }"), ["operator", "begin"]);
+    // Very many, each of which calls the one before it.
+    let count = 1 << 14;
+    let chain: String = (1..count)
+        .map(|at| format!("__host__ __device__ int f{at}() {{ f{}(); }}\n", at - 1))
+        .collect();
+    let started = std::time::Instant::now();
+    assert_eq!(
+        called(&[&chain, &format!("__global__ void k() {{ f{}(); }}", count - 1)]).len(),
+        count - 1
+    );
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     // One file's kernel calls another one's function.
     assert_eq!(
         called(&["__host__ __device__ int f() { }", "__device__ int g() { return f(); }"]),

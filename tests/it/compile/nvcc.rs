@@ -1,5 +1,5 @@
-//! What nvcc gives that NVRTC alone has not: the mathematics of `<cmath>`, C's limits, the library of C++ without its name,
-//! functions for host and device, constants that are computed.
+//! What nvcc gives that NVRTC alone has not: the mathematics of `<cmath>`, C's limits, the library of C++ without its
+//! name, functions for host and device, constants that are computed.
 
 use warpaint::{
     compile::{Compiled, Request},
@@ -37,8 +37,8 @@ fn mathematics_takes_integers_and_different_types() {
         for second in types {
             let arguments = format!("{first}(), {second}()");
             for name in BINARY.split_whitespace() {
-                // One the compiler has itself: a float, as before C++ 11. libcu++ has some of them not for all types; all
-                // are of the same as `atan2`.
+                // One the compiler has itself: a float, as before C++ 11. libcu++ has some of them not for all types;
+                // all are of the same as `atan2`.
                 if (name, first, second) != ("pow", "float", "int") {
                     compare(name, "atan2", &arguments);
                 }
@@ -95,7 +95,8 @@ fn the_library_of_cpp_needs_no_name() {
     let own = "using namespace std;\n__device__ float *find(float *a) { return a + 1; }\n\
                template <class T> __device__ T clamp(T x, T low, T high) { return x < low ? low : x; }\n\
                struct S { __device__ int count(int x) { return x; } };\n\
-               __global__ void k(float *a) { S s; a[0] = *find(a) + clamp(1, 2, 3) + s.count(1); }\n\
+               struct Fill { __device__ int operator()(int x) const { return x; } };\n__device__ Fill fill;\n\
+               __global__ void k(float *a) { S s; a[0] = *find(a) + clamp(1, 2, 3) + s.count(1) + fill(1); }\n\
                #ifdef _CCCL_VERSION\n#error\n#endif\n#ifdef _LIBCUDACXX_VERSION\n#error\n#endif\n";
     compiled(&compiler, &request(own));
 }
