@@ -6,8 +6,8 @@
 //!
 //! Nothing here parses C++. The grammar of `tree-sitter-cuda` was tried on 221 public files with 484 kernels: it found
 //! the kernels that are found here, less one, but had nodes of error in 87 of the files, where macros stand; a text of
-//! 1 MB made of `a<` took it 16 s and 3 GB; and it is 30 times slower. What a kernel's types mean behind macros and
-//! `typedef`s, only the compiler knows.
+//! 1 MB made of `a<` took it 16 s and 3 GB; and it is 30 times slower. What a kernel's types mean behind `typedef`s,
+//! only the compiler knows.
 
 pub(crate) mod brackets;
 pub(crate) mod conditional;

@@ -541,6 +541,12 @@ fn check_cast(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     let Some(cast) = cast else { return check_on_purpose(manifest, source, parameter) };
+    if let (Source::Number(_), CType::Value(wanted)) = (source, CType::parse(cast)) {
+        let takes =
+            matches!(parameter.ctype, CType::Named(_)) || parameter.ctype == CType::Value(wanted);
+        let what = format!("beyond all numbers but those of `{cast}`");
+        return if takes { Ok(()) } else { Err(mismatch(parameter, &what, "")) };
+    }
     let is_address = source.resources().iter().all(|id| manifest.resource(*id).texture().is_none())
         && matches!(source, Source::Resource(_) | Source::Next(_) | Source::Element { .. });
     if !is_address {

@@ -345,6 +345,8 @@ impl Argument {
         match scope.number(formula).map_err(fault)? {
             Number::Int(value) => {
                 let range = match &self.ctype {
+                    // A constant was looked at before: it may be an unsigned one with the bits of another.
+                    CType::Value(_) if formula.constant().is_some() => None,
                     CType::Value(element) => element.scalar.integer_range(),
                     CType::Pointer { .. } | CType::Surface | CType::Texture | CType::Named(_) => {
                         None

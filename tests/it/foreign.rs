@@ -537,3 +537,24 @@ fn parameters_without_a_name_are_given_by_their_places() {
     is_told("", "args = { n = 5, 3 = 1.5 }", code, "args =", &["`3` is a float constant"]);
     is_told("", "args = { 2 = 5, 3 = 1 }", code, "args =", &["has no parameter `2`"]);
 }
+
+#[test]
+fn unsigned_integers_have_all_their_bits() {
+    let code = "struct P { unsigned long long one, many[2]; };\n\
+                __global__ void k(float *a, unsigned long long s, unsigned long long h, P p) {\n    \
+                a[0] = (s == 14695981039346656037ull) + 2 * (h == 0xcbf29ce484222325ull) + 4 * (p.one == ~0ull)\n        \
+                + 8 * (p.many[0] == 1) + 16 * (p.many[1] == 1ull << 63);\n}";
+    let p = "{ one = 18446744073709551615, many = [1, 9223372036854775808] }";
+    let args = format!("args = {{ s = 14695981039346656037, h = '0xcbf29ce484222325', p = {p} }}");
+    runs("float", "", &args, code, &31.0_f32.to_le_bytes());
+    let code = "__global__ void k(float *a, long long n) {}";
+    let told = ["beyond all numbers but those of `unsigned long long`", "takes `long long`"];
+    is_told("", "args = { n = 9223372036854775808 }", code, "args =", &told);
+    is_told(
+        "",
+        "args = { n = 18446744073709551616 }",
+        code,
+        "args =",
+        &["does not fit into 64 bits"],
+    );
+}
