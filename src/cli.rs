@@ -23,7 +23,7 @@ use crate::{
     device::Choice,
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
-        self, Bench, Case, Check, Compare, Dump, Engine, Error, ExitStatus, OnStuck, Out, Outcome,
+        self, Bench, Case, Check, Compare, Dump, Error, ExitStatus, OnStuck, Out, Outcome,
         PlotFile, Render, Replay, Result, Run, Save, SceneSource, Side, Test,
     },
     interrupt::{Interrupt, Listening},
@@ -464,7 +464,7 @@ impl RunSceneArgs {
     fn headless(self, device: Choice, checked: bool, interrupt: &Interrupt) -> Run {
         Run {
             device,
-            engine: if checked { Engine::Checker } else { Engine::Device },
+            checked,
             trust: self.trust.trust,
             overrides: self.compile.overrides(),
             parameters: self.parameters,
@@ -484,7 +484,8 @@ impl Run {
             parameters: Vec::new(),
             seed: None,
             step_timeout: step_timeout.unwrap_or(Duration::from_secs(60)),
-            engine: Engine::Device,
+            checked: false,
+            interpreted: false,
             guarded: true,
             interrupt: interrupt.clone(),
             on_stuck: OnStuck::new(|error| {
@@ -521,14 +522,14 @@ fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
     let scene = replay.scene();
     let (overrides, seed) = (replay.overrides(), replay.run().seed);
     // Another device is wanted for what it is, and a comparison tells how far it is from this one.
-    let interprets = replay.run().interpreted && !matches!(args.device, Some(Choice::Cuda(_)));
-    let (device, engine) = match interprets {
-        true => (Choice::Cpu, Engine::Interpreter),
-        false => (args.device.map_or_else(Choice::of_user, Ok)?, Engine::Device),
+    let interpreted = replay.run().interpreted && !matches!(args.device, Some(Choice::Cuda(_)));
+    let device = match interpreted {
+        true => Choice::Cpu,
+        false => args.device.map_or_else(Choice::of_user, Ok)?,
     };
     let run = Run {
         device,
-        engine,
+        interpreted,
         trust: args.trust.trust,
         overrides,
         seed: Some(seed),

@@ -22,8 +22,8 @@ const DEEPEST: usize = 1000;
 const PREDEFINED: [&str; 5] =
     ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus", "WARPAINT"];
 
-/// How the names of macros begin that C's headers define, which are there without an include: limits of types, constants
-/// of mathematics.
+/// How the names of macros begin that C's headers define, which are there without an include: limits of types,
+/// constants of mathematics.
 const OF_LIMITS: [&str; 22] = [
     "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
     "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",

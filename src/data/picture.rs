@@ -1,4 +1,7 @@
 //! Pictures as texels: the lowest row first, as views show it.
+//!
+//! Enters: a file's content, the size and the texels that are wanted. Leaves: the texels' bytes. Must not know:
+//! `scene`, `gl`, `session`.
 
 mod gray;
 
@@ -90,8 +93,8 @@ fn too_large(needed: u64) -> Error {
     Error::Format(format!("it takes {needed} bytes when it is unpacked, more than {DECODED_LIMIT}"))
 }
 
-/// The layers of an OpenEXR file, which are not much larger than what is seen of them: all of their pixels are unpacked,
-/// also those outside the display window, whose size is the picture's.
+/// The layers of an OpenEXR file, which are not much larger than what is seen of them: all of their pixels are
+/// unpacked, also those outside the display window, whose size is the picture's.
 fn layers(content: &[u8], [width, height]: [u64; 2]) -> Result<MetaData> {
     let wrong = |error: exr::error::Error| Error::Format(format!("it cannot be read: {error}"));
     let data = MetaData::read_from_buffered(content, false).map_err(wrong)?;

@@ -29,7 +29,6 @@ mod test;
 mod watchdog;
 
 pub use crate::file::clear_drafts;
-pub use crate::session::Engine;
 pub use bench::{Bench, bench};
 pub use check::{Check, check};
 pub use compare::{Compare, Side, compare};

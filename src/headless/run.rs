@@ -30,8 +30,10 @@ pub struct Run {
     pub seed: Option<u64>,
     /// A step that takes longer is stopped, and so is taking statistics; a picture that takes longer is given up.
     pub step_timeout: Duration,
-    /// What runs the passes; another one than the device itself is for the CPU device.
-    pub engine: Engine,
+    /// Whether the launches of the passes are watched for mistakes; the device is the CPU's then.
+    pub checked: bool,
+    /// Whether the interpreter of the CPU device runs the passes, as it does where they are watched.
+    pub interpreted: bool,
     /// Whether kernels are guarded on an NVIDIA GPU.
     pub guarded: bool,
     /// Once this is raised, what runs is stopped, and the command ends with [`Error::Stopped`].
@@ -53,6 +55,14 @@ impl Run {
             scene.manifest.parse_parameter(name, text).map_err(Error::Usage)?;
         }
         Ok(scene)
+    }
+
+    const fn engine(&self) -> Engine {
+        match (self.checked, self.interpreted) {
+            (true, _) => Engine::Checker,
+            (false, true) => Engine::Interpreter,
+            (false, false) => Engine::Device,
+        }
     }
 
     fn overrides(&self, kind: DeviceKind) -> Overrides {
@@ -98,7 +108,7 @@ impl Run {
             seed_is_asked_for: self.seed.is_some(),
             step_timeout: self.step_timeout,
             interrupt: self.interrupt.clone(),
-            engine: self.engine,
+            engine: self.engine(),
             guarded: self.guarded,
             history,
             ..usual

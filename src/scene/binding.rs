@@ -237,7 +237,7 @@ impl<'a> Kernels<'a> {
             own.is_some_and(|own| arguments.split_whitespace().collect::<String>() == own)
         };
         match kernels.iter().any(is_meant) {
-            true => kernels.retain(|kernel| is_meant(&kernel)),
+            true => kernels.retain(|kernel| is_meant(kernel)),
             false => kernels.retain(|kernel| kernel.specialised.is_none()),
         }
         match (is_template, arguments.is_empty()) {

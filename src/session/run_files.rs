@@ -349,8 +349,8 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Writes `files`, and makes `folders`. Until `interrupt` is raised: then nothing is left of it. `others` are names of
-    /// files or folders that [`Unpacked::place`] is asked for.
+    /// Writes `files`, and makes `folders`. Until `interrupt` is raised: then nothing is left of it. `others` are names
+    /// of files or folders that [`Unpacked::place`] is asked for.
     ///
     /// # Errors
     /// A sentence.
@@ -435,7 +435,8 @@ fn link(same: &Path, place: &Path) -> io::Result<()> {
     made
 }
 
-/// Writes a file in a folder that nobody else writes to: no link leads out of it. A second one of that name is an error.
+/// Writes a file in a folder that nobody else writes to: no link leads out of it. A second one of that name is an
+/// error.
 fn write_new(place: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = place.parent() {
         fs::create_dir_all(folder)?;

@@ -8,9 +8,10 @@ use crate::{
     element::{Element, Scalar},
 };
 
-/// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (254 for pointers behind a pointer, 255 for others),
-/// the lanes of a vector, and, in the bits above 24, the elements of an array. Each `@` stands for [`PREFIX`]: the text
-/// comes behind the source, whose macros, `N` for instance, must mean nothing in it.
+/// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (254 for a
+/// pointer behind a pointer, 255 for others), the lanes of a vector, and, in the bits above 24, the elements of an
+/// array. Each `@` stands for [`PREFIX`]: the text comes behind the source, whose macros, `N` for instance, must mean
+/// nothing in it.
 const LIBRARY: &str = "
 using @number = unsigned long long;
 template <class @T> struct @of;

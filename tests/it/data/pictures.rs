@@ -118,7 +118,7 @@ fn jpeg_openexr_and_radiance_are_read() {
 }
 
 /// Of 4 x 3 pixels, which are numbered from 0 in quarters, the right three columns of the lower two rows are seen.
-fn write_gray(path: &std::path::Path, channel: &str, halves: bool) {
+fn write_gray(path: &Path, channel: &str, halves: bool) {
     use exr::prelude::*;
     let values = (0..12).map(|i| i as f32 / 4.0);
     let samples = match halves {
@@ -144,8 +144,8 @@ fn openexr_of_one_channel_is_gray() {
         let mut session = folder.begun(&warpaint::Device::cpu().unwrap(), &scene(&manifest, ""));
         let seen = [9.0, 10.0, 11.0, 5.0, 6.0, 7.0].map(|i: f32| i / 4.0);
         assert_eq!(read::<f32>(&mut session, "one"), seen, "{channel}");
-        let four = seen.map(|value| [value, value, value, 1.0].map(half::f16::from_f32));
-        assert_eq!(read::<half::f16>(&mut session, "four"), four.as_flattened(), "{channel}");
+        let four = seen.map(|value| [value, value, value, 1.0].map(f16::from_f32));
+        assert_eq!(read::<f16>(&mut session, "four"), four.as_flattened(), "{channel}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use warpaint::{
     device::{Arguments, Device, FaultKind, GuardedModule, LaunchConfig, Memory},
-    ptx::pass::guard::{Action, CheckKind},
+    ptx::pass::{Action, guard::CheckKind},
 };
 
 use super::bench::{Bench, Stop, Told};

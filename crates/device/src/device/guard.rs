@@ -240,7 +240,7 @@ impl GuardedModule {
         accesses: &[CheckedAccess],
         find: impl Fn(u64) -> Option<(u64, u64)>,
     ) {
-        use crate::ptx::pass::guard::Action;
+        use crate::ptx::pass::Action;
 
         let is_global = matches!(space, None | Some(Space::Global));
         let of = |access: &CheckedAccess| record.address.wrapping_add_signed(access.offset);

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     device::{Error, Fault, FaultKind, LaunchConfig, Result},
-    ptx::pass::guard::{self, Base},
+    ptx::pass::{self, Base},
 };
 
 /// Most threads of the blocks that are taken at once.
@@ -115,10 +115,10 @@ impl Launch {
         if self.options.interprets() {
             let ran = self.interpret(shared, workspace);
             workspace.into_iter().for_each(|range| shared.arena.free_own(range));
-            return ran.map_err(|error| match error {
-                Error::Fault(fault) => Error::Fault(Box::new(self.with_base(*fault))),
-                error => error,
-            });
+            return match ran {
+                Err(Error::Fault(fault)) => Err(Error::Fault(Box::new(self.with_base(*fault)))),
+                ran => ran,
+            };
         }
         // What compiled code writes is not known.
         shared.arena.unwritten().clear();
@@ -156,7 +156,7 @@ impl Launch {
         let is_global = matches!(fault.space, Some("global" | "const" | "generic"));
         let line = fault.ptx_line.filter(|_| is_global && fault.access.is_some())?;
         let (module, globals) = self.function.source();
-        match guard::base(module, &fault.kernel, line)? {
+        match pass::base(module, &fault.kernel, line)? {
             Base::Argument(offset) => {
                 let bytes = self.arguments.get(offset as usize..)?.first_chunk()?;
                 Some(u64::from_le_bytes(*bytes))

@@ -23,14 +23,11 @@
 //! function, and wild addresses of local and constant memory that were loaded from memory (they are counted:
 //! [`Counts::unchecked`]). Surfaces: an access outside reads zero or is left out, and is not told of.
 
-mod access;
-mod base;
 mod bounds;
 mod code;
 mod extent;
 mod follow;
 mod globals;
-mod origin;
 mod plan;
 mod poll;
 mod proof;
@@ -46,11 +43,10 @@ mod words;
 use std::collections::HashMap;
 
 pub use self::{
-    access::Action,
-    base::{Base, base},
     proof::{Launch, Proof},
     words::{Word, pointer_at},
 };
+use super::{access::Action, origin::Origins};
 use crate::ptx::ast::{Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable};
 use crate::ptx::cfg::Cfg;
 use crate::ptx::inst::Instruction;
@@ -58,7 +54,6 @@ use crate::ptx::operand::{Operand, Symbol};
 use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
-use origin::Origins;
 use record::{NO_KERNEL, Recorder, VARIABLE, VARIABLE_BYTES};
 use stop::Reason;
 use weave::Weaver;

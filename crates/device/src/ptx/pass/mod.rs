@@ -17,15 +17,24 @@
 //! | 7 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
 //! | 8 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
 //!
+//! What an address was computed from ([`base`](fn@base)) is found for the guard, and for faults of the CPU device.
+//!
 //! [`guard`](mod@guard) runs for NVIDIA devices alone, between 1 and the driver, where guarded code is asked for.
 //!
 //! 2 to 4 are [`load`]; the others the compiler asks for, function by function.
 
+mod access;
+mod base;
 pub mod guard;
 pub mod inline;
 pub mod lift_shared;
+mod origin;
 pub mod uniform;
 
+pub use self::{
+    access::Action,
+    base::{Base, base},
+};
 use super::{
     ast::Module,
     link::{self, Input},

@@ -1,7 +1,6 @@
 //! The comparison of an address with the memory that it has to lie in.
 
 use super::extent::Size;
-use super::origin::Source;
 use super::plan::{Bounds, Group, Root, is_wide};
 use super::record::AccessRecord;
 use super::search::RESERVED_SHARED;
@@ -9,6 +8,7 @@ use super::weave::Weaver;
 use super::words::Word;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Operand, Reg, Scalar, Special, Symbol};
+use crate::ptx::pass::origin::Source;
 use crate::ptx::types::{Space, Type};
 
 /// A check that was put in.

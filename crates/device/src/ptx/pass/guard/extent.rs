@@ -1,8 +1,8 @@
 //! How large a variable is, and how it is aligned.
 
-use super::origin::Origins;
 use crate::ptx::ast::Linkage;
 use crate::ptx::operand::Symbol;
+use crate::ptx::pass::origin::Origins;
 use crate::ptx::types::Space;
 
 /// How large a source is.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::code::Code;
-use super::origin::{Origin, Origins, Source};
 use super::plan::{Bounds, Group, Root};
 use crate::ptx::ast::Body;
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::pass::origin::{Origin, Origins, Source};
 use crate::ptx::types::Type;
 
 /// The registers beside those whose source has to be told when the code runs, and the numbers of sources.

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::Counts;
-use super::access::{Access, Action, When, accesses};
 use super::extent::Size;
-use super::origin::{Origin, Origins, Source};
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::Mode;
 use crate::ptx::op::Waits;
 use crate::ptx::operand::{Base, Operand, Reg, Symbol};
+use crate::ptx::pass::access::{Access, Action, When, accesses};
+use crate::ptx::pass::origin::{Origin, Origins, Source};
 use crate::ptx::types::{Space, Type};
 
 /// Most bytes from the first to the last that one check is for.

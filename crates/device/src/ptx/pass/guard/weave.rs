@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::access::When;
 use super::bounds::Woven;
 use super::code::{Code, unless, when};
 use super::follow::Sources;
-use super::origin::Origins;
 use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
 use super::poll::Poll;
 use super::record::{AccessRecord, Recorder};
@@ -20,6 +18,8 @@ use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::Clamp;
 use crate::ptx::op::{Waits, WarpOp};
 use crate::ptx::operand::{Operand, Reg, Scalar, Special};
+use crate::ptx::pass::access::When;
+use crate::ptx::pass::origin::Origins;
 use crate::ptx::types::Type;
 
 /// Puts the checks of a plan into a body.

@@ -1,7 +1,8 @@
 //! What a launch gives a guarded kernel beside its arguments.
 
-use crate::ptx::ast::{Param, parameter_places};
+use crate::ptx::ast::Param;
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
+use crate::ptx::pass::origin::parameter_offsets;
 
 /// Most bytes of a kernel's parameters that every driver takes (PTX ISA, "Kernel Function Parameters").
 const MOST_BYTES: u32 = 4096;
@@ -50,11 +51,6 @@ impl Word {
 pub fn pointer_at(arguments: &[u8], at: u32) -> u64 {
     let bytes = arguments.get(at as usize..).and_then(|rest| rest.first_chunk());
     bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-}
-
-/// Where each parameter of a kernel lies in its packed arguments.
-pub(super) fn parameter_offsets(params: &[Param]) -> Vec<u32> {
-    parameter_places(params).map(|place| u32::try_from(place.start).unwrap_or(u32::MAX)).collect()
 }
 
 /// The words of a kernel while it is guarded.

@@ -6,7 +6,7 @@ use super::range::Range;
 use super::values::{Value, Values};
 use crate::ptx::modifier::Half;
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
-use crate::ptx::pass::guard::origin::Origins;
+use crate::ptx::pass::origin::Origins;
 use crate::ptx::types::{Kind, Space, Type};
 
 /// Most steps from a number to what it was computed of.

@@ -25,13 +25,13 @@ mod values;
 use std::cell::Cell;
 
 use super::extent::Size;
-use super::origin::{Origins, Source};
 use super::plan::{Bounds, Group, Root};
 use super::words::pointer_at;
 use crate::ptx::ast::{Body, Function, Module};
 use crate::ptx::cfg::Cfg;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Axis, Grid, Scalar, Special};
+use crate::ptx::pass::origin::{Origins, Source};
 use range::Range;
 use ranges::Ranges;
 use values::Values;

@@ -11,7 +11,7 @@ use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Operand, Reg};
-use crate::ptx::pass::guard::origin::{Origin, Origins, Source};
+use crate::ptx::pass::origin::{Origin, Origins, Source};
 
 /// Most values that one question leads to, and how far it leads.
 const MOST_VALUES: u32 = 4_000;

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::parameter_offsets;
-use crate::ptx::ast::{Body, Function, FunctionKind, Module};
+use crate::ptx::ast::{Body, Function, FunctionKind, Module, Param, parameter_places};
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Half};
 use crate::ptx::op::Loads;
@@ -435,4 +434,9 @@ fn logic(op: BoolOp, a: Value, b: Value) -> Value {
         (BoolOp::Or, ..) => plus(a, b),
         (BoolOp::And | BoolOp::Xor, ..) => Value::UNKNOWN,
     }
+}
+
+/// Where each parameter of a kernel lies in its packed arguments.
+pub(super) fn parameter_offsets(params: &[Param]) -> Vec<u32> {
+    parameter_places(params).map(|place| u32::try_from(place.start).unwrap_or(u32::MAX)).collect()
 }
