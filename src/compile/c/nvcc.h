@@ -19,6 +19,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+// Not with CUDA 13.0.
+#ifndef offsetof
+#define offsetof(TYPE, MEMBER) __builtin_offsetof(TYPE, MEMBER)
+#endif
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -21,10 +21,9 @@ fn mathematics_takes_integers_and_different_types() {
     let mut source = String::from(
         "#include <cuda/std/cmath>\ntemplate <class A, class B> constexpr bool same = cuda::std::is_same<A, B>::value;\n",
     );
-    let mut compare = |name: &str, like: &str, arguments: &str| {
+    let mut compare = |name: &str, other: &str, arguments: &str| {
         for space in ["", "std::"] {
-            let (call, other) =
-                (format!("{space}{name}({arguments})"), format!("cuda::std::{like}({arguments})"));
+            let call = format!("{space}{name}({arguments})");
             source.push_str(&format!(
                 "static_assert(same<decltype({call}), decltype({other})>, \"{call}\");\n"
             ));
@@ -32,7 +31,14 @@ fn mathematics_takes_integers_and_different_types() {
     };
     for first in types {
         for name in UNARY.split_whitespace() {
-            compare(name, name, &format!("{first}()"));
+            // Older versions of libcu++ lack `erf` and others; all that are not of integers are of the same.
+            let other = match name {
+                "ilogb" => "0".to_owned(),
+                "llrint" | "llround" => "0ll".to_owned(),
+                "lrint" | "lround" => "0l".to_owned(),
+                _ => format!("cuda::std::sqrt({first}())"),
+            };
+            compare(name, &other, &format!("{first}()"));
         }
         for second in types {
             let arguments = format!("{first}(), {second}()");
@@ -40,7 +46,7 @@ fn mathematics_takes_integers_and_different_types() {
                 // One the compiler has itself: a float, as before C++ 11. libcu++ has some of them not for all types;
                 // all are of the same as `atan2`.
                 if (name, first, second) != ("pow", "float", "int") {
-                    compare(name, "atan2", &arguments);
+                    compare(name, &format!("cuda::std::atan2({arguments})"), &arguments);
                 }
             }
         }
@@ -82,7 +88,8 @@ fn the_library_of_cpp_needs_no_name() {
     for body in [
         "swap(a[0], a[1]); auto p = make_pair(1, 2); a[2] = p.first + clamp(3, 1, 2);",
         "a[0] = min(a[1], a[2]) + max(1, 2); a[3] = gcd(8, 12);",
-        "sort(a, a + 4); fill(a, a + 2, 1.0f); a[0] = abs(a[1]) + abs(-3);",
+        "\n#if __has_include(<cuda/std/__algorithm/sort.h>) // not in CUDA 13.0\nsort(a, a + 4);\n#endif\n\
+         fill(a, a + 2, 1.0f); a[0] = abs(a[1]) + abs(-3);",
         "complex<float> z(a[1], 2); a[0] = abs(z) + abs(a[2]) + sqrt(a[3]) + isnan(a[0]) + pow(a[1], 2.0f) + exp(z).real();",
         "tuple<int, float> t = make_tuple(1, 2.0f); a[0] = get<1>(t); bitset<8> b(3); a[1] = b.count() + abs(-3);",
     ] {
