@@ -25,7 +25,7 @@ pub(crate) use self::{
     conditional::Macros,
     position::Lines,
     signature::{LEFT_OUT, scan_beside},
-    structure::{KnownField, Structures},
+    structure::{Held, Member, Structures},
 };
 pub use self::{
     ctype::{CType, Pointee},

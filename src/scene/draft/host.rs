@@ -15,6 +15,7 @@ use super::{
     functions::Functions,
     loops::Loop,
     macros::Macros,
+    members::Members,
     number::Type,
     reader::Reader,
     regions::Regions,
@@ -58,6 +59,11 @@ pub(super) type Span = Range<usize>;
 /// What was found.
 pub(super) struct Host<'s> {
     pub(super) code: Vec<Token<'s>>,
+    pub(super) structures: &'s Structures,
+    /// What the pointers are called that are members of structures.
+    pub(super) members: &'s Members,
+    /// How many members lie within one another that are looked at.
+    pub(super) nested: Cell<usize>,
     pub(super) regions: Regions,
     pub(super) sections: Vec<Section<'s>>,
     pub(super) variables: Variables<'s>,
@@ -155,12 +161,13 @@ pub(super) enum Transferred<'s> {
 }
 
 impl<'s> Host<'s> {
-    /// Reads `text`, whose structures are known.
-    pub(super) fn read(text: &'s str, structures: &Structures) -> Self {
+    /// Reads `text`, whose structures are known, and what the pointers are called that these have.
+    pub(super) fn read(text: &'s str, structures: &'s Structures, members: &'s Members) -> Self {
         let tokens: Vec<Token<'s>> = lexer::lex(text)
             .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
             .take(MOST_TOKENS)
             .collect();
+        let tokens = members.joined(tokens);
         let brackets = Brackets::new(&tokens);
         let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
         let macros = Macros::of(directives.map(|token| token.text));
@@ -176,6 +183,9 @@ impl<'s> Host<'s> {
             sizes: elements().map(|(name, element)| (name, element.bytes())).collect(),
             types: elements().filter_map(number).collect(),
             code,
+            structures,
+            members,
+            nested: Cell::new(0),
             regions,
             sections,
             macros,
@@ -224,6 +234,12 @@ impl<'s> Host<'s> {
 
     pub(super) fn tokens(&self, span: &Span) -> &[Token<'s>] {
         self.code.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The type that a pointer points to, by its name, or that of the member that it is.
+    pub(super) fn pointee(&self, name: &str) -> Option<&'s str> {
+        let field = name.rsplit('.').next().unwrap_or(name);
+        self.pointees.get(field).copied()
     }
 
     /// A part of the host code as text.
