@@ -28,7 +28,11 @@ const DEEPEST: usize = 8;
 /// What a parameter wants in a launch.
 pub(super) enum Wanted<'s> {
     Texture(&'s str),
-    Array { pointer: &'s str, element: String, offset: Offset },
+    Array {
+        pointer: &'s str,
+        element: String,
+        offset: Offset,
+    },
     /// By the names of its fields; whether all of them are known.
     Structure(Vec<(String, Self)>, bool),
     Guess(Guess),
@@ -109,7 +113,8 @@ impl<'s> Draft<'_, 's> {
         let element = element_of(self.structures, to, of_host);
         if !self.has_memory(pointer, place) {
             // As a member function calls it, which lets it have some.
-            let field = pointer.rsplit('.').next().filter(|name| self.host.allocation(name).is_some());
+            let field =
+                pointer.rsplit('.').next().filter(|name| self.host.allocation(name).is_some());
             let pointer = field.unwrap_or(pointer);
             return Wanted::Array { pointer, element, offset: Offset::Unknown(text) };
         }
@@ -275,7 +280,12 @@ impl<'s> Draft<'_, 's> {
     /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
     /// is called with.
     fn template_argument(&self, argument: &'s str, place: &Place<'_, 's>, depth: usize) -> String {
-        if let Some(number) = self.host.integer_of_text(argument, place) {
+        // That a type is no number is no doubt.
+        let (number, is_sure) = self.host.surely(|host| host.integer_of_text(argument, place));
+        if let Some(number) = number {
+            if !is_sure {
+                self.host.doubt();
+            }
             return number.to_string();
         }
         let given = |word: &Token<'s>| {

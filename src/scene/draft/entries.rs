@@ -41,7 +41,8 @@ impl<'a, 's> Draft<'a, 's> {
             time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
         };
         let steps = host.done.iter().position(|done| {
-            matches!(done.act, Act::Launch(_) | Act::Transfer(_)) && is_in_time(&host.place_of(done))
+            matches!(done.act, Act::Launch(_) | Act::Transfer(_))
+                && is_in_time(&host.place_of(done))
         });
         self.uses = self.uses_of_memory(steps.unwrap_or(0));
         let (mut open, mut is_before) = (Vec::new(), time.is_some());

@@ -92,7 +92,9 @@ impl Members {
                 }
                 declared.entry(text(name)).or_default().insert(structure.as_str());
                 if text(name + 1) == "{" || (text(name + 1), text(name + 2)) == ("=", "{") {
-                    set.extend(fields.iter().map(|field| (structure.as_str(), field.name.as_str())));
+                    set.extend(
+                        fields.iter().map(|field| (structure.as_str(), field.name.as_str())),
+                    );
                 }
                 if text(name + 1) != "," {
                     break;

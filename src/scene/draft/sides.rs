@@ -103,7 +103,8 @@ impl<'s> Host<'s> {
         place: &Place<'h, 's>,
     ) -> Option<(Span, Place<'h, 's>)> {
         let id = self.visible(name, place.at)?;
-        if let Some(given) = self.argument_of(name, place).filter(|_| !self.is_set_again(id, place.at))
+        if let Some(given) =
+            self.argument_of(name, place).filter(|_| !self.is_set_again(id, place.at))
         {
             return Some(given);
         }
@@ -170,7 +171,8 @@ fn sides(mut factors: Vec<Factor<'_>>, count: u64, bytes: u64) -> Option<[u64; 2
 
 fn is_channels(factor: &Factor<'_>) -> bool {
     let name = factor.name.to_lowercase();
-    factor.value <= MOST_CHANNELS && (name.is_empty() || ["chan", "comp"].iter().any(|part| name.contains(part)))
+    factor.value <= MOST_CHANNELS
+        && (name.is_empty() || ["chan", "comp"].iter().any(|part| name.contains(part)))
 }
 
 /// Two sides, the width before the height, unless they are called rows and columns.
@@ -199,9 +201,10 @@ impl Draft<'_, '_> {
         let numbers: Vec<(String, u64)> = arguments.iter().filter_map(number).collect();
         let threads = threads_along(shape);
         let pairs = || {
-            numbers.iter().enumerate().flat_map(|(at, first)| {
-                numbers[at + 1..].iter().map(move |second| [first, second])
-            })
+            numbers
+                .iter()
+                .enumerate()
+                .flat_map(|(at, first)| numbers[at + 1..].iter().map(move |second| [first, second]))
         };
         let is_all = |[a, b]: [u64; 2], count: u64| a.checked_mul(b) == Some(count);
         for (_, guess) in arguments {
@@ -220,7 +223,8 @@ impl Draft<'_, '_> {
                 let side = numbers.iter().find(|number| is_all([number.1; 2], count));
                 side.map(|side| [side.1; 2]).filter(|_| !array.is_place())
             };
-            let own = || found.is_none().then(|| square().or(threads.filter(|t| is_all(*t, count))));
+            let own =
+                || found.is_none().then(|| square().or(threads.filter(|t| is_all(*t, count))));
             let sides = pair.or_else(|| own().flatten());
             if let Some(sides) = sides {
                 array.rows = Some(Rows { sides, is_sure: true });
@@ -234,7 +238,8 @@ fn threads_along(shape: &[(&str, Guess)]) -> Option<[u64; 2]> {
     let axes = |key: &str| {
         let (_, guess) = shape.iter().find(|(own, _)| *own == key)?;
         let axes = guess.text.trim_matches(['[', ']']).split(',');
-        let mut axes: Vec<u64> = axes.map(|axis| axis.trim().parse().ok()).collect::<Option<_>>()?;
+        let mut axes: Vec<u64> =
+            axes.map(|axis| axis.trim().parse().ok()).collect::<Option<_>>()?;
         axes.resize(3, 1);
         Some(axes)
     };

@@ -110,7 +110,12 @@ impl<'s> Host<'s> {
     }
 
     /// The number of a field at a place.
-    pub(super) fn told_member(&self, of: &str, path: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
+    pub(super) fn told_member(
+        &self,
+        of: &str,
+        path: &str,
+        look: &Look<'_, '_, 's>,
+    ) -> Option<Told> {
         let (found, element) = self.member_at(of, path, look.place)?;
         let told = match found {
             Found::Written(span, there) if self.nested.get() < DEEPEST => {
@@ -206,13 +211,19 @@ fn value_at<'h, 's>(
         Value::Expression(span) if is_alone => Some(written(span.clone())),
         // A copy of another one.
         Value::Expression(span) | Value::Swapped(span) if !is_alone => {
-            let (other, there) = host.structure_of(host.base(span)?, &there)?;
+            let (name, there) = match host.returned_by(span, &there) {
+                Some(returned) => returned,
+                None => (host.base(span)?, there),
+            };
+            let (other, there) = host.structure_of(name, &there)?;
             value_at(host, members, index, other, &there, depth + 1)
         }
         Value::List(parts) if !is_alone => {
             listed(host, members, parts).get(index).cloned().flatten().map(written)
         }
-        Value::Compound(operator, by) if is_alone => changed(*operator, host.number_at(by, &there)?),
+        Value::Compound(operator, by) if is_alone => {
+            changed(*operator, host.number_at(by, &there)?)
+        }
         Value::Count(by) if is_alone => changed(Operator::Add, Number::int(*by)),
         Value::Expression(_)
         | Value::Swapped(_)

@@ -52,7 +52,8 @@ impl<'s> Host<'s> {
     fn type_of_symbol(&self, name: &str, count: usize) -> Option<Element> {
         let start = |at: usize| {
             let near = (at.saturating_sub(MOST_WORDS)..at).rev();
-            let mut near = near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")"));
+            let mut near =
+                near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")"));
             near.find(|at| matches!(self.text_at(*at), "__constant__" | "__device__"))
         };
         let mut places = (0..self.code.len()).filter(|at| self.text_at(*at) == name);
@@ -83,7 +84,8 @@ impl<'s> Host<'s> {
         };
         let first = words.first()?;
         // Behind the type a name may stand, of which only an earlier one is left.
-        let of_all = (1..=words.len()).rev().find_map(|end| Element::parse(&words[..end].join(" ")));
+        let of_all =
+            (1..=words.len()).rev().find_map(|end| Element::parse(&words[..end].join(" ")));
         of_all.or_else(|| own(first))
     }
 }

@@ -120,22 +120,24 @@ impl<'a, 's> Draft<'a, 's> {
             {
                 continue;
             }
-            let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(index);
+            let is_zero = self.byte(transfer) == Some(0);
             let is_unused = || {
                 let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
                 to.is_some_and(|to| self.names.array(self.read(to)).is_none())
             };
-            if is_zero || is_unused() {
+            if is_unused() {
                 continue;
             }
+            let is_set = match is_zero {
+                true => self.is_first(index),
+                false => self.set_at_start(index, transfer, &place).is_some(),
+            };
             let call = host.text(&transfer.call);
-            if self.set_at_start(index, transfer, &place).is_some() {
-                if !self.is_at_start(index) {
-                    self.remark(format!("{FILL_IN}: `{call}` is made once here, not in each step"));
-                }
-                continue;
+            if !is_set {
+                self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+            } else if !self.is_at_start(index) {
+                self.remark(format!("{FILL_IN}: `{call}` is made once here, not in each step"));
             }
-            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
         }
     }
 

@@ -99,7 +99,8 @@ pub(super) fn some_numbers(element: &str, structures: &Structures) -> Option<[i3
 
 /// The last array that lies in rows, rather one that the host does not fill.
 fn image(arrays: &[Array]) -> Option<String> {
-    let meant = || arrays.iter().filter(|array| is_texel(&array.element)).filter(|a| a.rows.is_some());
+    let meant =
+        || arrays.iter().filter(|array| is_texel(&array.element)).filter(|a| a.rows.is_some());
     let found = meant().rfind(|array| !array.filled).or_else(|| meant().next_back())?;
     let Rows { sides: [width, height], is_sure } = found.rows?;
     let name = quoted(&found.name);
