@@ -36,7 +36,7 @@ fn instances_that_the_host_launches_are_compiled() {
     let text = "template <typename T, int size> __global__ void scale(T *a) { a[size % 3] *= T(2); }\n\
                 template <typename T> __global__ void other(T *a) { a[0] = 1; }\n\
                 template <typename T> void run(T *a) { scale<T, 8><<<1, 1>>>(a); }\n\
-                int main() { float *a; double *b; run(b); scale<float, (1 > 0)><<<1, 2>>>(a); }\n";
+                int main() { float *a; double *b; run<double>(b); scale<float, (1 > 0)><<<1, 2>>>(a); }\n";
     place.file("t.cu", text);
     let told =
         ["t.cu: note: 2 kernels compile and load on", "of templates, instances alone: `other`"];
