@@ -17,6 +17,7 @@ mod conditions;
 mod declarations;
 mod entries;
 mod evaluator;
+mod fills;
 mod formula;
 mod functions;
 mod guess;
@@ -119,7 +120,8 @@ pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> St
     draft.written(name)
 }
 
-/// The instances of templates of `source` that its host code launches, as far as it surely says which: `scale<float,4>`.
+/// The instances of templates of `source` that its host code launches, as far as it surely says which:
+/// `scale<float,4>`.
 pub fn instances_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> Vec<String> {
     let source = source::whole(name, source, includes);
     let kernels = cuda::scan(name, &source);

@@ -31,6 +31,8 @@ pub(super) struct Array {
     pub(super) double: bool,
     /// The host fills it.
     pub(super) filled: bool,
+    /// With which numbers, where that is said.
+    fill: Option<String>,
     /// So many threads of one launch take it, at most.
     pub(super) threads: u64,
     /// How long its rows are, where it lies in such.
@@ -46,7 +48,8 @@ impl Array {
     }
 
     pub(super) fn written(&self, structures: &Structures, least: u64) -> String {
-        let Self { name, element, count, doubt, double, filled, threads, rows: _, value } = self;
+        let Self { name, element, count, doubt, double, filled, fill, threads, rows: _, value } =
+            self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
@@ -64,10 +67,10 @@ impl Array {
         }
         if *filled {
             let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
-            if let Some([low, high]) = views::some_numbers(element, structures)
-                && value.is_none()
-            {
-                let _ = writeln!(text, "random = [{low}, {high}] # {FILL_IN}: its numbers");
+            let some = views::some_numbers(element, structures);
+            let some = || some.map(|[low, high]| format!("random = [{low}, {high}]"));
+            if let Some(numbers) = fill.clone().or_else(some).filter(|_| value.is_none()) {
+                let _ = writeln!(text, "{numbers} # {FILL_IN}: its numbers");
             }
         }
         text
@@ -127,6 +130,8 @@ impl<'s> Draft<'_, 's> {
         if let Some(place) = self.places.get(&name) {
             let array = &mut self.arrays[*place];
             array.doubt = doubt;
+            let fill = filled.then(|| self.host.filled_with(pointer)).flatten();
+            array.fill = fill.and_then(|fill| fill.written(element));
             array.rows = array.rows.or(rows);
         }
         name
@@ -154,6 +159,7 @@ impl<'s> Draft<'_, 's> {
             doubt: None,
             double: false,
             filled,
+            fill: None,
             threads: 0,
             rows: None,
             value: None,

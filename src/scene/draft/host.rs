@@ -80,6 +80,10 @@ pub(super) struct Host<'s> {
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
     pub(super) allocating: Vec<Allocating>,
     pub(super) filling: Vec<Span>,
+    /// What that is copied from, by where the target begins.
+    pub(super) copied: BTreeMap<usize, Span>,
+    /// The memory of the host that is copied to pointers, by its name, and where.
+    pub(super) sources: BTreeMap<&'s str, (&'s str, usize)>,
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
     /// Calls that do something with the device of which nothing is said.
@@ -196,6 +200,8 @@ impl<'s> Host<'s> {
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
+            copied: BTreeMap::new(),
+            sources: BTreeMap::new(),
             symbols: Vec::new(),
             untold: Vec::new(),
             done: Vec::new(),
@@ -259,6 +265,7 @@ impl<'s> Host<'s> {
     /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
     fn take_allocations(&mut self) {
         let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
+        let mut sources = BTreeMap::new();
         for Done { act, at, call } in &self.done {
             let target = match act {
                 Act::Allocation(place) => &self.allocating[*place].target,
@@ -280,10 +287,16 @@ impl<'s> Host<'s> {
                     let bytes = self.allocating[*place].bytes.clone();
                     allocations.insert(name, Allocation { bytes, call: call.clone() });
                 }
-                _ => _ = filled.insert(name),
+                _ => {
+                    filled.insert(name);
+                    let from = self.copied.get(&target.start).unwrap_or(target);
+                    let mut words = self.tokens(from).iter().filter(|t| t.kind == Kind::Word);
+                    let source = words.find(|token| self.visible(token.text, from.start).is_some());
+                    sources.extend(source.map(|source| (name, (source.text, from.start))));
+                }
             }
         }
-        (self.allocations, self.filled) = (allocations, filled);
+        (self.allocations, self.filled, self.sources) = (allocations, filled, sources);
     }
 
     /// The bytes that the host allocates for `pointer`.

@@ -1,5 +1,5 @@
-//! Pointers that are members of structures: each counts as a variable of its own, which is called `s.bodies`, also where
-//! the host writes `s->bodies`.
+//! Pointers that are members of structures: each counts as a variable of its own, which is called `s.bodies`, also
+//! where the host writes `s->bodies`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,16 +52,19 @@ impl Members {
                 set.extend(of.map(|structure| (structure, field)));
             }
         }
+        let mut of_structures = BTreeMap::<_, Vec<_>>::new();
+        for (structure, field) in set {
+            let is_pointer = |own: &Field| own.name == field;
+            if found.fields.get(structure).is_some_and(|own| own.iter().any(is_pointer)) {
+                of_structures.entry(structure).or_default().push(field);
+            }
+        }
         let mut names = BTreeMap::<_, BTreeMap<_, _>>::new();
         let pairs = declared.iter().flat_map(|(variable, of)| {
-            let own = set.iter().filter(|(structure, _)| of.contains(structure));
-            own.map(move |(structure, field)| (*variable, *structure, *field))
+            let fields = of.iter().filter_map(|structure| of_structures.get(structure)).flatten();
+            fields.map(move |field| (*variable, *field))
         });
-        let is_pointer = |structure: &str, field: &str| {
-            found.fields.get(structure).is_some_and(|own| own.iter().any(|own| own.name == field))
-        };
-        let pairs = pairs.filter(|(_, structure, field)| is_pointer(structure, field));
-        for (variable, _, field) in pairs.take(MOST_NAMES) {
+        for (variable, field) in pairs.take(MOST_NAMES) {
             let of_variable = names.entry(variable.to_owned()).or_default();
             of_variable.insert(field.to_owned(), format!("{variable}.{field}"));
         }

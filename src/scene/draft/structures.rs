@@ -16,6 +16,8 @@ use crate::{
 pub(super) const MOST_FIELDS: usize = 64;
 /// Changes of a field that come behind one another, at most so many, and structures that are one another's.
 const DEEPEST: usize = 24;
+/// Fields that are computed from others, at most so many behind one another.
+const MOST_NESTED: usize = 8;
 
 /// A field of a structure that a kernel is given.
 pub(super) struct Field<'s> {
@@ -116,18 +118,23 @@ impl<'s> Host<'s> {
         path: &str,
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
-        let (found, element) = self.member_at(of, path, look.place)?;
-        let told = match found {
-            Found::Written(span, there) if self.nested.get() < DEEPEST => {
-                self.nested.set(self.nested.get() + 1);
-                let told = self.told(&span, &there);
-                self.nested.set(self.nested.get() - 1);
-                told
-            }
-            Found::Written(..) => None,
-            Found::Computed(number) => Some(Told::Number(number)),
-        };
-        self.converted(told?, Type::of_element(element)?)
+        if self.nested.get() >= MOST_NESTED {
+            return None;
+        }
+        self.nested.set(self.nested.get() + 1);
+        let told = self.member_at(of, path, look.place).and_then(|(found, element)| {
+            let told = match found {
+                Found::Written(span, there) => {
+                    let (depth, nested) = (look.depth + 1, look.nested);
+                    let look = Look { place: &there, given: None, depth, nested };
+                    self.told_of(self.code.get(span)?, &look)?
+                }
+                Found::Computed(number) => Told::Number(number),
+            };
+            self.converted(told, Type::of_element(element)?)
+        });
+        self.nested.set(self.nested.get() - 1);
+        told
     }
 
     /// Where the number of a field stands.

@@ -269,6 +269,20 @@ fn what_the_host_writes_itself_is_filled() {
     drafts(kernel, host, &[filled]);
     let manifest = warpaint::scene::draft("t.cu", &format!("{kernel}\n{host}\n"));
     assert!(!manifest.contains("b.npy"), "{manifest}");
+    for (loops, keys) in [
+        ("h[i] = rand() % 100;", "random = [0, 99] # fill in: its numbers\n"),
+        ("h[i] = (float)(rand() % n + 3);", "random = [3, 18] # fill in: its numbers\n"),
+        ("h[i] = 1.0f / 4;", "value = 0.25 # fill in: its numbers\n"),
+        ("h[i] = i * 2;", "random = [0, 1] # fill in: its numbers\n"),
+        ("h[i] = 1; h[0] = rand() % 9;", "random = [0, 1] # fill in: its numbers\n"),
+    ] {
+        let host = format!(
+            "int main() {{ const int n = 16; float *a, *b, *h = (float *)malloc(64); cudaMalloc(&a, 64);
+             for (int i = 0; i < n; i++) {{ {loops} }}
+             cudaMemcpy(a, h, 64, cudaMemcpyHostToDevice); k<<<1, 16>>>(a, b); }}"
+        );
+        drafts(kernel, &host, &[&format!("{filled}{keys}")]);
+    }
     let rows = "int main() { float *a, *b; cudaMalloc(&a, 64); cudaMemset2D(b, 8, 0, 8, 8);
         cudaMemcpy2D(a, 16, h, 16, 16, 4, cudaMemcpyHostToDevice); k<<<1, 16>>>(a, b); }";
     drafts(kernel, rows, &[filled, "# fill in: `cudaMemset2D(b,8,0,8,8)` is made"]);

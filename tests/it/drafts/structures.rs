@@ -1,5 +1,5 @@
-//! Structures that host code gives kernels, with the pointers and the numbers that they have. What is expected was worked
-//! out by hand from the host code.
+//! Structures that host code gives kernels, with the pointers and the numbers that they have. What is expected was
+//! worked out by hand from the host code.
 
 use super::drafts;
 use crate::support::{Workplace, read_npy_f32};
@@ -113,5 +113,31 @@ fn what_is_not_known_of_structures_is_marked() {
         ("S s = unknown(); s.n = 4; add<<<1, 64>>>(s);", "# fill in: s\n"),
     ] {
         drafts(KERNELS, &format!("int main() {{ {main} }}"), &[part]);
+    }
+}
+
+/// However often fields are changed, and whatever they are computed from.
+#[test]
+fn texts_with_many_fields_end() {
+    let launch = "add<<<s.n, 64>>>(s); }";
+    let many = |line: &str| {
+        format!("int main() {{ S s = {{ 1, 0, 1, 0 }}; {} {launch}", line.repeat(20_000))
+    };
+    let signs = "-".repeat(2 * 40).replace("--", "-(-(") + "s.n" + &")".repeat(2 * 40);
+    let texts = [
+        many("s.n += s.n; "),
+        many("s.n = s.n * s.n + s.n; "),
+        many(&format!("s.n = {signs}; ")).chars().take(1 << 20).collect(),
+        format!("int main() {{ {} {launch}", "S s, *t = &s; S u = *t; t->a = u.a; ".repeat(10_000)),
+        format!(
+            "{} int main() {{ S s = f0(); {launch}",
+            (0..3000)
+                .map(|n| { format!("S f{n}() {{ S s = f{}(); return s; }} ", n + 1) })
+                .collect::<String>()
+        ),
+    ];
+    for text in texts {
+        let manifest = warpaint::scene::draft("t.cu", &format!("{KERNELS}{text}"));
+        assert!(manifest.ends_with("---*/\n"), "{manifest}");
     }
 }
