@@ -28,7 +28,7 @@ pub(crate) use self::{
     files::SourceFile,
     position::Lines,
     signature::{is_remark, scan_files},
-    structure::{KnownField, Structures},
+    structure::{Held, Member, Structures},
 };
 pub use self::{
     ctype::{CType, Pointee},

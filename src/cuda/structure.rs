@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    CType, Macros,
+    CType, Macros, Pointee,
     brackets::Brackets,
     lexer::{Kind, Token},
     signature::is_attribute,
@@ -70,6 +70,24 @@ pub(crate) struct KnownField {
     pub(crate) is_array: bool,
 }
 
+/// A field whatever it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// As that of a [`KnownField`].
+    pub(crate) path: String,
+    pub(crate) is_array: bool,
+    pub(crate) held: Held,
+}
+
+/// What a field has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    Element(Element),
+    Pointer(Pointee),
+    /// What the text does not tell.
+    Unknown,
+}
+
 impl Structures {
     /// Those of `text`, where `macros` are known from the compiler's options.
     pub(crate) fn of(mut macros: Macros, text: &str) -> Self {
@@ -100,15 +118,29 @@ impl Structures {
     pub(crate) fn elements(&self) -> impl Iterator<Item = (&str, Element)> {
         self.aliases.iter().filter_map(|(name, ctype)| match self.meaning(ctype, "") {
             Meaning::Element(element) => Some((name.as_str(), element)),
-            Meaning::Structure(_) | Meaning::Unknown => None,
+            Meaning::Structure(_) | Meaning::Pointer(_) | Meaning::Unknown => None,
         })
     }
 
     /// The fields of the structure `name`, at most `most` of them, those of structures within it among them; `None` for
     /// one that the text does not define. What is neither a number nor a vector, nor an array of them, is left out.
     pub(crate) fn fields(&self, name: &str, most: usize) -> Option<Vec<KnownField>> {
+        let found = self.list(name, most, false)?.into_iter();
+        let known = |Member { path, is_array, held }| match held {
+            Held::Element(element) => Some(KnownField { path, element, is_array }),
+            Held::Pointer(_) | Held::Unknown => None,
+        };
+        Some(found.filter_map(known).collect())
+    }
+
+    /// The same with the fields that are something else.
+    pub(crate) fn members(&self, name: &str, most: usize) -> Option<Vec<Member>> {
+        self.list(name, most, true)
+    }
+
+    fn list(&self, name: &str, most: usize, has_all: bool) -> Option<Vec<Member>> {
         let definition = self.find(name, "")?;
-        let mut list = List { found: Vec::new(), most, looks: MOST_LOOKS };
+        let mut list = List { found: Vec::new(), most, looks: MOST_LOOKS, has_all };
         self.add(definition, "", DEEPEST, &mut list);
         Some(list.found)
     }
@@ -144,7 +176,7 @@ impl Structures {
             };
             match self.meaning(&field.ctype, &within.path) {
                 Meaning::Structure(inner) => within = inner,
-                Meaning::Element(_) | Meaning::Unknown => return None,
+                Meaning::Element(_) | Meaning::Pointer(_) | Meaning::Unknown => return None,
             }
         }
     }
@@ -190,15 +222,18 @@ impl Structures {
             }
             list.looks -= 1;
             let path = format!("{before}{}", field.name);
-            match self.meaning(&field.ctype, &definition.path) {
-                Meaning::Element(element) => {
-                    list.found.push(KnownField { path, element, is_array: field.is_array });
-                }
+            let held = match self.meaning(&field.ctype, &definition.path) {
+                Meaning::Element(element) => Held::Element(element),
                 // Of several structures none has a field's name alone.
                 Meaning::Structure(inner) if deep > 0 && !field.is_array => {
                     self.add(inner, &format!("{path}."), deep - 1, list);
+                    continue;
                 }
-                Meaning::Structure(_) | Meaning::Unknown => {}
+                Meaning::Pointer(to) => Held::Pointer(to.clone()),
+                Meaning::Structure(_) | Meaning::Unknown => Held::Unknown,
+            };
+            if list.has_all || matches!(held, Held::Element(_)) {
+                list.found.push(Member { path, is_array: field.is_array, held });
             }
         }
     }
@@ -218,7 +253,8 @@ impl Structures {
                         return found.map_or(Meaning::Unknown, Meaning::Structure);
                     }
                 },
-                CType::Pointer { .. } | CType::Surface | CType::Texture => return Meaning::Unknown,
+                CType::Pointer { to, .. } => return Meaning::Pointer(to),
+                CType::Surface | CType::Texture => return Meaning::Unknown,
             }
         }
         Meaning::Unknown
@@ -227,17 +263,20 @@ impl Structures {
 
 /// Fields as they are found.
 struct List {
-    found: Vec<KnownField>,
+    found: Vec<Member>,
     /// How many are wanted at most.
     most: usize,
     /// How many declarations are still looked at.
     looks: usize,
+    /// Whether those count that are neither numbers nor vectors.
+    has_all: bool,
 }
 
 /// What a type is.
 enum Meaning<'a> {
     Element(Element),
     Structure(&'a Definition),
+    Pointer(&'a Pointee),
     Unknown,
 }
 

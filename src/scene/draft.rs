@@ -17,6 +17,7 @@ mod conditions;
 mod declarations;
 mod entries;
 mod evaluator;
+mod fills;
 mod formula;
 mod functions;
 mod guess;
@@ -26,6 +27,7 @@ mod loops;
 mod macros;
 mod mathematics;
 mod meaning;
+mod members;
 mod names;
 mod number;
 mod operands;
@@ -34,13 +36,16 @@ mod reader;
 mod regions;
 mod sections;
 mod shape;
+mod sides;
 mod source;
 mod structures;
+mod symbols;
 mod syntax;
 mod templates;
 mod text;
 mod trace;
 mod transfers;
+mod uses;
 mod variables;
 mod views;
 
@@ -57,11 +62,13 @@ use self::{
     evaluator::Place,
     guess::Guess,
     host::{ASSUMED, Host, Launch, MOST_LAUNCHES, Span},
+    members::Members,
     names::Names,
     regions::Region,
     shape::some_shared,
     text::{key, one_line, quoted_text},
     trace::Act,
+    uses::Uses,
 };
 use crate::{
     cuda::{self, CType, KernelParameter, Macros, Signature, Structures},
@@ -104,9 +111,9 @@ pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> St
     let source = source.as_str();
     let kernels = cuda::scan(name, source);
     let structures = Structures::of(Macros::default(), source);
-    let host = Host::read(source, &structures);
-    let mut draft =
-        Draft { host: &host, kernels: &kernels, structures, ..Draft::default_of(&host) };
+    let members = Members::new(source, &structures);
+    let host = Host::read(source, &structures, &members);
+    let mut draft = Draft { kernels: &kernels, ..Draft::default_of(&host) };
     match host.launches.is_empty() {
         true => draft.each_kernel(),
         false => draft.launches(),
@@ -114,9 +121,28 @@ pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> St
     draft.written(name)
 }
 
+/// The instances of templates of `source` that its host code launches, as far as it surely says which:
+/// `scale<float,4>`.
+pub fn instances_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> Vec<String> {
+    let source = source::whole(name, source, includes);
+    let kernels = cuda::scan(name, &source);
+    let structures = Structures::of(Macros::default(), &source);
+    let members = Members::new(&source, &structures);
+    let host = Host::read(&source, &structures, &members);
+    let draft = Draft { kernels: &kernels, ..Draft::default_of(&host) };
+    let named = host.launched().filter(|(launch, _)| launch.kernel.contains('<'));
+    let instance = |(launch, place): (&Launch, Place<'_, '_>)| {
+        let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
+        let stem = launch.kernel.split('<').next().unwrap_or_default();
+        let kernel = draft.kernel(stem)?;
+        (is_sure && kernel.template).then(|| format!("{}{arguments}", kernel.name))
+    };
+    named.filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 struct Draft<'a, 's> {
     host: &'a Host<'s>,
-    structures: Structures,
+    structures: &'s Structures,
     kernels: &'a [Signature],
     names: Names,
     arrays: Vec<Array>,
@@ -131,8 +157,9 @@ struct Draft<'a, 's> {
     halves: BTreeMap<&'s str, &'s str>,
     /// Those of them that several launches take before the halves are to change places.
     shared: BTreeSet<&'s str>,
-    /// Where those `cudaMemset` stand that some pass does.
+    /// The places of those `cudaMemset` in what is done that some pass does.
     cleared: BTreeSet<usize>,
+    uses: Uses<'s>,
     /// What could not be taken over.
     remarks: Vec<String>,
 }
@@ -141,7 +168,7 @@ impl<'a, 's> Draft<'a, 's> {
     fn default_of(host: &'a Host<'s>) -> Self {
         Self {
             host,
-            structures: Structures::default(),
+            structures: host.structures,
             kernels: &[],
             names: Names::beside_counters(host),
             arrays: Vec::new(),
@@ -152,6 +179,7 @@ impl<'a, 's> Draft<'a, 's> {
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
             cleared: BTreeSet::new(),
+            uses: Uses::default(),
             remarks: Vec::new(),
         }
     }
@@ -189,7 +217,7 @@ impl<'a, 's> Draft<'a, 's> {
                 let guess = match &parameter.ctype {
                     CType::Pointer { to, .. } => {
                         let array =
-                            self.array(name, &element_of(&self.structures, to, None), None, false);
+                            self.array(name, &element_of(self.structures, to, None), None, false);
                         first.get_or_insert_with(|| array.clone());
                         Guess::known(format!("\"{array}\""))
                     }
@@ -238,6 +266,7 @@ impl<'a, 's> Draft<'a, 's> {
             let inside = || launches.iter().filter(|(_, place, _)| inside(place));
             let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
                 host.base(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
+                    || host.members_in(span, place).contains(&wanted)
             };
             let reads_second = inside().any(|(launch, place, kernel)| {
                 kernel.as_ref().is_some_and(|kernel| {
@@ -362,7 +391,7 @@ impl<'a, 's> Draft<'a, 's> {
         let is_told = self.host.assumed.borrow().is_empty();
         let least = if is_told { SOME } else { u64::from(ASSUMED).pow(3) };
         for array in &self.arrays {
-            text.push_str(&array.written(&self.structures, least));
+            text.push_str(&array.written(self.structures, least));
         }
         for (name, format) in &self.textures {
             let _ = writeln!(
@@ -376,7 +405,7 @@ impl<'a, 's> Draft<'a, 's> {
         }
         text.push_str(&self.passes);
         // A texture is seen without a word.
-        let view = self.textures.is_empty().then(|| views::view(&self.arrays, &self.structures));
+        let view = self.textures.is_empty().then(|| views::view(&self.arrays, self.structures));
         if let Some(view) = view.flatten() {
             let _ = write!(text, "\n{view}");
         }

@@ -41,7 +41,7 @@ pub use self::{
     compile_options::CompileOptions,
     data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
-    draft::{Includes, draft, draft_beside},
+    draft::{Includes, draft, draft_beside, instances_beside},
     expression::{Expression, Kind, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},

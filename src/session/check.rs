@@ -1,10 +1,11 @@
 //! A scene that is looked at and not run.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use super::{
     Error,
     builder::{Builder, Effort, OwnKernels, refusal, target_of},
+    draft::instances_of,
     examine::{examine_with, request},
 };
 use crate::{
@@ -39,7 +40,17 @@ pub(crate) fn examine_plain(
     let mut request = request(scene, target_of(device), None);
     // Nothing of ours: it is a file for nvcc.
     request.prelude.clear();
-    let compiled = match compiler.compile(&request)? {
+    request.name_expressions = launched_instances(scene);
+    let mut outcome = compiler.compile(&request)?;
+    if let Outcome::Rejected { diagnostics, .. } = &outcome
+        && diagnostics.iter().all(|remark| remark.line.is_none())
+        && !request.name_expressions.is_empty()
+    {
+        // What the host code calls an instance may mean something else than was read.
+        request.name_expressions.clear();
+        outcome = compiler.compile(&request)?;
+    }
+    let compiled = match outcome {
         Outcome::Compiled(compiled) => compiled,
         Outcome::Rejected { diagnostics, .. } => return Ok(diagnostics),
     };
@@ -60,15 +71,23 @@ pub(crate) fn examine_plain(
         }
         return Ok(remarks);
     }
-    remarks.insert(0, loaded(scene, &compiled.ptx, device));
+    remarks.insert(0, loaded(scene, &request.name_expressions, &compiled.ptx, device));
     Ok(remarks)
 }
 
-/// What of a plain file is on a device now.
-fn loaded(scene: &Scene, ptx: &str, device: &Device) -> Diagnostic {
+/// The instances of templates that the host code of a plain file launches.
+fn launched_instances(scene: &Scene) -> Vec<String> {
+    let path = scene.path.as_deref().unwrap_or_else(|| Path::new(&*scene.name));
+    instances_of(path, &scene.source, &scene.include_dirs)
+}
+
+/// What of a plain file is on a device now, these `instances` of templates among it.
+fn loaded(scene: &Scene, instances: &[String], ptx: &str, device: &Device) -> Diagnostic {
     let count = Outline::new(ptx).entries.len();
+    let is_here = |name: &str| instances.iter().any(|of| of.split('<').next() == Some(name));
+    let templates = scene.kernels.iter().filter(|kernel| kernel.template);
     let templates: BTreeSet<&str> =
-        scene.kernels.iter().filter(|kernel| kernel.template).map(|kernel| &*kernel.name).collect();
+        templates.map(|kernel| &*kernel.name).filter(|name| !is_here(name)).collect();
     let mut text = match count {
         1 => format!("1 kernel compiles and loads on {}", device.info().name),
         count => format!("{count} kernels compile and load on {}", device.info().name),

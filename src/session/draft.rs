@@ -5,21 +5,42 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::Session;
 use crate::{file, scene};
+
+impl Session {
+    /// A manifest for `source`, the text of the file at `path`, which has none: it may include files of its folder and
+    /// of those that the session was [opened](super::Options::overrides) with.
+    pub fn draft(&self, path: &Path, source: &str) -> String {
+        draft_of(path, source, &self.options.overrides.include_dirs)
+    }
+}
 
 /// A manifest for `source`, the text of the file at `path`, which may include files of its folder and of `folders`.
 pub(crate) fn draft_of(path: &Path, source: &str, folders: &[PathBuf]) -> String {
-    let name = path.display().to_string();
+    scene::draft_beside(&path.display().to_string(), source, &mut includes(path, folders))
+}
+
+/// The instances of templates that the host code of such a file launches.
+pub(super) fn instances_of(path: &Path, source: &str, folders: &[PathBuf]) -> Vec<String> {
+    scene::instances_beside(&path.display().to_string(), source, &mut includes(path, folders))
+}
+
+/// Finds the files that one at `path` includes.
+fn includes(
+    path: &Path,
+    folders: &[PathBuf],
+) -> impl FnMut(&str, &str) -> Option<(String, String)> + use<> {
     let own = path.parent().map(Path::to_owned).into_iter();
     let folders: Vec<PathBuf> = own.chain(folders.iter().cloned()).collect();
     // Where the files are that others are included from: a name may not tell it.
-    let mut paths = BTreeMap::from([(name.clone(), path.to_owned())]);
-    scene::draft_beside(&name, source, &mut |from, included| {
+    let mut paths = BTreeMap::from([(path.display().to_string(), path.to_owned())]);
+    move |from, included| {
         let (path, text) = find(paths.get(from)?, included, &folders)?;
         let name = path.display().to_string();
         paths.insert(name.clone(), path);
         Some((name, text))
-    })
+    }
 }
 
 /// The file that one at `from` includes, if it lies below one of `folders`.

@@ -1,9 +1,12 @@
 //! `warpaint new`: manifests for files that have none.
 
 mod calls;
+mod cleared;
 mod files;
 mod host_code;
 mod memory;
+mod seen;
+mod structures;
 
 use super::support::Workplace;
 
@@ -540,7 +543,8 @@ fn something_of_each_program_is_seen() {
     assert_eq!(view, r#"[view] kind = "image" texture = "C" size = [64, 32] colormap = "viridis""#);
     // Neither is a row of ten million a picture, nor do a line's values fit in one.
     let arrays = of(&["A"], "10000000 * 5 * sizeof(float)");
-    assert_eq!(view_of("", "float *a, int M, int N", &arrays, "A, 10000000, 5"), "");
+    let view = view_of("", "float *a, int M, int N", &arrays, "A, 10000000, 5");
+    assert_eq!(view, r#"[[plot]] name = "values" kind = "histogram" of = "A""#);
     let arrays = of(&["exact", "max", "t"], "100 * 4");
     let view = view_of("", "float *a, float *b, float *c", &arrays, "exact, max, t");
     assert_eq!(view, r#"[[plot]] name = "values" kind = "line" of = "t""#);

@@ -29,6 +29,23 @@ fn a_file_with_main_compiles_and_loads() {
         .expect(1, &["half.cu:1:1: error: the manifest that starts here has no end"]);
 }
 
+/// What a template does wrong shows where it is an instance.
+#[test]
+fn instances_that_the_host_launches_are_compiled() {
+    let place = Workplace::new();
+    let text = "template <typename T, int size> __global__ void scale(T *a) { a[size % 3] *= T(2); }\n\
+                template <typename T> __global__ void other(T *a) { a[0] = 1; }\n\
+                template <typename T> void run(T *a) { scale<T, 8><<<1, 1>>>(a); }\n\
+                int main() { float *a; double *b; run<double>(b); scale<float, (1 > 0)><<<1, 2>>>(a); }\n";
+    place.file("t.cu", text);
+    let told =
+        ["t.cu: note: 2 kernels compile and load on", "of templates, instances alone: `other`"];
+    place.run(&["check", "t.cu"]).expect(0, &told);
+    let wrong = text.replace("*= T(2)", "= T::two");
+    place.file("wrong.cu", &wrong);
+    place.run(&["check", "wrong.cu"]).expect(1, &["wrong.cu:1:"]);
+}
+
 /// All of them at once, each at its line.
 #[test]
 fn what_the_cpu_device_lacks_is_named() {

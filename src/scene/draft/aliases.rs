@@ -22,7 +22,10 @@ impl<'s> Host<'s> {
         for _ in 0..DEEPEST {
             name = self.own_name(name, place.at);
             let other = match self.redirection(name, &place) {
-                Some((span, there)) => self.base(&span).map(|other| (other, there)),
+                Some((span, there)) => {
+                    let other = self.base(&span);
+                    other.and_then(|other| Some((self.member(name, other, there.at)?, there)))
+                }
                 None => self.given_or_returned(name, &place),
             };
             let Some(next) = other else { return (name, place) };
@@ -132,15 +135,40 @@ impl<'s> Host<'s> {
     ) -> Option<(&'s str, Place<'h, 's>)> {
         let given = self.argument_of(name, place);
         let given = given.and_then(|(span, outer)| Some((self.base(&span)?, outer)));
-        given.or_else(|| self.returned_to(name, place))
+        let structure = name.split('.').next().unwrap_or(name);
+        let (other, outer) = given.or_else(|| self.returned_to(structure, place))?;
+        Some((self.member(name, other, outer.at)?, outer))
+    }
+
+    /// The member of the structure `other` that `name` is of another one; `other` itself where it is no structure.
+    fn member(&self, name: &str, other: &'s str, at: usize) -> Option<&'s str> {
+        let Some((_, field)) = name.split_once('.') else { return Some(other) };
+        let Some(id) = self.visible(other, at) else { return Some(other) };
+        let members = &self.variables.get(id).members;
+        let mut names = members.iter().map(|member| self.variables.get(*member).name);
+        match members.is_empty() {
+            true => Some(other),
+            false => names.find(|member| member.split_once('.').is_some_and(|(_, f)| f == field)),
+        }
     }
 
     /// Whether a definition lets a pointer point into the memory of another one.
     fn redirects(&self, id: Id, set: &Definition) -> bool {
         let is_lasting =
             !matches!(set.value, Value::Swapped(_)) || !self.repeated.contains(&set.at);
-        let names = || value_of(set).is_some_and(|value| self.names_pointer(&value, set.at));
+        let names = || {
+            value_of(set).is_some_and(|value| {
+                self.names_pointer(&value, set.at) || self.names_structure(id, &value, set.at)
+            })
+        };
         is_lasting && !self.is_default(id, set.at) && names()
+    }
+
+    /// Whether a pointer is one of a structure, and a part of the code names another one like it.
+    fn names_structure(&self, id: Id, span: &Span, at: usize) -> bool {
+        let is_member = self.variables.get(id).name.contains('.');
+        let other = self.base(span).filter(|_| is_member).and_then(|name| self.visible(name, at));
+        other.is_some_and(|other| !self.variables.get(other).members.is_empty())
     }
 
     /// Whether a part of the code is no call, and names a pointer.

@@ -8,13 +8,13 @@ use super::{
     host::{Assumes, Launch, Span},
     number::{Number, Type},
     pointers::{Offset, without_casts},
-    structures,
+    structures::{self, Field, Given},
     text::{quoted, quoted_text},
     variables::{Definition, Value},
 };
 use crate::{
     cuda::{
-        CType,
+        CType, Pointee,
         lexer::{self, Kind, Token},
     },
     element::{Element, Scalar},
@@ -28,7 +28,13 @@ const DEEPEST: usize = 8;
 /// What a parameter wants in a launch.
 pub(super) enum Wanted<'s> {
     Texture(&'s str),
-    Array { pointer: &'s str, element: String, offset: Offset },
+    Array {
+        pointer: &'s str,
+        element: String,
+        offset: Offset,
+    },
+    /// By the names of its fields; whether all of them are known.
+    Structure(Vec<(String, Self)>, bool),
     Guess(Guess),
 }
 
@@ -52,18 +58,8 @@ impl<'s> Draft<'_, 's> {
                 let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
                 let pointer = words().find(is_given).or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
-                let found = pointer.map(|name| {
-                    let (found, is_sure) = self.host.surely(|host| host.pointer_of(name, place).0);
-                    (found, self.host.given_pointer(name, place).0, is_sure)
-                });
-                match found {
-                    Some((null, ..)) if is_null(null) => Wanted::Guess(Guess::known("0")),
-                    Some((pointer, named, is_sure)) => {
-                        let of_host = self.host.pointees.get(named).copied();
-                        let element = element_of(&self.structures, to, of_host);
-                        let offset = if is_sure { offset } else { Offset::Unknown(text) };
-                        Wanted::Array { pointer, element, offset }
-                    }
+                match pointer {
+                    Some(pointer) => self.pointed(pointer, to, offset, text, place),
                     None => Wanted::Guess(Guess::open("0", text)),
                 }
             }
@@ -85,17 +81,83 @@ impl<'s> Draft<'_, 's> {
             CType::Named(name) => {
                 let of_fields = || match tokens {
                     [variable] if variable.kind == Kind::Word => {
-                        let place = (variable.text, span.start);
-                        structures::value(self.host, &self.structures, name, place)
+                        self.structure(name, variable.text, place)
+                    }
+                    [star, variable] if star.text == "*" && variable.kind == Kind::Word => {
+                        self.structure(name, variable.text, place)
                     }
                     _ => None,
                 };
                 let of = self.host.named_type(&[name]);
-                let given = self.given(span, place, of);
-                Wanted::Guess(given.or_else(of_fields).unwrap_or_else(|| blank(ctype, &text)))
+                let given = self.given(span, place, of).map(Wanted::Guess).or_else(of_fields);
+                given.unwrap_or_else(|| Wanted::Guess(blank(ctype, &text)))
             }
             CType::Value(_) => Wanted::Guess(blank(ctype, &text)),
         }
+    }
+
+    /// What a pointer of the host is, by its name; `text` is what stands there.
+    fn pointed(
+        &self,
+        name: &'s str,
+        to: &Pointee,
+        offset: Offset,
+        text: String,
+        place: &Place<'_, 's>,
+    ) -> Wanted<'s> {
+        let (pointer, is_sure) = self.host.surely(|host| host.pointer_of(name, place).0);
+        if is_null(pointer) {
+            return Wanted::Guess(Guess::known("0"));
+        }
+        let of_host = self.host.pointee(self.host.given_pointer(name, place).0);
+        let element = element_of(self.structures, to, of_host);
+        if !self.has_memory(pointer, place) {
+            // As a member function calls it, which lets it have some.
+            let field =
+                pointer.rsplit('.').next().filter(|name| self.host.allocation(name).is_some());
+            let pointer = field.unwrap_or(pointer);
+            return Wanted::Array { pointer, element, offset: Offset::Unknown(text) };
+        }
+        let offset = if is_sure { offset } else { Offset::Unknown(text) };
+        Wanted::Array { pointer, element, offset }
+    }
+
+    /// What a parameter of the type `name` is given by the structure `variable`.
+    fn structure(&self, name: &str, variable: &str, place: &Place<'_, 's>) -> Option<Wanted<'s>> {
+        let (fields, mut is_known) = structures::fields(self.host, name, variable, place)?;
+        let mut wanted = Vec::new();
+        for Field { path, given } in fields {
+            match given {
+                Given::Known(text) => wanted.push((path, Wanted::Guess(Guess::known(text)))),
+                Given::Unknown(text) => {
+                    is_known = false;
+                    wanted.push((path, Wanted::Guess(Guess::known(text))));
+                }
+                Given::Pointer(member, to) => {
+                    let offset = self.offset_of(member, place, 0, &|| member.to_owned());
+                    match self.pointed(member, &to, offset, member.to_owned(), place) {
+                        Wanted::Array { pointer, .. } if !self.has_memory(pointer, place) => {
+                            is_known = false;
+                        }
+                        found => wanted.push((path, found)),
+                    }
+                }
+                Given::Nothing => is_known = false,
+            }
+        }
+        Some(Wanted::Structure(wanted, is_known))
+    }
+
+    /// Whether a member of a structure has memory, as far as the host says: others have for sure.
+    fn has_memory(&self, pointer: &str, place: &Place<'_, 's>) -> bool {
+        let host = self.host;
+        let is_given = |id| {
+            let mut definitions = host.variables.get(id).definitions.iter();
+            definitions.any(|set| matches!(set.value, Value::Given(_)))
+        };
+        !pointer.contains('.')
+            || host.allocation(pointer).is_some()
+            || host.visible(pointer, place.at).is_some_and(is_given)
     }
 
     /// A number for a parameter of the type `of`.
@@ -132,21 +194,11 @@ impl<'s> Draft<'_, 's> {
 
     /// Where into its array a pointer points.
     fn offset(&self, span: &Span, place: &Place<'_, 's>, depth: usize) -> Offset {
-        let unknown = || Offset::Unknown(self.host.text(span));
+        let text = || self.host.text(span);
+        let unknown = || Offset::Unknown(text());
         let inner = without_casts(&self.host.code, span.clone());
         match self.host.tokens(&inner) {
-            [name] if name.kind == Kind::Word && self.is_moved(name.text, place.at) => unknown(),
-            [name] if name.kind == Kind::Word => {
-                let host = self.host;
-                let (set, is_sure) = host.surely(|_| host.redirection(name.text, place));
-                match set.or_else(|| host.argument_of(name.text, place)) {
-                    Some((given, there)) if is_sure && depth < DEEPEST => {
-                        self.offset(&given, &there, depth + 1)
-                    }
-                    None if is_sure => Offset::None,
-                    Some(_) | None => unknown(),
-                }
-            }
+            [name] if name.kind == Kind::Word => self.offset_of(name.text, place, depth, &text),
             [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => {
                 let is_start = depth < DEEPEST
                     && matches!(
@@ -158,6 +210,33 @@ impl<'s> Draft<'_, 's> {
             // What a function is given the address of.
             [and, _] if and.text == "&" && depth > 0 => Offset::None,
             _ => unknown(),
+        }
+    }
+
+    /// The same of a pointer by its name.
+    fn offset_of(
+        &self,
+        name: &str,
+        place: &Place<'_, 's>,
+        depth: usize,
+        what: &dyn Fn() -> String,
+    ) -> Offset {
+        let host = self.host;
+        if self.is_moved(name, place.at) {
+            return Offset::Unknown(what());
+        }
+        let (set, is_sure) = host.surely(|_| host.redirection(name, place));
+        match set.or_else(|| host.argument_of(name, place)) {
+            Some((given, there)) if is_sure && depth < DEEPEST => {
+                // Of another structure the pointer that has this one's place.
+                let other = name.split_once('.').zip(host.base(&given));
+                match other.and_then(|((_, field), of)| host.member_of(of, field, there.at)) {
+                    Some(member) => self.offset_of(member, &there, depth + 1, what),
+                    None => self.offset(&given, &there, depth + 1),
+                }
+            }
+            None if is_sure => Offset::None,
+            Some(_) | None => Offset::Unknown(what()),
         }
     }
 
@@ -201,7 +280,12 @@ impl<'s> Draft<'_, 's> {
     /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
     /// is called with.
     fn template_argument(&self, argument: &'s str, place: &Place<'_, 's>, depth: usize) -> String {
-        if let Some(number) = self.host.integer_of_text(argument, place) {
+        // That a type is no number is no doubt.
+        let (number, is_sure) = self.host.surely(|host| host.integer_of_text(argument, place));
+        if let Some(number) = number {
+            if !is_sure {
+                self.host.doubt();
+            }
             return number.to_string();
         }
         let given = |word: &Token<'s>| {
@@ -219,8 +303,14 @@ impl<'s> Draft<'_, 's> {
             return argument.to_owned();
         }
         match self.host.type_parameters.contains(argument) {
-            true => "float".to_owned(),
-            false if self.host.value_parameters.contains(argument) => "16".to_owned(),
+            true => {
+                self.host.doubt();
+                "float".to_owned()
+            }
+            false if self.host.value_parameters.contains(argument) => {
+                self.host.doubt();
+                "16".to_owned()
+            }
             false => argument.to_owned(),
         }
     }

@@ -9,6 +9,7 @@ use super::{
     host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
     names,
     number::Number,
+    sides::Rows,
     text::one_line,
     views,
 };
@@ -17,9 +18,6 @@ use crate::{
     element::Element,
     scene::decode::MOST_RESOURCE_BYTES,
 };
-
-/// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
-const LONGEST_SIDE: u64 = 16_384;
 
 /// An array whose size the file does not say has at most so many elements, one for each thread.
 const MOST_ASSUMED: u64 = 1 << 20;
@@ -33,17 +31,25 @@ pub(super) struct Array {
     pub(super) double: bool,
     /// The host fills it.
     pub(super) filled: bool,
+    /// With which numbers, where that is said.
+    fill: Option<String>,
     /// So many threads of one launch take it, at most.
     pub(super) threads: u64,
-    /// Elements in a row, and rows, where a launch that takes it says so.
-    pub(super) rows: Option<[u64; 2]>,
+    /// How long its rows are, where it lies in such.
+    pub(super) rows: Option<Rows>,
     /// What all its components are at the start.
     pub(super) value: Option<String>,
 }
 
 impl Array {
+    /// Whether its elements may be places.
+    pub(super) fn is_place(&self) -> bool {
+        views::is_place(&self.element)
+    }
+
     pub(super) fn written(&self, structures: &Structures, least: u64) -> String {
-        let Self { name, element, count, doubt, double, filled, threads, rows: _, value } = self;
+        let Self { name, element, count, doubt, double, filled, fill, threads, rows: _, value } =
+            self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
@@ -61,10 +67,10 @@ impl Array {
         }
         if *filled {
             let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
-            if let Some([low, high]) = views::some_numbers(element, structures)
-                && value.is_none()
-            {
-                let _ = writeln!(text, "random = [{low}, {high}] # {FILL_IN}: its numbers");
+            let some = views::some_numbers(element, structures);
+            let some = || some.map(|[low, high]| format!("random = [{low}, {high}]"));
+            if let Some(numbers) = fill.clone().or_else(some).filter(|_| value.is_none()) {
+                let _ = writeln!(text, "{numbers} # {FILL_IN}: its numbers");
             }
         }
         text
@@ -117,11 +123,16 @@ impl<'s> Draft<'_, 's> {
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
+        let rows = bytes.zip(count).and_then(|(of, count)| self.host.rows_in(of, count, size));
         let doubt = bytes.filter(|_| !is_sure).map(|of| self.host.text(&of.bytes));
         let filled = self.host.fills(pointer);
         let name = self.array(pointer, element, count, filled);
         if let Some(place) = self.places.get(&name) {
-            self.arrays[*place].doubt = doubt;
+            let array = &mut self.arrays[*place];
+            array.doubt = doubt;
+            let fill = filled.then(|| self.host.filled_with(pointer)).flatten();
+            array.fill = fill.and_then(|fill| fill.written(element));
+            array.rows = array.rows.or(rows);
         }
         name
     }
@@ -148,6 +159,7 @@ impl<'s> Draft<'_, 's> {
             doubt: None,
             double: false,
             filled,
+            fill: None,
             threads: 0,
             rows: None,
             value: None,
@@ -168,7 +180,7 @@ impl<'s> Draft<'_, 's> {
             return Some(format!("{name}{half}"));
         }
         let host = self.host;
-        let of_host = host.pointees.get(pointer).copied();
+        let of_host = host.pointee(pointer);
         let taken = host.launched().find_map(|(launch, at)| {
             let is_it = |span: &Span| {
                 host.word(span).is_some_and(|word| host.pointer_of(word, &at).0 == pointer)
@@ -176,13 +188,13 @@ impl<'s> Draft<'_, 's> {
             let place = launch.arguments.iter().position(is_it)?;
             let kernel = self.kernel(&launch.kernel)?;
             match &kernel.parameters.get(place)?.ctype {
-                CType::Pointer { to, .. } => Some(element_of(&self.structures, to, of_host)),
+                CType::Pointer { to, .. } => Some(element_of(self.structures, to, of_host)),
                 _ => None,
             }
         });
         let own = || {
             host.allocation(pointer)?;
-            Some(element_of(&self.structures, &Pointee::Void, of_host))
+            Some(element_of(self.structures, &Pointee::Void, of_host))
         };
         let element = taken.or_else(own)?;
         Some(self.array_of(pointer, &element))
@@ -197,35 +209,6 @@ impl<'s> Draft<'_, 's> {
             self.textures.insert(name.clone(), found.unwrap_or("r32f"));
         }
         Guess::known(format!("\"{name}\""))
-    }
-
-    /// How the arrays of a launch lie in rows: its numbers say it whose product is the number of elements, the width
-    /// before the height, unless they are called rows and columns.
-    pub(super) fn rows(&mut self, arguments: &[(String, Guess)]) {
-        let number = |(name, guess): &(String, Guess)| {
-            let number = guess.text.parse::<u64>().ok();
-            let number = number.filter(|number| (2..=LONGEST_SIDE).contains(number))?;
-            guess.open.is_none().then(|| (name.to_lowercase(), number))
-        };
-        let numbers: Vec<(String, u64)> = arguments.iter().filter_map(number).collect();
-        let rows_of = |count: u64| {
-            let pairs = numbers.iter().enumerate().flat_map(|(at, first)| {
-                numbers[at + 1..].iter().map(move |second| [first, second])
-            });
-            let mut pairs = pairs.chain(numbers.iter().map(|number| [number, number]));
-            let [first, second] = pairs.find(|[a, b]| a.1.checked_mul(b.1) == Some(count))?;
-            let pair = [first.1, second.1];
-            Some(if is_height(&first.0) { [pair[1], pair[0]] } else { pair })
-        };
-        for (_, guess) in arguments {
-            let name = guess.text.trim_matches('"').trim_end_matches("_next");
-            let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) else {
-                continue;
-            };
-            if array.rows.is_none() {
-                array.rows = array.count.and_then(rows_of);
-            }
-        }
     }
 
     /// Says so where an array has bytes since the text does not explain its type. Returns whether it does.
@@ -268,9 +251,4 @@ pub(super) fn element_of(structures: &Structures, to: &Pointee, of_host: Option<
             found.map_or_else(|| BYTES.to_owned(), |(_, element)| element.to_string())
         }
     }
-}
-
-/// Whether a number that is called so is one of rows; it may come before that of columns.
-fn is_height(name: &str) -> bool {
-    matches!(name, "h" | "m") || ["row", "height", "ny"].iter().any(|part| name.contains(part))
 }

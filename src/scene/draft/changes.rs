@@ -36,6 +36,7 @@ impl Reader<'_, '_> {
         let ids = [first, second].map(|name| self.visible(name, at));
         for (id, other) in ids.into_iter().zip([names[1], names[0]]) {
             if let Some(id) = id {
+                self.define_members(id, &Value::Unknown, at);
                 self.define(id, Value::Swapped(other..other + 1), at);
             }
         }
@@ -74,7 +75,10 @@ impl Reader<'_, '_> {
         let Some(id) = self.visible(self.text(target.name), at) else { return };
         let value = if target.reach == Reach::All { value } else { Value::Unknown };
         match (target.path.is_empty(), target.reach) {
-            (true, Reach::All | Reach::Perhaps) => self.define(id, value, at),
+            (true, Reach::All | Reach::Perhaps) => {
+                self.define_members(id, &value, at);
+                self.define(id, value, at);
+            }
             (true, Reach::Part) => self.define(id, Value::Part, at),
             (false, _) => {
                 let field = (target.path.clone(), Definition { value, at });

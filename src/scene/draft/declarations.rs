@@ -89,20 +89,33 @@ impl<'s> Reader<'_, 's> {
         declared: Declared<'s>,
         parameter: Option<(Span, usize)>,
     ) -> Id {
-        self.found.variables.add(Variable {
-            name,
-            at,
-            scope,
-            declared,
-            parameter,
-            alias: None,
-            definitions: Vec::new(),
-            fields: Vec::new(),
-        })
+        let members = self.found.members.of(name, &declared.words).into_iter();
+        let members: Vec<Id> = members
+            .map(|(_, member)| {
+                let (scope, parameter) = (scope.clone(), parameter.clone());
+                let declared = Declared { is_indirect: true, ..Declared::default() };
+                self.found.variables.add(variable(member, at, scope, declared, parameter))
+            })
+            .collect();
+        let own = variable(name, at, scope, declared, parameter);
+        self.found.variables.add(Variable { members, ..own })
     }
 
     pub(super) fn define(&mut self, id: Id, value: Value, at: usize) {
         self.found.variables.get_mut(id).definitions.push(Definition { value, at });
+    }
+
+    /// Notes what a structure is set to as what its pointers are set to.
+    pub(super) fn define_members(&mut self, of: Id, whole: &Value, at: usize) {
+        let Variable { name, declared, members, .. } = self.found.variables.get(of);
+        let fields = self.found.members.of(name, &declared.words).into_iter();
+        let set: Vec<(Id, Value)> = fields
+            .zip(members)
+            .filter_map(|((field, _), id)| Some((*id, field.value_in(whole, |at| self.text(at))?)))
+            .collect();
+        for (id, value) in set {
+            self.define(id, value, at);
+        }
     }
 
     /// The variable that a name means at `at`.
@@ -161,6 +174,7 @@ impl<'s> Reader<'_, 's> {
                 self.refer(id, value, name);
             }
             if let Some(value) = value.filter(|value| !self.is_of_command_line(value)) {
+                self.define_members(id, &value, name);
                 self.define(id, value, name);
             }
             if self.text(end) != "," {
@@ -242,6 +256,27 @@ impl<'s> Reader<'_, 's> {
             self.define(id, Value::Behind(last.clone(), more), part.start);
             more += 1;
         }
+    }
+}
+
+/// A variable that is set nowhere yet.
+const fn variable<'s>(
+    name: &'s str,
+    at: usize,
+    scope: Span,
+    declared: Declared<'s>,
+    parameter: Option<(Span, usize)>,
+) -> Variable<'s> {
+    Variable {
+        name,
+        at,
+        scope,
+        declared,
+        parameter,
+        alias: None,
+        members: Vec::new(),
+        definitions: Vec::new(),
+        fields: Vec::new(),
     }
 }
 

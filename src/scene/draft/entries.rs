@@ -9,7 +9,7 @@ use super::{
     evaluator::{Place, Told},
     guess::Guess,
     header,
-    host::{Assumes, Launch},
+    host::{Assumes, Launch, Span},
     loops::{Loop, MOST_ROUNDS},
     nameless_instance,
     names::counter,
@@ -20,6 +20,7 @@ use super::{
     text::quoted,
     trace::Act,
 };
+use crate::cuda::KernelParameter;
 
 impl<'a, 's> Draft<'a, 's> {
     /// A pass for each launch and each copy of the host code, in groups as its loops have them.
@@ -39,8 +40,13 @@ impl<'a, 's> Draft<'a, 's> {
         let is_in_time = |place: &Place<'_, 's>| {
             time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
         };
+        let steps = host.done.iter().position(|done| {
+            matches!(done.act, Act::Launch(_) | Act::Transfer(_))
+                && is_in_time(&host.place_of(done))
+        });
+        self.uses = self.uses_of_memory(steps.unwrap_or(0));
         let (mut open, mut is_before) = (Vec::new(), time.is_some());
-        for done in &host.done {
+        for (index, done) in host.done.iter().enumerate() {
             let mut place = host.place_of(done);
             if is_in_time(&place) {
                 place.time = time.map(|time| time.region);
@@ -53,11 +59,10 @@ impl<'a, 's> Draft<'a, 's> {
             };
             match done.act {
                 Act::Launch(launch) => {
-                    self.entry(&host.launches[launch], &place, on, skipped, &mut open);
+                    let launch = &host.launches[launch];
+                    self.entry(index, launch, &place, on, skipped, &mut open);
                 }
-                Act::Transfer(transfer) => {
-                    self.copy(&host.transfers[transfer], &place, on, skipped, &mut open);
-                }
+                Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
                 Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
             }
         }
@@ -145,9 +150,11 @@ impl<'a, 's> Draft<'a, 's> {
         })
     }
 
-    /// Writes a launch with the groups that begin with it. `open` are the loops whose groups are open.
+    /// Writes the launch that is done at `index` with the groups that begin with it. `open` are the loops whose groups
+    /// are open.
     fn entry(
         &mut self,
+        index: usize,
         launch: &'a Launch,
         place: &Place<'a, 's>,
         on: &str,
@@ -170,32 +177,59 @@ impl<'a, 's> Draft<'a, 's> {
         }
         let Some(mut keys) = self.when(&launch.kernel, place) else { return };
         self.open_groups(place, on, skipped, open);
-        let mut arguments = Vec::new();
+        // Those that are structures, and their fields.
+        let (mut arguments, mut fields) = (Vec::new(), Vec::new());
         let pairs = kernel.parameters.iter().zip(&launch.arguments);
         for (parameter, span) in pairs {
-            let guess = self.argument(&parameter.ctype, span, place);
-            let written = match guess {
-                Wanted::Guess(guess) => guess,
-                Wanted::Texture(name) => self.texture(name, &parameter.name),
-                Wanted::Array { pointer, element, offset } => {
-                    let name = self.array_of(pointer, &element);
-                    let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
-                    let unknown = || Offset::Unknown(self.host.text(span));
-                    self.address(pointer, name, if is_known { offset } else { unknown() })
-                }
-            };
+            let wanted = self.argument(&parameter.ctype, span, place);
+            let written = self.written_argument(parameter, wanted, span, &mut fields);
             arguments.push((parameter.name.clone(), written));
         }
-        self.rows(&arguments);
-        keys.extend(self.clears(place));
+        keys.extend(self.clears(index));
         let shape = self.shape(launch, place, &arguments);
-        self.note_threads(shape::threads(&shape), &arguments);
+        fields.extend_from_slice(&arguments);
+        self.rows(&fields, &shape);
+        self.note_threads(shape::threads(&shape), &fields);
         keys.extend(shape);
         keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
         let depth = place.loops.len() - skipped;
         let on = if depth == 0 { on } else { "step" };
         let name = format!("{}{instance}", kernel.name);
         self.pass(&header(depth), &name, on, &keys, &arguments);
+    }
+
+    /// An argument as it is written. Those of a structure's parts are noted as `fields`, with their own names.
+    fn written_argument(
+        &mut self,
+        parameter: &KernelParameter,
+        wanted: Wanted<'s>,
+        span: &Span,
+        fields: &mut Vec<(String, Guess)>,
+    ) -> Guess {
+        match wanted {
+            Wanted::Guess(guess) => guess,
+            Wanted::Texture(name) => self.texture(name, &parameter.name),
+            Wanted::Array { pointer, element, offset } => {
+                let name = self.array_of(pointer, &element);
+                let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+                let unknown = || Offset::Unknown(self.host.text(span));
+                self.address(pointer, name, if is_known { offset } else { unknown() })
+            }
+            Wanted::Structure(parts, mut is_known) => {
+                let mut texts = Vec::new();
+                for (path, part) in parts {
+                    let guess = self.written_argument(parameter, part, span, fields);
+                    is_known &= guess.open.is_none();
+                    texts.push(format!("{path} = {}", guess.text));
+                    fields.push((path, guess));
+                }
+                let text = match texts.is_empty() {
+                    true => "{}".to_owned(),
+                    false => format!("{{ {} }}", texts.join(", ")),
+                };
+                Guess::of((text, is_known), &self.host.text(span))
+            }
+        }
     }
 
     /// The keys that say when something is done that the host calls `what`; `None` where it never is.

@@ -65,7 +65,7 @@ impl<'s> Host<'s> {
         self.number_at(span, &Place::of(span.start))
     }
 
-    fn number_at(&self, span: &Span, place: &Place<'_, 's>) -> Option<Number> {
+    pub(super) fn number_at(&self, span: &Span, place: &Place<'_, 's>) -> Option<Number> {
         self.told(span, &Place { loops: Vec::new(), ..place.clone() })?.number()
     }
 
@@ -460,13 +460,13 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// `block.x`, which is an unsigned int.
+    /// `block.x`, which is an unsigned int, or the number of a structure.
     fn told_field(&self, of: &str, field: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
-        let axis = ["x", "y", "z"].iter().position(|known| *known == field)?;
         let id = self.visible(of, look.place.at)?;
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
-            return None;
+            return self.told_member(of, field, look);
         }
+        let axis = ["x", "y", "z"].iter().position(|known| *known == field)?;
         let mut axes = self.dimensions_of(of, look.place, look.depth)?;
         let Some((part, place)) = axes.get_mut(axis).and_then(Option::take) else {
             return Some(Told::Number(Number::Whole(Type::Unsigned, 1)));

@@ -3,6 +3,7 @@
 use super::{FILL_IN, text::one_line};
 
 /// A value of the manifest, and whether it is a guess.
+#[derive(Clone)]
 pub(super) struct Guess {
     pub(super) text: String,
     pub(super) open: Option<String>,

@@ -15,6 +15,7 @@ use super::{
     functions::Functions,
     loops::Loop,
     macros::Macros,
+    members::Members,
     number::Type,
     reader::Reader,
     regions::Regions,
@@ -58,6 +59,11 @@ pub(super) type Span = Range<usize>;
 /// What was found.
 pub(super) struct Host<'s> {
     pub(super) code: Vec<Token<'s>>,
+    pub(super) structures: &'s Structures,
+    /// What the pointers are called that are members of structures.
+    pub(super) members: &'s Members,
+    /// How many members lie within one another that are looked at.
+    pub(super) nested: Cell<usize>,
     pub(super) regions: Regions,
     pub(super) sections: Vec<Section<'s>>,
     pub(super) variables: Variables<'s>,
@@ -74,6 +80,10 @@ pub(super) struct Host<'s> {
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
     pub(super) allocating: Vec<Allocating>,
     pub(super) filling: Vec<Span>,
+    /// What that is copied from, by where the target begins.
+    pub(super) copied: BTreeMap<usize, Span>,
+    /// The memory of the host that is copied to pointers, by its name, and where.
+    pub(super) sources: BTreeMap<&'s str, (&'s str, usize)>,
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
     /// Calls that do something with the device of which nothing is said.
@@ -155,12 +165,13 @@ pub(super) enum Transferred<'s> {
 }
 
 impl<'s> Host<'s> {
-    /// Reads `text`, whose structures are known.
-    pub(super) fn read(text: &'s str, structures: &Structures) -> Self {
+    /// Reads `text`, whose structures are known, and what the pointers are called that these have.
+    pub(super) fn read(text: &'s str, structures: &'s Structures, members: &'s Members) -> Self {
         let tokens: Vec<Token<'s>> = lexer::lex(text)
             .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
             .take(MOST_TOKENS)
             .collect();
+        let tokens = members.joined(tokens);
         let brackets = Brackets::new(&tokens);
         let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
         let macros = Macros::of(directives.map(|token| token.text));
@@ -176,6 +187,9 @@ impl<'s> Host<'s> {
             sizes: elements().map(|(name, element)| (name, element.bytes())).collect(),
             types: elements().filter_map(number).collect(),
             code,
+            structures,
+            members,
+            nested: Cell::new(0),
             regions,
             sections,
             macros,
@@ -186,6 +200,8 @@ impl<'s> Host<'s> {
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
+            copied: BTreeMap::new(),
+            sources: BTreeMap::new(),
             symbols: Vec::new(),
             untold: Vec::new(),
             done: Vec::new(),
@@ -226,6 +242,12 @@ impl<'s> Host<'s> {
         self.code.get(span.clone()).unwrap_or_default()
     }
 
+    /// The type that a pointer points to, by its name, or that of the member that it is.
+    pub(super) fn pointee(&self, name: &str) -> Option<&'s str> {
+        let field = name.rsplit('.').next().unwrap_or(name);
+        self.pointees.get(field).copied()
+    }
+
     /// A part of the host code as text.
     pub(super) fn text(&self, span: &Span) -> String {
         let tokens = self.tokens(span).iter().take(LONGEST);
@@ -243,6 +265,7 @@ impl<'s> Host<'s> {
     /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
     fn take_allocations(&mut self) {
         let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
+        let mut sources = BTreeMap::new();
         for Done { act, at, call } in &self.done {
             let target = match act {
                 Act::Allocation(place) => &self.allocating[*place].target,
@@ -264,10 +287,16 @@ impl<'s> Host<'s> {
                     let bytes = self.allocating[*place].bytes.clone();
                     allocations.insert(name, Allocation { bytes, call: call.clone() });
                 }
-                _ => _ = filled.insert(name),
+                _ => {
+                    filled.insert(name);
+                    let from = self.copied.get(&target.start).unwrap_or(target);
+                    let mut words = self.tokens(from).iter().filter(|t| t.kind == Kind::Word);
+                    let source = words.find(|token| self.visible(token.text, from.start).is_some());
+                    sources.extend(source.map(|source| (name, (source.text, from.start))));
+                }
             }
         }
-        (self.allocations, self.filled) = (allocations, filled);
+        (self.allocations, self.filled, self.sources) = (allocations, filled, sources);
     }
 
     /// The bytes that the host allocates for `pointer`.

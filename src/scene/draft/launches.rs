@@ -79,11 +79,14 @@ impl Reader<'_, '_> {
     fn kernel_before(&self, at: usize) -> Option<String> {
         let mut start = at.checked_sub(1)?;
         if self.text(start) == ">" {
-            let mut depth = 0_usize;
+            // Within parentheses they are comparisons.
+            let (mut depth, mut parentheses) = (0_usize, 0_usize);
             for _ in 0..LONGEST {
                 match self.text(start) {
-                    ">" => depth += 1,
-                    "<" => depth -= 1,
+                    ")" => parentheses += 1,
+                    "(" => parentheses = parentheses.checked_sub(1)?,
+                    ">" if parentheses == 0 => depth += 1,
+                    "<" if parentheses == 0 => depth -= 1,
                     ";" | "{" | "}" => return None,
                     _ => {}
                 }

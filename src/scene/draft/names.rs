@@ -39,7 +39,10 @@ impl Names {
             let derived = DERIVED.map(|ending| format!("{own}{ending}"));
             [own.to_owned()].into_iter().chain(derived)
         };
-        let mut own = possible(name);
+        // Of a member the field alone, unless another one is called so.
+        let field = possible(name.rsplit('.').next().unwrap_or(name));
+        let is_taken = with_derived(&field).any(|name| self.taken.contains(&name));
+        let mut own = if is_taken { possible(name) } else { field };
         while with_derived(&own).any(|name| self.taken.contains(&name)) {
             own.push('_');
         }

@@ -217,6 +217,7 @@ impl<'h, 's> Reader<'h, 's> {
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
+                self.found.copied.insert(target.start, source.clone());
                 self.fill(target);
             }
             Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),

@@ -50,7 +50,7 @@ pub(super) enum Sign {
 pub(super) enum Expression<'s> {
     Number(Number),
     Name(&'s str),
-    /// `grid.x`.
+    /// `grid.x`, `grid->x`.
     Field(&'s str, &'s str),
     Signed(Sign, Box<Self>),
     Binary(Link, Box<[Self; 2]>),
@@ -267,6 +267,11 @@ impl<'s> Parser<'_, 's> {
             "." if self.is_word(1) && self.text(2) != "(" => {
                 let field = self.text(1);
                 self.at += 2;
+                self.behind(Expression::Field(name, field))
+            }
+            "-" if self.joined(1) == ">" && self.is_word(2) && self.text(3) != "(" => {
+                let field = self.text(2);
+                self.at += 3;
                 self.behind(Expression::Field(name, field))
             }
             _ => self.behind(Expression::Name(name)),

@@ -272,6 +272,45 @@ impl<'s> Host<'s> {
     }
 }
 
+impl<'s> Host<'s> {
+    /// The variable that a function of the file returns which is called by all of `span`, with the place of that.
+    pub(super) fn returned_by<'h>(
+        &'h self,
+        span: &Span,
+        place: &Place<'h, 's>,
+    ) -> Option<(&'s str, Place<'h, 's>)> {
+        let [name, open, .., close] = self.tokens(span) else { return None };
+        if (open.text, close.text) != ("(", ")") || chain(place.call.as_ref()).count() >= DEEPEST {
+            return None;
+        }
+        let inner = span.start + 2..span.end - 1;
+        let arguments = if inner.is_empty() { Vec::new() } else { self.parts(inner) };
+        let mut functions = self.regions.iter().filter_map(|(at, region)| match &region.kind {
+            Kind::Function { parameters } if self.text_at(region.span.start - 1) == name.text => {
+                let count = match parameters.is_empty() {
+                    true => 0,
+                    false => self.parts(parameters.clone()).len(),
+                };
+                (count == arguments.len()).then_some((at, &region.span))
+            }
+            _ => None,
+        });
+        let (function, body) = functions.next().filter(|_| functions.next().is_none())?;
+        self.look(self.regions.iter().count())?;
+        let first = self.jumps.partition_point(|jump| *jump < body.start);
+        let inside = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
+        let mut returns = inside.filter(|jump| self.text_at(**jump) == "return");
+        let jump = *returns.next().filter(|_| returns.next().is_none())?;
+        let value = self.code.get(jump + 1).filter(|token| token.kind == TokenKind::Word)?;
+        let is_alone = self.text_at(jump + 2) == ";";
+        let (at, caller) = (span.start, place.call.clone());
+        let loops = place.loops.len();
+        let call = Call { function, arguments, template: Vec::new(), at, loops, caller };
+        let there = Place { at: jump, call: Some(Rc::new(call)), ..place.clone() };
+        is_alone.then_some((value.text, there))
+    }
+}
+
 /// A call and those within which it is made.
 fn chain(call: Option<&Rc<Call>>) -> impl Iterator<Item = &Rc<Call>> {
     std::iter::successors(call, |call| call.caller.as_ref())

@@ -6,15 +6,15 @@ use super::{
     conditions::When,
     evaluator::Place,
     guess::Guess,
-    host::{Host, LONGEST, Launch, Span, Transfer, Transferred},
+    host::{Host, Transfer, Transferred},
     number::Type,
-    pointers::without_casts,
     regions::Kind,
     text::quoted_text,
     trace::Act,
-    variables::Value,
 };
-use crate::element::Element;
+
+/// What is set is so by something that is done among so many things behind it.
+const MOST_BETWEEN: usize = 200;
 
 impl Transfer<'_> {
     /// Whether it is one from device to device.
@@ -23,57 +23,27 @@ impl Transfer<'_> {
     }
 }
 
-impl Host<'_> {
-    /// The numbers of an array of the host that is nothing but a list of them, as a manifest has them.
-    fn list_of_numbers(&self, from: &Span) -> Option<(String, usize)> {
-        let inner = without_casts(&self.code, from.clone());
-        let name = self.word(&inner)?;
-        let id = self.visible(name, from.start)?;
-        let (set, is_sure) = self.surely(|_| self.set_to(id, from.start));
-        let Value::List(parts) = &set.filter(|_| is_sure)?.value else { return None };
-        let number = |part: &Span| match self.surely(|host| host.number(part)) {
-            (Some(number), true) => Some(number.written()),
-            (Some(_) | None, _) => None,
-        };
-        let numbers: Vec<String> = parts.iter().take(LONGEST).map(number).collect::<Option<_>>()?;
-        let list = format!("[{}]", numbers.join(", "));
-        (!numbers.is_empty()).then_some((list, numbers.len()))
-    }
-
-    /// The type of the numbers of `__constant__ float name[4]`, where it is one axis of so many.
-    fn type_of_symbol(&self, name: &str, count: usize) -> Option<Element> {
-        let is_it = |at: &usize| {
-            let start = at.saturating_sub(4);
-            self.code[*at].text == name
-                && (start..*at).any(|at| matches!(self.text_at(at), "__constant__" | "__device__"))
-        };
-        let at = (0..self.code.len()).find(is_it)?;
-        let end = (at + 2..at + 9).find(|end| self.text_at(*end) == "]")?;
-        let is_one_axis = self.text_at(at + 1) == "[" && self.text_at(end + 1) != "[";
-        let (size, is_sure) = self.surely(|host| host.integer(&(at + 2..end), None));
-        let is_full = is_sure && size.and_then(|size| usize::try_from(size).ok()) == Some(count);
-        let element = Element::parse(self.text_at(at.checked_sub(1)?))?;
-        (element.lanes == 1 && is_one_axis && is_full).then_some(element)
-    }
-}
-
 impl<'a, 's> Draft<'a, 's> {
-    /// What the host fills with zeros between a launch or a copy that stands at a place and the one before it, wherever
-    /// that is made.
-    pub(super) fn clears(&mut self, place: &Place<'_, 's>) -> Option<(&'static str, Guess)> {
+    /// What the host fills with zeros before the launch or the copy that is done at `next`, and that no other takes
+    /// until then.
+    pub(super) fn clears(&mut self, next: usize) -> Option<(&'static str, Guess)> {
         let (mut names, mut parts) = (Vec::new(), Vec::new());
-        for transfer in &self.host.transfers {
-            if !self.is_cleared_by(transfer, place.at) {
+        let host: &'a Host<'s> = self.host;
+        for index in next.saturating_sub(MOST_BETWEEN)..next {
+            let Act::Transfer(transfer) = host.done[index].act else { continue };
+            let transfer = &host.transfers[transfer];
+            let place = host.place_of(&host.done[index]);
+            let Some(pointer) = transfer.to else { continue };
+            if self.cleared.contains(&index) || !self.is_cleared_by(index, next) {
                 continue;
             }
-            let Some(pointer) = transfer.to else { continue };
-            let (name, is_sure) = self.surely(|draft| draft.known_array(pointer, place));
+            let (name, is_sure) = self.surely(|draft| draft.known_array(pointer, &place));
             let Some(name) = name else { continue };
-            if !is_sure || !self.is_whole(transfer, pointer, place) {
-                parts.push(self.host.text(&transfer.call));
+            if !is_sure || !self.is_whole(transfer, pointer, &place) {
+                parts.push(host.text(&transfer.call));
             }
             names.push(quoted_text(&name));
-            self.cleared.insert(transfer.call.start);
+            self.cleared.insert(index);
         }
         let text = format!("[{}]", names.join(", "));
         (!names.is_empty())
@@ -86,17 +56,25 @@ impl<'a, 's> Draft<'a, 's> {
         host.surely(|_| find(self))
     }
 
-    /// Whether what a transfer does is done by the `clear` of the launch or the copy at `next`: the first behind it.
-    fn is_cleared_by(&self, transfer: &Transfer<'s>, next: usize) -> bool {
-        let at = transfer.call.start;
-        let is_between = |other: usize| (at + 1..next).contains(&other);
-        let copies = self.host.transfers.iter().filter(|other| other.is_copy());
-        next > at
-            && !self.host.launches.iter().any(|other| is_between(other.at))
-            && !copies.map(|other| other.call.start).any(is_between)
-            && self.byte(transfer) == Some(0)
-            && self.control(at) == self.control(next)
-            && !self.is_at_start(transfer)
+    /// The pointer that memory was allocated for which is set at `index`.
+    fn set_pointer(&self, index: usize) -> Option<&'s str> {
+        let done = self.host.done.get(index)?;
+        let Act::Transfer(transfer) = done.act else { return None };
+        let to = self.host.transfers[transfer].to?;
+        Some(self.host.surely(|host| host.pointer_of(to, &host.place_of(done)).0).0)
+    }
+
+    /// Whether what is set at `index` is so by the `clear` of the launch or the copy at `next`: that runs whenever this
+    /// is done, and nothing takes it before.
+    fn is_cleared_by(&self, index: usize, next: usize) -> bool {
+        let host = self.host;
+        let (done, taker) = (&host.done[index], &host.done[next]);
+        let Act::Transfer(transfer) = done.act else { return false };
+        let control = |done| control(host, &host.place_of(done));
+        self.byte(&host.transfers[transfer]) == Some(0)
+            && control(done) == control(taker)
+            && self.set_pointer(index).is_some_and(|to| !self.uses.take(index + 1..next, to))
+            && !self.is_at_start(index)
     }
 
     /// What each byte is set to, where that is sure.
@@ -106,33 +84,17 @@ impl<'a, 's> Draft<'a, 's> {
         number.filter(|_| is_sure)?.whole().and_then(|value| u8::try_from(value).ok())
     }
 
-    /// The loops and branches around a place.
-    fn control(&self, at: usize) -> Vec<usize> {
-        let around = self.host.regions.around(at);
-        let is_control = |kind: &Kind| !matches!(kind, Kind::Block);
-        around.filter(|(_, region)| is_control(&region.kind)).map(|(place, _)| place).collect()
+    /// Whether what is set at `index` is so before any launch or copy takes it.
+    fn is_first(&self, index: usize) -> bool {
+        let place = self.host.place_of(&self.host.done[index]);
+        control(self.host, &place).is_empty()
+            && self.set_pointer(index).is_some_and(|to| !self.uses.take(0..index, to))
     }
 
-    /// Whether a transfer is made once, before any launch or copy takes what it is made to.
-    fn is_at_start(&self, transfer: &Transfer<'s>) -> bool {
-        let (host, at) = (self.host, transfer.call.start);
-        let own = |name, at| host.pointer_of(name, &Place::of(at)).0;
-        let to = transfer.to.map(|to| own(to, at));
-        let is_to = |name, at| Some(name) == transfer.to || Some(own(name, at)) == to;
-        let takes = |launch: &Launch| {
-            launch.arguments.iter().any(|span| {
-                let words = host.tokens(span).iter();
-                words.clone().any(|word| is_to(word.text, launch.at))
-            })
-        };
-        let copies = |other: &Transfer<'s>| {
-            other.is_copy() && other.to.is_some_and(|to| is_to(to, other.call.start))
-        };
-        let is_function = |kind: &Kind| matches!(kind, Kind::Function { .. });
-        let mut around = host.regions.around(at).map(|(_, region)| &region.kind);
-        around.all(|kind| is_function(kind) || *kind == Kind::Block)
-            && !host.launches.iter().any(|launch| launch.at < at && takes(launch))
-            && !host.transfers.iter().any(|other| other.call.start < at && copies(other))
+    /// Whether that is all that there is of it: it is not set again in each step.
+    fn is_at_start(&self, index: usize) -> bool {
+        let is_once = |to: &str| self.host.fills(to) || !self.uses.changes(index, to);
+        self.is_first(index) && self.set_pointer(index).is_some_and(is_once)
     }
 
     /// Whether a transfer is made to all of what was allocated for a pointer.
@@ -149,52 +111,33 @@ impl<'a, 's> Draft<'a, 's> {
     /// Takes over what arrays are set to at the start, and says so of what no launch clears.
     pub(super) fn starts(&mut self) {
         let host: &'a _ = self.host;
-        for done in &host.done {
+        for (index, done) in host.done.iter().enumerate() {
             let Act::Transfer(transfer) = done.act else { continue };
             let (transfer, place) = (&host.transfers[transfer], host.place_of(done));
             if transfer.is_copy()
-                || self.cleared.contains(&transfer.call.start)
+                || self.cleared.contains(&index)
                 || matches!(host.when(&place), When::Never(_))
             {
                 continue;
             }
-            let is_zero = self.byte(transfer) == Some(0) && self.is_at_start(transfer);
+            let is_zero = self.byte(transfer) == Some(0);
             let is_unused = || {
                 let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
                 to.is_some_and(|to| self.names.array(self.read(to)).is_none())
             };
-            if is_zero || is_unused() || self.set_at_start(transfer, &place).is_some() {
+            if is_unused() {
                 continue;
             }
+            let is_set = match is_zero {
+                true => self.is_first(index),
+                false => self.set_at_start(index, transfer, &place).is_some(),
+            };
             let call = host.text(&transfer.call);
-            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
-        }
-    }
-
-    /// Takes over what the host copies to variables of the device, where that is a list of numbers, and says so of what
-    /// it does besides.
-    pub(super) fn symbols(&mut self) {
-        let host: &'a _ = self.host;
-        for (symbol, from, call) in &host.symbols {
-            let text = host.text(symbol);
-            let name = text.trim_start_matches('&');
-            let list = host.list_of_numbers(from);
-            let found =
-                list.and_then(|(list, count)| Some((list, host.type_of_symbol(name, count)?)));
-            let is_taken = found.as_ref().is_some_and(|_| self.variables.contains_key(name));
-            match found.filter(|_| !is_taken) {
-                Some((list, element)) => {
-                    _ = self.variables.insert(name.to_owned(), (element, list))
-                }
-                None => {
-                    let call = host.text(call);
-                    self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
-                }
+            if !is_set {
+                self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
+            } else if !self.is_at_start(index) {
+                self.remark(format!("{FILL_IN}: `{call}` is made once here, not in each step"));
             }
-        }
-        for call in &host.untold {
-            let call = host.text(call);
-            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
         }
     }
 
@@ -204,8 +147,13 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// `cudaMemset` before all launches as what the array has at the start; `None` where no manifest says it.
-    fn set_at_start(&mut self, transfer: &Transfer<'s>, place: &Place<'_, 's>) -> Option<()> {
-        let pointer = transfer.to.filter(|_| self.is_at_start(transfer))?;
+    fn set_at_start(
+        &mut self,
+        index: usize,
+        transfer: &Transfer<'s>,
+        place: &Place<'_, 's>,
+    ) -> Option<()> {
+        let pointer = transfer.to.filter(|_| self.is_first(index))?;
         let host = self.host;
         let (pointer, is_sure) = host.surely(|host| host.pointer_of(pointer, place).0);
         let byte = self.byte(transfer).filter(|_| is_sure)?;
@@ -218,15 +166,17 @@ impl<'a, 's> Draft<'a, 's> {
         Some(())
     }
 
-    /// Writes a copy from device to device, with the groups that begin with it.
+    /// Writes the copy from device to device that is done at `index`, with the groups that begin with it.
     pub(super) fn copy(
         &mut self,
-        transfer: &Transfer<'s>,
+        index: usize,
         place: &Place<'a, 's>,
         on: &str,
         skipped: usize,
         open: &mut Vec<usize>,
     ) {
+        let Act::Transfer(transfer) = self.host.done[index].act else { return };
+        let transfer = &self.host.transfers[transfer];
         let Transferred::From(from) = transfer.what else { return };
         let call = self.host.text(&transfer.call);
         let Some(when) = self.when(&call, place) else { return };
@@ -245,7 +195,7 @@ impl<'a, 's> Draft<'a, 's> {
         self.open_groups(place, on, skipped, open);
         let text = format!("{{ from = {}, to = {} }}", quoted_text(&from), quoted_text(&to));
         let mut keys = when;
-        keys.extend(self.clears(place));
+        keys.extend(self.clears(index));
         keys.push(("copy", Guess::known(text)));
         let on = if place.loops.len() > skipped { "step" } else { on };
         self.table(&super::header(place.loops.len() - skipped), None, on, &keys);
@@ -261,4 +211,14 @@ impl<'a, 's> Draft<'a, 's> {
         let alike = of(one).zip(of(other));
         one != other && alike.is_some_and(|(a, b)| a.element == b.element && a.count == b.count)
     }
+}
+
+/// The loops and branches around a place, and around the calls that led there.
+fn control<'s>(host: &Host<'s>, place: &Place<'_, 's>) -> Vec<usize> {
+    let is_control = |kind: &Kind| !matches!(kind, Kind::Block | Kind::Function { .. });
+    let around = |at: usize| {
+        let around = host.regions.around(at);
+        around.filter(|(_, region)| is_control(&region.kind)).map(|(place, _)| place)
+    };
+    place.levels().flat_map(|level| around(level.at).collect::<Vec<_>>()).collect()
 }

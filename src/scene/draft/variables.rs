@@ -19,6 +19,8 @@ pub(super) struct Variable<'s> {
     pub(super) parameter: Option<(Span, usize)>,
     /// The variable that it is a reference to, where that is one.
     pub(super) alias: Option<Id>,
+    /// The pointers that it has as members, by their places in [`Members::of`](super::members::Members::of).
+    pub(super) members: Vec<Id>,
     /// What it is set to, in the file's order.
     pub(super) definitions: Vec<Definition>,
     /// What its fields are set to, `grid.x = 4`, each of which is a [`Value::Part`] of its definitions.

@@ -1,6 +1,6 @@
 //! What of a drafted scene can be seen.
 
-use super::Array;
+use super::{Array, FILL_IN, SOME, sides::Rows};
 use crate::{
     cuda::Structures,
     element::{Element, Scalar},
@@ -11,21 +11,34 @@ const MOST_FIELDS: usize = 64;
 /// A line goes through at most so many values.
 const MOST_VALUES: u64 = 1 << 20;
 
-/// The table that shows something of the arrays: points in space, else a picture, else a line; `None` where there is
+/// The tables that show something of the arrays: points in space or a picture, and a line; `None` where there is
 /// nothing that can be shown.
 pub(super) fn view(arrays: &[Array], structures: &Structures) -> Option<String> {
-    points(arrays, structures).or_else(|| image(arrays)).or_else(|| line(arrays))
+    let drawn = points(arrays, structures).or_else(|| image(arrays));
+    let is_result = |array: &&Array| {
+        is_number(array) && !array.filled && array.rows.is_none() && !is_one(array)
+    };
+    match drawn {
+        // What is computed from what is seen is seen beside it.
+        Some(view) => Some(match largest(arrays, is_result).filter(|_| !view.contains("points")) {
+            Some(array) => format!("{view}\n{}", plot(array)),
+            None => view,
+        }),
+        None => largest(arrays, is_number).map(plot),
+    }
 }
 
 fn points(arrays: &[Array], structures: &Structures) -> Option<String> {
-    let vectors = arrays.iter().find(|array| is_place(&array.element)).map(|a| quoted(&a.name));
+    let is_loose = |array: &&Array| array.rows.is_none() && !is_one(array);
+    let loose = || arrays.iter().filter(is_loose);
+    let vectors = loose().find(|array| array.is_place()).map(|array| quoted(&array.name));
     let fields = || arrays.iter().find_map(|array| of_fields(array, structures));
-    let position = vectors.or_else(fields).or_else(|| of_axes(arrays))?;
+    let position = vectors.or_else(fields).or_else(|| of_axes(&loose().collect::<Vec<_>>()))?;
     Some(format!("[view]\nkind     = \"points\"\nposition = {position}\n"))
 }
 
 /// Whether vectors of this type are places.
-fn is_place(element: &str) -> bool {
+pub(super) fn is_place(element: &str) -> bool {
     matches!(element, "float2" | "float3" | "float4")
 }
 
@@ -43,7 +56,7 @@ fn of_fields(array: &Array, structures: &Structures) -> Option<String> {
 }
 
 /// The places of several arrays, one for each axis.
-fn of_axes(arrays: &[Array]) -> Option<String> {
+fn of_axes(arrays: &[&Array]) -> Option<String> {
     let floats = arrays.iter().filter(|array| array.element == "float");
     let names: Vec<&str> = floats.map(|array| array.name.as_str()).collect();
     let axes = axes_of(&names)?;
@@ -86,29 +99,44 @@ pub(super) fn some_numbers(element: &str, structures: &Structures) -> Option<[i3
 
 /// The last array that lies in rows, rather one that the host does not fill.
 fn image(arrays: &[Array]) -> Option<String> {
-    let is_seen = |array: &&Array| array.rows.is_some() && is_texel(&array.element);
-    let found = last(arrays, is_seen)?;
-    let [width, height] = found.rows?;
+    let meant =
+        || arrays.iter().filter(|array| is_texel(&array.element)).filter(|a| a.rows.is_some());
+    let found = meant().rfind(|array| !array.filled).or_else(|| meant().next_back())?;
+    let Rows { sides: [width, height], is_sure } = found.rows?;
     let name = quoted(&found.name);
+    let mark = if is_sure { String::new() } else { format!(" # {FILL_IN}") };
     Some(format!(
-        "[view]\nkind     = \"image\"\ntexture  = {name}\nsize     = [{width}, {height}]\ncolormap = \"viridis\"\n"
+        "[view]\nkind     = \"image\"\ntexture  = {name}\nsize     = [{width}, {height}]{mark}\ncolormap = \"viridis\"\n"
     ))
 }
 
-/// A line through the last array of numbers.
-fn line(arrays: &[Array]) -> Option<String> {
-    let is_shown = |array: &&Array| {
-        let is_number = Element::parse(&array.element).is_some_and(|element| element.lanes == 1);
-        is_number && array.count.is_none_or(|count| count <= MOST_VALUES)
+/// Numbers side by side: of an array in rows the middle one, of one that is too large how often they lie where.
+fn plot(array: &Array) -> String {
+    let name = quoted(&array.name);
+    let (kind, more) = match array.rows {
+        Some(Rows { sides: [width, height], is_sure: true }) => {
+            ("line", format!("size = [{width}, {height}]\nrow  = {}\n", height / 2))
+        }
+        _ if array.count.is_some_and(|count| count > MOST_VALUES) => ("histogram", String::new()),
+        _ => ("line", String::new()),
     };
-    let name = &last(arrays, is_shown)?.name;
-    Some(format!("[[plot]]\nname = \"values\"\nkind = \"line\"\nof   = {}\n", quoted(name)))
+    format!("[[plot]]\nname = \"values\"\nkind = \"{kind}\"\nof   = {name}\n{more}")
 }
 
-/// The last of those that are meant; what the host fills only where all are such.
-fn last(arrays: &[Array], is_meant: impl Fn(&&Array) -> bool) -> Option<&Array> {
-    let meant = || arrays.iter().filter(&is_meant);
-    meant().rfind(|array| !array.filled).or_else(|| meant().next_back())
+/// The array with the most elements, the last of them; what the host fills only where all are such, and what has one
+/// element only where nothing has more.
+fn largest(arrays: &[Array], is_meant: impl Fn(&&Array) -> bool) -> Option<&Array> {
+    let size = |array: &&Array| (!is_one(array), !array.filled, array.count.unwrap_or(SOME));
+    arrays.iter().filter(is_meant).max_by_key(size)
+}
+
+/// Whether its elements are numbers, and no vectors.
+fn is_number(array: &&Array) -> bool {
+    Element::parse(&array.element).is_some_and(|element| element.lanes == 1)
+}
+
+fn is_one(array: &Array) -> bool {
+    array.count == Some(1)
 }
 
 /// Whether OpenGL draws such elements.

@@ -128,9 +128,10 @@ impl Studio {
     pub(super) fn write_manifest(&mut self) {
         let document = &mut self.workspace.document;
         let text = document.text.to_string();
-        let manifest = match &document.path {
-            Some(path) => session::draft_of(path, &text, &[]),
-            None => scene::draft(document.file_name(), &text),
+        let manifest = match (&document.path, &self.session) {
+            (Some(path), Some(session)) => session.draft(path, &text),
+            (Some(path), None) => session::draft_of(path, &text, &[]),
+            (None, _) => scene::draft(document.file_name(), &text),
         };
         document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
         let text = document.submit();

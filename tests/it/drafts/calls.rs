@@ -228,6 +228,39 @@ int main() {
 }
 
 #[test]
+fn variables_of_the_files_own_types_have_their_values() {
+    let place = Workplace::new();
+    let text = "typedef float real;
+__constant__ real stencil[2][3];
+__constant__ unsigned char most;
+__device__ real scale;
+__global__ void sum(float *a) {
+    for (int i = 0; i < 6; i++) a[0] += (i + 1) * stencil[i / 3][i % 3];
+    a[1] = most * scale;
+}
+int main() {
+    float *a;
+    const real h[2][3] = {{1, -4, 1}, {0.5f, 2 * 4, -1}};
+    unsigned char h_most = 200;
+    float h_scale = 1.0f / 4;
+    cudaMalloc(&a, 2 * sizeof(float));
+    cudaMemcpyToSymbol(stencil, h, sizeof(h));
+    cudaMemcpyToSymbol(most, &h_most, 1);
+    cudaMemcpyToSymbol(scale, &h_scale, sizeof(real));
+    sum<<<1, 1>>>(a);
+}
+";
+    place.file("t.cu", text);
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
+    assert!(!scene.contains("fill in"), "{scene}");
+    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", "a=a.npy"];
+    place.run(&run).expect(0, &[]);
+    // 1 - 8 + 3 + 2 + 40 - 6, and 200 / 4.
+    assert_eq!(read_npy_f32(&place.path("a.npy")).1, [32.0, 50.0]);
+}
+
+#[test]
 fn what_the_host_writes_itself_is_filled() {
     let kernel = "__global__ void k(float *a, float *b) { }";
     let host = "int main() { float *a, *b; cudaMallocManaged(&a, 64); cudaMallocManaged(&b, 64);
@@ -236,6 +269,20 @@ fn what_the_host_writes_itself_is_filled() {
     drafts(kernel, host, &[filled]);
     let manifest = warpaint::scene::draft("t.cu", &format!("{kernel}\n{host}\n"));
     assert!(!manifest.contains("b.npy"), "{manifest}");
+    for (loops, keys) in [
+        ("h[i] = rand() % 100;", "random = [0, 99] # fill in: its numbers\n"),
+        ("h[i] = (float)(rand() % n + 3);", "random = [3, 18] # fill in: its numbers\n"),
+        ("h[i] = 1.0f / 4;", "value = 0.25 # fill in: its numbers\n"),
+        ("h[i] = i * 2;", "random = [0, 1] # fill in: its numbers\n"),
+        ("h[i] = 1; h[0] = rand() % 9;", "random = [0, 1] # fill in: its numbers\n"),
+    ] {
+        let host = format!(
+            "int main() {{ const int n = 16; float *a, *b, *h = (float *)malloc(64); cudaMalloc(&a, 64);
+             for (int i = 0; i < n; i++) {{ {loops} }}
+             cudaMemcpy(a, h, 64, cudaMemcpyHostToDevice); k<<<1, 16>>>(a, b); }}"
+        );
+        drafts(kernel, &host, &[&format!("{filled}{keys}")]);
+    }
     let rows = "int main() { float *a, *b; cudaMalloc(&a, 64); cudaMemset2D(b, 8, 0, 8, 8);
         cudaMemcpy2D(a, 16, h, 16, 16, 4, cudaMemcpyHostToDevice); k<<<1, 16>>>(a, b); }";
     drafts(kernel, rows, &[filled, "# fill in: `cudaMemset2D(b,8,0,8,8)` is made"]);

@@ -2,6 +2,12 @@
 
 use super::drafts;
 use crate::support::{Workplace, read_npy_f32};
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    interop::Interop,
+    session::{Options, Session},
+};
 
 #[test]
 fn files_beside_the_source_are_read() {
@@ -41,6 +47,27 @@ int main() { Pair *a; float *b; cudaMalloc(&a, N * sizeof(Pair)); cudaMalloc(&b,
     assert!(!ended.out.contains("count = 12\n"), "{}", ended.out);
     let ended = place.run(&["new", "--from", "own/far.cu", "-I", "."]);
     assert!(ended.out.contains("count = 12\n"), "{}", ended.out);
+}
+
+/// As the studio has it, whose session knows the folders of the command line.
+#[test]
+fn a_session_finds_files_where_its_folders_are() {
+    let place = Workplace::new();
+    std::fs::create_dir_all(place.path("far")).unwrap();
+    std::fs::create_dir_all(place.path("own")).unwrap();
+    place.file("far/far.h", "#define FAR 12\n");
+    let text = "#include \"far.h\"\n__global__ void k(float *a) {}\n
+        int main() { float *a; cudaMalloc(&a, 4 * FAR); k<<<1, 4>>>(a); }\n";
+    for (folders, is_found) in [(vec![place.path("far")], true), (Vec::new(), false)] {
+        let mut options = Options::new("main.cu", text.to_owned());
+        options.path = Some(place.path("own/main.cu"));
+        options.overrides.include_dirs = folders;
+        let device = Device::cpu().unwrap();
+        let (interop, compiler) = (Interop::none(&device), Compiler::new(Cache::user()));
+        let session = Session::open(options, device, compiler, interop, || {}).unwrap();
+        let manifest = session.draft(&place.path("own/main.cu"), text);
+        assert_eq!(manifest.contains("count = 12\n"), is_found, "{manifest}");
+    }
 }
 
 /// Files that include one another end.
