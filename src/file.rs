@@ -110,6 +110,7 @@ pub(crate) fn read_regular_text(path: &Path, limit: u64) -> io::Result<String> {
 /// # Errors
 /// Whatever the system says about writing, `PermissionDenied` for a read-only file, and `NotFound` for a link to
 /// nothing.
+#[cfg(feature = "gl")]
 pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     replace_with(path, |to| to.write_all(content.as_ref()))
 }

@@ -146,6 +146,7 @@ impl Structures {
     }
 
     /// What the field `path` of the structure `name` is, `maps[2].heat`, where it is a texture or a surface object.
+    #[cfg(feature = "gl")]
     pub(crate) fn object(&self, name: &str, path: &str) -> Option<CType> {
         let mut ctype = &self.field(name, path)?.ctype;
         for _ in 0..DEEPEST {
@@ -159,11 +160,13 @@ impl Structures {
     }
 
     /// Whether the field `path` of the structure `name` is private or protected.
+    #[cfg(feature = "gl")]
     pub(crate) fn is_hidden(&self, name: &str, path: &str) -> bool {
         self.field(name, path).is_some_and(|field| !field.is_public)
     }
 
     /// The field `path` of the structure `name`.
+    #[cfg(feature = "gl")]
     fn field(&self, name: &str, path: &str) -> Option<&Declared> {
         let mut within = self.find(name, "")?;
         let mut names = path.split('.').map(|part| part.split('[').next().unwrap_or_default());

@@ -21,7 +21,6 @@ use half::bf16;
 use num_complex::Complex;
 
 pub(crate) use self::descriptor::Descriptor;
-#[cfg(feature = "gl")]
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
     element::{Element, Scalar},

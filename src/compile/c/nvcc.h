@@ -21,7 +21,7 @@
 #include <ctime>
 // Not with CUDA 13.0.
 #ifndef offsetof
-#define offsetof(TYPE, MEMBER) __builtin_offsetof(TYPE, MEMBER)
+#define offsetof(TYPE, MEMBER) ((size_t)__INTADDR__(&((TYPE *)0)->MEMBER))
 #endif
 typedef unsigned char uchar;
 typedef unsigned short ushort;

@@ -1,3 +1,3 @@
 #ifndef offsetof
-#define offsetof(TYPE, MEMBER) __builtin_offsetof(TYPE, MEMBER)
+#define offsetof(TYPE, MEMBER) ((size_t)__INTADDR__(&((TYPE *)0)->MEMBER))
 #endif
