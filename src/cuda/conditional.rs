@@ -24,17 +24,13 @@ const PREDEFINED: [&str; 5] =
 
 /// How the names of macros begin that C's headers define, which are there without an include: limits of types,
 /// constants of mathematics.
-const OF_LIMITS: [&str; 22] = [
+const OF_LIMITS: [&str; 25] = [
     "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
     "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",
-    "UINT16_", "INT32_",
+    "UINT16_", "INT32_", "UINT32_", "INT64_", "UINT64_",
 ];
 /// And others of them.
-const OF_HEADERS: [&str; 16] = [
-    "UINT32_MAX",
-    "INT64_MIN",
-    "INT64_MAX",
-    "UINT64_MAX",
+const OF_HEADERS: [&str; 11] = [
     "NULL",
     "NAN",
     "INFINITY",
@@ -46,7 +42,6 @@ const OF_HEADERS: [&str; 16] = [
     "EXIT_SUCCESS",
     "EXIT_FAILURE",
     "CLOCKS_PER_SEC",
-    "signbit",
 ];
 
 /// What is known of the macros.

@@ -75,12 +75,11 @@ impl Session {
     }
 
     /// Gives `take` all that the present state holds, one after the other: memory is needed for the largest of them
-    /// alone, and not for a copy of the state.
+    /// alone, and not for a copy of the state. No step is in flight.
     pub(super) fn each_content(
         &mut self,
         mut take: impl FnMut(&Subject, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.complete_in_flight()?;
         let Some(program) = self.program.clone() else { return Ok(()) };
         let stream = &self.stream;
         self.state.resources.read(stream, |borrowed| {

@@ -224,8 +224,9 @@ impl Reading {
     /// Where that begins what lies far from the scene: folders of `-I` that lie in no other one, and files of
     /// `--load` that lie in none of them.
     fn roots(&self) -> Vec<Root> {
+        let far = self.far();
         let mut folders: Vec<PathBuf> =
-            self.include_dirs.iter().map(|path| self.root_above(plain(path))).collect();
+            self.include_dirs.iter().map(|path| root_above(plain(path), &far)).collect();
         folders.sort_by_key(|path| path.components().count());
         let mut roots = Vec::new();
         for folder in folders {
@@ -245,22 +246,14 @@ impl Reading {
         roots
     }
 
-    /// The folder of `-I` itself, or the nearest above it that has what its headers include by way of `..`.
-    fn root_above(&self, folder: PathBuf) -> PathBuf {
+    /// Where files lie that are included by way of `..` from a folder of `-I`, far from the scene.
+    fn far(&self) -> Vec<PathBuf> {
+        let given: BTreeSet<PathBuf> = self.loads.values().map(|path| plain(path)).collect();
+        let folders: Vec<PathBuf> = self.include_dirs.iter().map(|path| plain(path)).collect();
         let used = self.used.iter().flat_map(|used| used.iter()).map(|file| plain(&file.path));
-        let is_given = |path: &Path| self.loads.values().any(|load| plain(load) == path);
-        let far = used.filter(|path| self.way_to(path).is_none() && !is_given(path));
-        let far: Vec<PathBuf> = far.collect();
-        let in_none = |path: &&PathBuf| {
-            !self.include_dirs.iter().any(|folder| path.starts_with(plain(folder)))
-        };
-        let shared = |path: &PathBuf| {
-            let mut above = folder.ancestors().take(1 + MOST_UP);
-            above.find(|above| path.starts_with(above)).filter(|above| above.parent().is_some())
-        };
-        let highest = far.iter().filter(in_none).filter_map(shared);
-        let highest = highest.min_by_key(|above| above.components().count());
-        highest.map_or(folder.clone(), Path::to_owned)
+        let is_in_one = |path: &PathBuf| folders.iter().any(|folder| path.starts_with(folder));
+        let far = used.filter(|path| !is_in_one(path) && !given.contains(path));
+        far.filter(|path| self.way_to(path).is_none()).collect()
     }
 
     /// A name like `name` that nothing has which lies beside the scene.
@@ -290,6 +283,17 @@ impl Reading {
         })?;
         Some("../".repeat(up) + &slashed(down)?).filter(|name| way(name).is_some())
     }
+}
+
+/// A folder of `-I`, or the nearest above it that has those of the files `far` that share one with it.
+fn root_above(folder: PathBuf, far: &[PathBuf]) -> PathBuf {
+    let shared = |path: &PathBuf| {
+        let mut above = folder.ancestors().take(1 + MOST_UP);
+        // At the root everything would be below.
+        above.find(|above| path.starts_with(above)).filter(|above| above.parent().is_some())
+    };
+    let highest = far.iter().filter_map(shared).min_by_key(|above| above.components().count());
+    highest.map_or(folder.clone(), Path::to_owned)
 }
 
 /// A file, or a folder, that a run file gives a name of its own.
@@ -378,21 +382,25 @@ impl Unpacked {
         }
         let unpacked = Self { root, depth };
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
+        let go_on = || match interrupt.is_raised() {
+            true => Err("its files were not unpacked to the end".to_owned()),
+            false => Ok(()),
+        };
         for file in files {
-            if interrupt.is_raised() {
-                return Err("its files were not unpacked to the end".to_owned());
-            }
+            go_on()?;
             if let Some(bytes) = file.bytes()? {
                 write_new(&unpacked.place(&file.name), &bytes).map_err(system)?;
             }
         }
         for folder in folders {
+            go_on()?;
             fs::create_dir_all(unpacked.place(folder)).map_err(system)?;
         }
         let own = files.iter().filter(|file| file.same().is_none());
         let own: BTreeSet<&str> = own.map(|file| file.name.as_str()).collect();
         for file in files {
             if let Some(same) = file.same() {
+                go_on()?;
                 if !own.contains(same) {
                     return Err(format!("it is damaged: it has no file {same:?}"));
                 }

@@ -9,7 +9,7 @@ use exr::{
 };
 use image::{DynamicImage, Rgba, Rgba32FImage};
 
-use super::Error;
+use super::{DECODED_LIMIT, Error, PIXEL_BYTES, too_large};
 use crate::data::Result;
 
 /// Whether what is seen of a file has one channel, and is to be read by [`decode`].
@@ -24,6 +24,10 @@ pub(super) fn is_gray(data: &MetaData) -> bool {
 /// [`Error::Format`], [`Error::Size`].
 pub(super) fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
     let wrong = |error: exr::error::Error| Error::Format(format!("it cannot be read: {error}"));
+    let needed = size.iter().fold(PIXEL_BYTES, |bytes, side| bytes.saturating_mul(*side));
+    if needed > DECODED_LIMIT {
+        return Err(too_large(needed));
+    }
     let reader = exr::prelude::read().no_deep_data().largest_resolution_level();
     let reader = reader.all_channels().first_valid_layer().all_attributes();
     let image = reader.from_buffered(Cursor::new(content)).map_err(wrong)?;
