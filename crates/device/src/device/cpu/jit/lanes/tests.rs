@@ -44,10 +44,10 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     let fault = match stream.synchronize() {
         Ok(()) => None,
         Err(Error::Fault(fault)) => {
-            // The buffers lie elsewhere in each run.
-            let at = fault.access.map(|(address, bytes)| match address.checked_sub(b.address()) {
-                Some(offset) if offset < 1 << 30 => (offset, bytes),
-                _ => (address, bytes),
+            // The buffers lie elsewhere in each run, the addresses of other state spaces do not.
+            let at = fault.access.map(|(address, bytes)| {
+                let from_buffer = address.wrapping_sub(b.address()).cast_signed();
+                (if from_buffer.unsigned_abs() < 1 << 30 { from_buffer } else { address.cast_signed() }, bytes)
             });
             Some(format!("{:?} {:?} {:?} {at:?}", fault.kind, fault.block, fault.thread))
         }
