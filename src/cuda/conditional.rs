@@ -4,210 +4,32 @@
 //! `cuda::signature`, `cuda::host`.
 //!
 //! What files define that are not read is not known. So a branch is compiled, is not, is probably not (its macro is
-//! defined nowhere in sight), or may be. `cuda::expansion` expands macros.
+//! defined nowhere in sight), or may be. `cuda::expansion` expands the macros of conditions.
 
 mod condition;
 
-use std::{collections::BTreeMap, iter::Peekable, mem};
+use std::{iter::Peekable, mem};
 
-use self::condition::Condition;
-use super::lexer::{self, Kind, Lexer, Token};
+use super::{
+    lexer::{self, Kind, Lexer, Token},
+    macros::{self, Likely, Macros},
+};
 
-/// So many macros are known of a scene.
-const MOST_MACROS: usize = 1 << 16;
 /// So many conditional sections lie in one another; what lies deeper may be compiled.
 const DEEPEST: usize = 1000;
 
-/// Macros that NVRTC defines in every compilation.
-const PREDEFINED: [&str; 5] =
-    ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus", "WARPAINT"];
-
-/// How the names of macros begin that C's headers define, which are there without an include: limits of types,
-/// constants of mathematics.
-const OF_LIMITS: [&str; 25] = [
-    "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
-    "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",
-    "UINT16_", "INT32_", "UINT32_", "INT64_", "UINT64_",
-];
-/// And others of them.
-const OF_HEADERS: [&str; 11] = [
-    "NULL",
-    "NAN",
-    "INFINITY",
-    "HUGE_VAL",
-    "HUGE_VALF",
-    "assert",
-    "offsetof",
-    "RAND_MAX",
-    "EXIT_SUCCESS",
-    "EXIT_FAILURE",
-    "CLOCKS_PER_SEC",
-];
-
-/// What is known of the macros.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Macros {
-    known: BTreeMap<String, Macro>,
-    /// Whether files are included that may define any.
-    has_own_includes: bool,
-}
-
-/// What is known of a macro.
-#[derive(Clone, Debug, PartialEq)]
-enum Macro {
-    /// Defined as this text.
-    Defined(String),
-    /// Defined with parameters: `(a, b) a + b`.
-    Function(String),
-    Undefined,
-    /// One or the other.
-    Open,
-}
-
-/// Whether something holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Likely {
-    No,
-    /// As far as is known; an included file could have its say.
-    Hardly,
-    Open,
-    Yes,
-}
-
-impl Macros {
-    /// Those that options of the compiler define: values by name.
-    pub(crate) fn of_options(defines: &BTreeMap<String, String>) -> Self {
-        let defined =
-            |(name, value): (&String, &String)| (name.clone(), Macro::Defined(value.clone()));
-        let known = defines.iter().take(MOST_MACROS).map(defined);
-        Self { known: known.collect(), has_own_includes: false }
-    }
-
-    /// The first `most` tokens of what may well be compiled of `text`, whose macros are known from now on.
-    pub(crate) fn code<'s>(&mut self, text: &'s str, most: usize) -> Vec<Token<'s>> {
-        let mut found = Vec::new();
-        let mut pieces = Pieces::new(text, Likely::Yes, most);
-        while let Some((piece, here)) = pieces.next(self) {
-            match piece {
-                Piece::Code(tokens) if here > Likely::Hardly => found.extend(tokens),
-                Piece::Code(_) => {}
-                Piece::Include { quoted, .. } => self.has_own_includes |= quoted,
-            }
-        }
-        found
-    }
-
-    /// Notes that a file is included that cannot be read: it may define any macro.
-    pub(super) const fn include_unknown(&mut self) {
-        self.has_own_includes = true;
-    }
-
-    /// The macro `name`: its name, what it stands for, and whether it has parameters, which then come first, as in
-    /// `(a, b) a + b`.
-    pub(super) fn definition(&self, name: &str) -> Option<(&str, &str, bool)> {
-        let (name, known) = self.known.get_key_value(name)?;
-        match known {
-            Macro::Defined(text) => Some((name, text, false)),
-            Macro::Function(text) => Some((name, text, true)),
-            Macro::Undefined | Macro::Open => None,
+/// The first `most` tokens of what may well be compiled of `text`, whose macros are known from now on.
+pub(super) fn code<'s>(macros: &mut Macros, text: &'s str, most: usize) -> Vec<Token<'s>> {
+    let mut found = Vec::new();
+    let mut pieces = Pieces::new(text, Likely::Yes, most);
+    while let Some((piece, here)) = pieces.next(macros) {
+        match piece {
+            Piece::Code(tokens) if here > Likely::Hardly => found.extend(tokens),
+            Piece::Include { quoted: true, .. } => macros.include_unknown(),
+            Piece::Code(_) | Piece::Include { quoted: false, .. } => {}
         }
     }
-
-    /// Takes a preprocessor line into account, where what is `around` all sections is so likely; what it includes.
-    fn directive<'s>(
-        &mut self,
-        line: &str,
-        around: Likely,
-        sections: &mut Vec<Section>,
-    ) -> Option<Piece<'s>> {
-        let line = line.trim_start().trim_start_matches('#').trim_start();
-        let word = line.find(|c: char| !c.is_ascii_alphabetic()).map_or(line, |end| &line[..end]);
-        let rest = line[word.len()..].trim();
-        let here = compiled(sections, around);
-        match word {
-            "if" | "ifdef" | "ifndef" => sections.push(Section::new(here, self.holds(word, rest))),
-            "elif" | "elifdef" | "elifndef" => {
-                let holds = self.holds(&word[2..], rest);
-                sections.iter_mut().rev().take(1).for_each(|section| section.go_on(holds));
-            }
-            "else" => {
-                sections.iter_mut().rev().take(1).for_each(|section| section.go_on(Likely::Yes))
-            }
-            "endif" => {
-                sections.pop();
-            }
-            "define" => self.define(rest, here),
-            "undef" => self.set(rest, Macro::Undefined, here),
-            "include" if here > Likely::No => return included(rest),
-            _ => {}
-        }
-        None
-    }
-
-    fn define(&mut self, rest: &str, here: Likely) {
-        let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
-        let (name, value) = rest.split_at(end);
-        let text = value.trim().to_owned();
-        let is_function = value.starts_with('(');
-        let defined = if is_function { Macro::Function(text) } else { Macro::Defined(text) };
-        self.set(name, defined, here);
-    }
-
-    /// Notes what a directive says of a macro that is compiled so likely.
-    fn set(&mut self, name: &str, what: Macro, here: Likely) {
-        let room = self.known.len() < MOST_MACROS || self.known.contains_key(name);
-        if name.is_empty() || !room {
-            return;
-        }
-        match here {
-            Likely::Yes => self.known.insert(name.to_owned(), what),
-            Likely::Open | Likely::Hardly if self.known.get(name) != Some(&what) => {
-                self.known.insert(name.to_owned(), Macro::Open)
-            }
-            Likely::Open | Likely::Hardly | Likely::No => None,
-        };
-    }
-
-    /// Whether a condition holds.
-    fn holds(&self, word: &str, rest: &str) -> Likely {
-        let name = rest.split(|c: char| !is_of_name(c)).next().unwrap_or_default();
-        match word {
-            "ifdef" | "def" => self.is_defined(name),
-            "ifndef" | "ndef" => self.is_defined(name).negated(),
-            _ => Condition::new(self, rest).holds(),
-        }
-    }
-
-    fn is_defined(&self, name: &str) -> Likely {
-        match self.known.get(name) {
-            Some(Macro::Defined(_) | Macro::Function(_)) => Likely::Yes,
-            Some(Macro::Undefined) => Likely::No,
-            Some(Macro::Open) => Likely::Open,
-            None if PREDEFINED.contains(&name) => Likely::Yes,
-            // What begins so is the compiler's or CUDA's.
-            None if name.starts_with('_') || name.starts_with("CUDA") => Likely::Open,
-            None if OF_LIMITS.iter().any(|first| name.starts_with(first)) => Likely::Open,
-            None if OF_HEADERS.contains(&name) => Likely::Open,
-            None if self.has_own_includes => Likely::Open,
-            None => Likely::Hardly,
-        }
-    }
-
-    /// What macros without arguments are defined as.
-    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
-        let names = self.known.keys().map(String::as_str);
-        names.filter_map(|name| Some((name, self.value(name)?)))
-    }
-
-    /// What a macro without parameters is defined as.
-    fn value(&self, name: &str) -> Option<&str> {
-        self.definition(name).filter(|(.., is_function)| !is_function).map(|(_, value, _)| value)
-    }
-}
-
-/// Whether a letter can be one of a macro's name.
-fn is_of_name(letter: char) -> bool {
-    letter == '_' || letter.is_ascii_alphanumeric()
+    found
 }
 
 /// What a text is made of.
@@ -258,7 +80,7 @@ impl<'s> Pieces<'s> {
                     return Some(code);
                 }
                 let line = self.line();
-                if let Some(include) = macros.directive(&line, self.around, &mut self.sections) {
+                if let Some(include) = self.directive(&line, macros) {
                     return Some((include, here));
                 }
                 continue;
@@ -283,7 +105,35 @@ impl<'s> Pieces<'s> {
         (!code.is_empty()).then_some((Piece::Code(code), here))
     }
 
-    /// The directive that is here, to its line's end: a comment parts it.
+    /// Takes a preprocessor line into account; what it includes.
+    fn directive(&mut self, line: &str, macros: &mut Macros) -> Option<Piece<'s>> {
+        let line = line.trim_start().trim_start_matches('#').trim_start();
+        let word = line.find(|c: char| !c.is_ascii_alphabetic()).map_or(line, |end| &line[..end]);
+        let rest = line[word.len()..].trim();
+        let here = compiled(&self.sections, self.around);
+        match word {
+            "if" | "ifdef" | "ifndef" => {
+                self.sections.push(Section::new(here, holds(macros, word, rest)));
+            }
+            "elif" | "elifdef" | "elifndef" => self.go_on(holds(macros, &word[2..], rest)),
+            "else" => self.go_on(Likely::Yes),
+            "endif" => {
+                self.sections.pop();
+            }
+            "define" => macros.define(rest, here),
+            "undef" => macros.undefine(rest, here),
+            "include" if here > Likely::No => return included(rest),
+            _ => {}
+        }
+        None
+    }
+
+    /// Begins the next branch of the innermost section.
+    fn go_on(&mut self, holds: Likely) {
+        self.sections.iter_mut().rev().take(1).for_each(|section| section.go_on(holds));
+    }
+
+    /// The directive that is here, to its line's end: a comment parts it, and a backslash there joins the next line.
     fn line(&mut self) -> String {
         let mut line = String::new();
         // What an `#if 0` leaves out begins behind it.
@@ -296,19 +146,17 @@ impl<'s> Pieces<'s> {
         while let Some(token) = self.tokens.next_if(|token| !is_end(token)) {
             line.push_str(if token.kind == Kind::Comment { " " } else { token.text });
         }
-        line
+        line.replace("\\\r\n", "").replace("\\\n", "")
     }
 }
 
-impl Likely {
-    const fn negated(self) -> Self {
-        match self {
-            Self::No => Self::Yes,
-            // What hardly holds does not, as far as is known.
-            Self::Hardly => Self::Yes,
-            Self::Open => Self::Open,
-            Self::Yes => Self::No,
-        }
+/// Whether the condition of an `#if`, `#ifdef` or their kin holds.
+fn holds(macros: &Macros, word: &str, rest: &str) -> Likely {
+    let name = rest.split(|c: char| !macros::is_of_name(c)).next().unwrap_or_default();
+    match word {
+        "ifdef" | "def" => macros.is_defined(name),
+        "ifndef" | "ndef" => macros.is_defined(name).negated(),
+        _ => condition::holds(macros, rest),
     }
 }
 

@@ -12,8 +12,8 @@ use std::{borrow::Cow, collections::HashSet, mem, ops::Range, vec};
 
 use self::replacement::{Definition, Use};
 use super::{
-    conditional::Macros,
-    lexer::{Kind, Token},
+    lexer::{self, Kind, Token},
+    macros::Macros,
 };
 
 /// So many tokens are looked at for the macros that a scene uses, those of their definitions and of what they are
@@ -64,9 +64,31 @@ struct Item<'m> {
     is_itself: bool,
 }
 
+/// What the condition of an `#if` stands for, but for the names that `defined` asks for; `None` where more than `most`
+/// tokens would have to be looked at.
+pub(super) fn condition(macros: &Macros, text: &str, most: usize) -> Option<String> {
+    let tokens: Vec<Token<'_>> = lexer::code(text).take(most).collect();
+    let mut expander = Expander { in_condition: true, ..Expander::new(most) };
+    let mut made = Vec::new();
+    let mut stream = Stream::new(macros, &tokens, Vec::new());
+    while expander.take(1, 0) && stream.at < tokens.len() {
+        stream.run(&mut expander, &mut HashSet::new(), DEEPEST, &mut made);
+    }
+    expander.stopped_at.is_none().then(|| spelled(&made))
+}
+
+/// The text of `items`, with the blanks that stand between them.
+fn spelled(items: &[Item<'_>]) -> String {
+    items
+        .iter()
+        .fold(String::new(), |text, item| text + if item.spaced { " " } else { "" } + &item.text)
+}
+
 /// Expands the macros of texts, as long as there is room for what they make.
 pub(super) struct Expander {
     left: usize,
+    /// Whether names behind `defined` stay.
+    in_condition: bool,
     /// The texts of the tokens that were made.
     pub(super) texts: String,
     /// The first use that is not expanded because there is no room for it.
@@ -76,7 +98,7 @@ pub(super) struct Expander {
 impl Expander {
     /// With room for so many tokens.
     pub(super) fn new(left: usize) -> Self {
-        Self { left, texts: String::new(), stopped_at: None }
+        Self { left, in_condition: false, texts: String::new(), stopped_at: None }
     }
 
     /// What `tokens` stand for.
@@ -179,7 +201,8 @@ impl<'m> Stream<'m> {
         deep: usize,
         made: &mut Vec<Item<'m>>,
     ) {
-        let is_word = item.kind == Kind::Word && !item.is_itself;
+        let is_asked_for = expander.in_condition && follows_defined(made);
+        let is_word = item.kind == Kind::Word && !item.is_itself && !is_asked_for;
         let known = is_word.then(|| self.macros.definition(&item.text)).flatten();
         let Some((name, text, is_function)) = known else { return made.push(item) };
         if hidden.contains(name) {
@@ -265,6 +288,15 @@ impl<'m> Stream<'m> {
         found.push(argument);
         Err(found.into_iter().flatten().collect())
     }
+}
+
+/// Whether these end with `defined` or `defined(`.
+fn follows_defined(items: &[Item<'_>]) -> bool {
+    let before = match items {
+        [before @ .., last] if last.text == "(" => before,
+        all => all,
+    };
+    before.last().is_some_and(|item| item.text == "defined")
 }
 
 impl<'m> Item<'m> {

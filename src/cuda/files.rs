@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, mem};
 
 use super::{
-    conditional::{Likely, Macros, Piece, Pieces},
+    conditional::{Piece, Pieces},
     expansion::{self, Expanded, Expander},
     header,
+    macros::{Likely, Macros},
 };
 
 /// A file of a scene: its own, or one that is included.

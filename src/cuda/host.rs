@@ -27,8 +27,9 @@ use self::{
 pub(crate) use self::{left_out::LeftOut, shared::needed as needed_of_shared};
 use super::{
     brackets::Brackets,
-    conditional::Macros,
+    conditional,
     lexer::{self, Kind, Token},
+    macros::Macros,
     signature::with_marks,
 };
 
@@ -134,7 +135,7 @@ impl HostCode {
         left_out.extend(overloads(&code, &reader.functions));
         if !left_out.is_empty() {
             // Of helpers that a header has for other compilers alone (`#ifndef __CUDACC__`) nothing is told.
-            let compiled = Macros::default().code(text, MOST_TOKENS);
+            let compiled = conditional::code(&mut Macros::default(), text, MOST_TOKENS);
             let is_compiled = |one: &LeftOut| {
                 compiled.binary_search_by_key(&one.at, |token| token.offset).is_ok()
             };

@@ -17,22 +17,23 @@ mod files;
 mod header;
 pub(crate) mod host;
 pub(crate) mod lexer;
+mod macros;
 #[cfg(feature = "gl")]
 pub(crate) mod mangled;
 mod position;
 mod signature;
 mod structure;
 
-pub(crate) use self::{
-    conditional::Macros,
-    files::SourceFile,
-    position::Lines,
-    signature::{is_remark, scan_files},
-    structure::{Held, Member, Structures},
-};
 pub use self::{
     ctype::{CType, Pointee},
     header::{BuiltInHeader, headers},
     position::Position,
     signature::{KernelParameter, Signature, scan},
+};
+pub(crate) use self::{
+    files::SourceFile,
+    macros::Macros,
+    position::Lines,
+    signature::{is_remark, scan_files},
+    structure::{Held, Member, Structures},
 };

@@ -20,9 +20,9 @@ use self::scanner::{Brackets, Found, Scanner, after_attribute};
 pub(super) use self::scanner::{is_attribute, with_marks};
 use super::{
     CType, Lines, Position,
-    conditional::Macros,
     files::{self, SourceFile},
     lexer::{self, Kind, Token},
+    macros::Macros,
 };
 
 /// So many kernels are known of a scene, those of its includes counted: a large project has some hundreds.

@@ -10,6 +10,7 @@ use std::{
 use super::{
     CType, Macros, Pointee,
     brackets::Brackets,
+    conditional,
     lexer::{Kind, Token},
     signature::is_attribute,
 };
@@ -91,7 +92,7 @@ pub(crate) enum Held {
 impl Structures {
     /// Those of `text`, where `macros` are known from the compiler's options.
     pub(crate) fn of(mut macros: Macros, text: &str) -> Self {
-        let code = macros.code(text, MOST_TOKENS);
+        let code = conditional::code(&mut macros, text, MOST_TOKENS);
         let mut found = Self::default();
         for (name, value) in macros.values() {
             let words: Vec<&str> = value.split_whitespace().collect();

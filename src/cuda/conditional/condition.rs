@@ -1,21 +1,37 @@
 //! The value of an `#if`'s condition (ISO C++ 20, 15.2), where the macros in it have numbers.
 
-use super::{Likely, Macros};
-use crate::cuda::lexer::{self, Kind, Token};
+use crate::cuda::{
+    expansion,
+    lexer::{self, Kind, Token},
+    macros::{Likely, Macros},
+};
 
-/// So many bytes a condition has, those of its macros counted at each use.
-const MOST_BYTES: usize = 1000;
-/// So deep may parentheses and macros lie in one another.
+/// So many tokens are looked at for a condition, those of its macros counted at each use.
+const MOST_TOKENS: usize = 1000;
+/// So deep may parentheses lie in one another.
 const DEEPEST: usize = 32;
 
-/// A condition that is read.
-pub(super) struct Condition<'m> {
+/// Whether the condition `text` holds, where these macros are known.
+pub(super) fn holds(macros: &Macros, text: &str) -> Likely {
+    // What is too long has no value, and is not read.
+    let Some(text) = expansion::condition(macros, text, MOST_TOKENS) else { return Likely::Open };
+    let tokens = lexer::code(&text).collect();
+    let mut condition = Condition { macros, tokens, at: 0, depth: 0, guesses: false };
+    let value = condition.choice().filter(|_| condition.at == condition.tokens.len());
+    match (value, condition.guesses) {
+        (None, _) => Likely::Open,
+        (Some(0), false) => Likely::No,
+        (Some(0), true) => Likely::Hardly,
+        (Some(_), _) => Likely::Yes,
+    }
+}
+
+/// A condition that is read, its macros expanded.
+struct Condition<'m> {
     macros: &'m Macros,
     tokens: Vec<Token<'m>>,
     at: usize,
     depth: usize,
-    /// So many bytes of macros may still be read.
-    left: usize,
     /// Whether a macro that is defined nowhere in sight had its say.
     guesses: bool,
 }
@@ -35,35 +51,6 @@ const OPERATORS: [&[&str]; 10] = [
 ];
 
 impl<'m> Condition<'m> {
-    pub(super) fn new(macros: &'m Macros, text: &'m str) -> Self {
-        Self::within(macros, text, 0, MOST_BYTES)
-    }
-
-    fn within(macros: &'m Macros, text: &'m str, depth: usize, left: usize) -> Self {
-        let left = left.saturating_sub(text.len());
-        // What is too long has no value, and is not read.
-        let tokens = if left == 0 { Vec::new() } else { lexer::code(text).collect() };
-        Self { macros, tokens, at: 0, depth, left, guesses: false }
-    }
-
-    pub(super) fn holds(mut self) -> Likely {
-        let value = self.whole();
-        match (value, self.guesses) {
-            (None, _) => Likely::Open,
-            (Some(0), false) => Likely::No,
-            (Some(0), true) => Likely::Hardly,
-            (Some(_), _) => Likely::Yes,
-        }
-    }
-
-    /// The value of all tokens; `None` where the text was too long.
-    fn whole(&mut self) -> Option<i64> {
-        if self.left == 0 {
-            return None;
-        }
-        self.choice().filter(|_| self.at == self.tokens.len())
-    }
-
     fn text(&self, at: usize) -> &'m str {
         self.tokens.get(at).map_or("", |token| token.text)
     }
@@ -191,41 +178,17 @@ impl<'m> Condition<'m> {
         }
     }
 
-    /// The number of a macro; 0 of a name that is none.
+    /// The value of a name that no macro has replaced: 0, unless it stands for something that is not known.
     fn named(&mut self, name: &str) -> Option<i64> {
-        let Some(value) = self.macros.value(name) else {
-            return match self.macros.is_defined(name) {
-                // It is defined as something that is not known.
-                Likely::Yes => None,
-                likely @ (Likely::No | Likely::Hardly | Likely::Open) => self.answer(likely),
-            };
-        };
-        if self.depth >= DEEPEST {
-            return None;
+        if self.macros.definition(name).is_some() {
+            // It is a macro with parameters that was given none, or its own replacement.
+            return Some(0);
         }
-        let mut inner = Condition::within(self.macros, value, self.depth + 1, self.left);
-        // What stands around it binds the tokens of one that is no value by itself.
-        let value = if is_value(&inner.tokens) { inner.whole() } else { None };
-        self.left = inner.left;
-        self.guesses |= inner.guesses;
-        value
+        match self.macros.is_defined(name) {
+            Likely::Yes => None,
+            likely @ (Likely::No | Likely::Hardly | Likely::Open) => self.answer(likely),
+        }
     }
-}
-
-/// Whether these tokens are a value whatever stands around them: one token, one with a sign, or parentheses.
-fn is_value(tokens: &[Token<'_>]) -> bool {
-    let mut depth = 0_usize;
-    let closes = tokens.iter().position(|token| {
-        depth = match token.text {
-            "(" => depth + 1,
-            ")" => depth.saturating_sub(1),
-            _ => depth,
-        };
-        depth == 0
-    });
-    let is_group = tokens.first().is_some_and(|first| first.text == "(");
-    let is_signed = tokens.len() == 2 && matches!(tokens[0].text, "-" | "+" | "!" | "~");
-    tokens.len() == 1 || is_signed || is_group && closes == Some(tokens.len() - 1)
 }
 
 /// A number as C writes it, with its suffix; none that makes what it is computed with unsigned.

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::cuda::files::{self, FileCode, SourceFile};
 
@@ -49,7 +51,33 @@ fn what_others_define_may_be_either() {
     check("#if __CUDA_ARCH__ >= 800\na\n#else\nb\n#endif", &[], "a b", None);
     check("#if CUDART_VERSION >= 12000\na\n#endif", &[], "a", None);
     check("#if __has_include(<a.h>)\na\n#endif", &[], "a", None);
-    check("#define F(x) x\n#if F(0)\na\n#endif", &[], "a", None);
+}
+
+/// GCC's preprocessor gives each the same.
+#[test]
+fn macros_in_conditions_are_expanded() {
+    for (before, condition, holds) in [
+        // What stands around a macro binds its tokens.
+        ("#define A 1+1", "A*2 == 3", true),
+        ("#define A (1+1)", "A*2 == 4", true),
+        ("#define A >= 2", "3 A", true),
+        ("#define A -1", "-A == 1", true),
+        ("#define F(x) x", "F(0)", false),
+        ("#define F(x, y) (x * 100 + y)", "F(12, 4) >= 1204", true),
+        ("#define F(x) x", "F == 0", true),
+        ("#define F(x) G(x, 1)\n#define G(x, y) x##y", "F(4) == 41", true),
+        ("#define A B\n#define B A", "A == 0", true),
+        // What `defined` asks for stays.
+        ("#define X 1\n#define HAS (defined(X) && !defined(Y))", "HAS", true),
+        ("#define X\n#define HAS defined X", "HAS && defined(X) && defined X", true),
+        ("#define X Y\n#define Y 2", "defined(X) && X == 2", true),
+        // A backslash at a line's end joins what is around it.
+        ("#define A\\\n1 3", "A1 == 3", true),
+        ("#define A1 3", "A\\\r\n1 == 3", true),
+    ] {
+        let kept = if holds { "a" } else { "b" };
+        check(&format!("{before}\n#if {condition}\na\n#else\nb\n#endif"), &[], kept, None);
+    }
 }
 
 #[test]

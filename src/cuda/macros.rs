@@ -1,0 +1,165 @@
+//! The macros that are known where a text is read, and how likely each is defined.
+//!
+//! What files define that are not read is not known: so a macro is defined, is not, is probably not (it is defined nowhere
+//! in sight), or may be.
+
+use std::collections::BTreeMap;
+
+/// So many macros are known of a scene.
+const MOST_MACROS: usize = 1 << 16;
+
+/// Macros that NVRTC defines in every compilation.
+const PREDEFINED: [&str; 5] =
+    ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus", "WARPAINT"];
+
+/// How the names of macros begin that C's headers define, which are there without an include: limits of types,
+/// constants of mathematics.
+const OF_LIMITS: [&str; 25] = [
+    "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
+    "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",
+    "UINT16_", "INT32_", "UINT32_", "INT64_", "UINT64_",
+];
+/// And others of them.
+const OF_HEADERS: [&str; 11] = [
+    "NULL",
+    "NAN",
+    "INFINITY",
+    "HUGE_VAL",
+    "HUGE_VALF",
+    "assert",
+    "offsetof",
+    "RAND_MAX",
+    "EXIT_SUCCESS",
+    "EXIT_FAILURE",
+    "CLOCKS_PER_SEC",
+];
+
+/// What is known of the macros.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Macros {
+    known: BTreeMap<String, Macro>,
+    /// Whether files are included that may define any.
+    has_own_includes: bool,
+}
+
+/// What is known of a macro.
+#[derive(Clone, Debug, PartialEq)]
+enum Macro {
+    /// Defined as this text.
+    Defined(String),
+    /// Defined with parameters: `(a, b) a + b`.
+    Function(String),
+    Undefined,
+    /// One or the other.
+    Open,
+}
+
+/// Whether something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likely {
+    No,
+    /// As far as is known; an included file could have its say.
+    Hardly,
+    Open,
+    Yes,
+}
+
+impl Macros {
+    /// Those that options of the compiler define: values by name.
+    pub(crate) fn of_options(defines: &BTreeMap<String, String>) -> Self {
+        let defined =
+            |(name, value): (&String, &String)| (name.clone(), Macro::Defined(value.clone()));
+        let known = defines.iter().take(MOST_MACROS).map(defined);
+        Self { known: known.collect(), has_own_includes: false }
+    }
+
+    /// Notes that a file is included that cannot be read: it may define any macro.
+    pub(super) const fn include_unknown(&mut self) {
+        self.has_own_includes = true;
+    }
+
+    /// The macro `name`: its name, what it stands for, and whether it has parameters, which then come first, as in
+    /// `(a, b) a + b`.
+    pub(super) fn definition(&self, name: &str) -> Option<(&str, &str, bool)> {
+        let (name, known) = self.known.get_key_value(name)?;
+        match known {
+            Macro::Defined(text) => Some((name, text, false)),
+            Macro::Function(text) => Some((name, text, true)),
+            Macro::Undefined | Macro::Open => None,
+        }
+    }
+
+    /// Notes what is defined by a directive: a name, and what it stands for.
+    pub(super) fn define(&mut self, rest: &str, here: Likely) {
+        let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
+        let (name, value) = rest.split_at(end);
+        let text = value.trim().to_owned();
+        let is_function = value.starts_with('(');
+        let defined = if is_function { Macro::Function(text) } else { Macro::Defined(text) };
+        self.set(name, defined, here);
+    }
+
+    /// Notes what a directive says of a macro that is compiled so likely.
+    fn set(&mut self, name: &str, what: Macro, here: Likely) {
+        let room = self.known.len() < MOST_MACROS || self.known.contains_key(name);
+        if name.is_empty() || !room {
+            return;
+        }
+        match here {
+            Likely::Yes => self.known.insert(name.to_owned(), what),
+            Likely::Open | Likely::Hardly if self.known.get(name) != Some(&what) => {
+                self.known.insert(name.to_owned(), Macro::Open)
+            }
+            Likely::Open | Likely::Hardly | Likely::No => None,
+        };
+    }
+
+    /// Notes that a directive that is compiled so likely undefines `name`.
+    pub(super) fn undefine(&mut self, name: &str, here: Likely) {
+        self.set(name, Macro::Undefined, here);
+    }
+
+    /// Whether `name` is one.
+    pub(super) fn is_defined(&self, name: &str) -> Likely {
+        match self.known.get(name) {
+            Some(Macro::Defined(_) | Macro::Function(_)) => Likely::Yes,
+            Some(Macro::Undefined) => Likely::No,
+            Some(Macro::Open) => Likely::Open,
+            None if PREDEFINED.contains(&name) => Likely::Yes,
+            // What begins so is the compiler's or CUDA's.
+            None if name.starts_with('_') || name.starts_with("CUDA") => Likely::Open,
+            None if OF_LIMITS.iter().any(|first| name.starts_with(first)) => Likely::Open,
+            None if OF_HEADERS.contains(&name) => Likely::Open,
+            None if self.has_own_includes => Likely::Open,
+            None => Likely::Hardly,
+        }
+    }
+
+    /// What macros without arguments are defined as.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.known.keys().map(String::as_str);
+        names.filter_map(|name| Some((name, self.value(name)?)))
+    }
+
+    /// What a macro without parameters is defined as.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.definition(name).filter(|(.., is_function)| !is_function).map(|(_, value, _)| value)
+    }
+}
+
+impl Likely {
+    pub(super) const fn negated(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            // What hardly holds does not, as far as is known.
+            Self::Hardly => Self::Yes,
+            Self::Open => Self::Open,
+            Self::Yes => Self::No,
+        }
+    }
+}
+
+/// Whether a letter can be one of a macro's name.
+pub(super) fn is_of_name(letter: char) -> bool {
+    letter == '_' || letter.is_ascii_alphanumeric()
+}
