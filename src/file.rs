@@ -13,7 +13,7 @@ mod stamp;
 use std::{
     fs, io,
     io::{Read, Write},
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -29,9 +29,11 @@ pub(crate) use stamp::Stamp;
 pub(crate) const SOURCE_LIMIT: u64 = 64 << 20;
 
 /// Whether `name` can lie below a folder: it is neither absolute nor does it have a `..` in it.
+#[cfg(feature = "gl")]
 pub(crate) fn stays_below(name: &Path) -> bool {
     let mut components = name.components();
-    components.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    components
+        .all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
         && name.file_name().is_some()
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::lexer;
 use crate::element::Element;
 
 /// The type of a kernel parameter, as far as packing an argument needs it.
@@ -98,8 +97,9 @@ impl CType {
     }
 
     /// The type that `text` spells.
+    #[cfg(feature = "gl")]
     pub(crate) fn parse(text: &str) -> Self {
-        let words: Vec<&str> = lexer::code(text).map(|token| token.text).collect();
+        let words: Vec<&str> = super::lexer::code(text).map(|token| token.text).collect();
         Self::from_words(&words)
     }
 

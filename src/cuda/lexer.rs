@@ -306,6 +306,7 @@ fn raw_string(text: &str) -> usize {
 }
 
 /// The words as one text, with a blank only between two that would be read as one: `scale<unsigned int,4>`.
+#[cfg(feature = "gl")]
 pub(crate) fn joined<'t>(words: impl IntoIterator<Item = &'t str>) -> String {
     let is_of_word = |c: char| c == '_' || c.is_alphanumeric();
     let mut text = String::new();

@@ -66,6 +66,7 @@ pub(super) enum Likely {
 
 impl Macros {
     /// Those that options of the compiler define: values by name.
+    #[cfg(feature = "gl")]
     pub(crate) fn of_options(defines: &BTreeMap<String, String>) -> Self {
         let defined =
             |(name, value): (&String, &String)| (name.clone(), Macro::Defined(value.clone()));
@@ -136,12 +137,14 @@ impl Macros {
     }
 
     /// What macros without arguments are defined as.
+    #[cfg(feature = "gl")]
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.known.keys().map(String::as_str);
         names.filter_map(|name| Some((name, self.value(name)?)))
     }
 
     /// What a macro without parameters is defined as.
+    #[cfg(feature = "gl")]
     fn value(&self, name: &str) -> Option<&str> {
         self.definition(name).filter(|(.., is_function)| !is_function).map(|(_, value, _)| value)
     }

@@ -22,18 +22,20 @@ mod macros;
 pub(crate) mod mangled;
 mod position;
 mod signature;
+#[cfg(feature = "gl")]
 mod structure;
 
+pub(crate) use self::position::Lines;
 pub use self::{
     ctype::{CType, Pointee},
     header::{BuiltInHeader, headers},
     position::Position,
     signature::{KernelParameter, Signature, scan},
 };
+#[cfg(feature = "gl")]
 pub(crate) use self::{
     files::SourceFile,
     macros::Macros,
-    position::Lines,
     signature::{is_remark, scan_files},
     structure::{Held, Member, Structures},
 };

@@ -32,6 +32,7 @@ impl<'s> Lines<'s> {
     }
 
     /// The text from the byte at `offset` on.
+    #[cfg(feature = "gl")]
     pub fn from(&self, offset: usize) -> &'s str {
         self.text.get(offset..).unwrap_or_default()
     }

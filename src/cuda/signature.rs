@@ -106,6 +106,7 @@ pub(crate) struct Scan {
 }
 
 /// Whether this is what [`Scan::remarks`] says.
+#[cfg(feature = "gl")]
 pub(crate) fn is_remark(text: &str) -> bool {
     matches!(text, LEFT_OUT | NOT_EXPANDED)
 }
