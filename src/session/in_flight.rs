@@ -8,15 +8,16 @@ use std::{
 
 use super::{
     Error, Phase, Reset, Session,
+    history::History,
     launch::{Launcher, Queue, Stopped, rest},
     program::Program,
     seek::Shown,
     snapshot::Moment,
 };
 use crate::{
-    device::{self, DeviceKind},
+    device::{self, DeviceKind, Stream},
     scene::{Entry, Inputs, When},
-    state::{Checkpoint, Extent, State, extents, linear},
+    state::{Borrowed, Checkpoint, Extent, State, extents, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -71,6 +72,34 @@ pub(super) enum Work {
 }
 
 impl Work {
+    /// Puts on `stream` what comes before its passes. The copy of the state that a step begins with, where the past
+    /// takes one.
+    ///
+    /// # Errors
+    /// The device's.
+    fn begin(
+        &self,
+        program: &Program,
+        (history, shown): (Option<&mut History>, Shown),
+        (borrowed, inputs): (&mut [Borrowed<'_>], &Inputs),
+        stream: &Stream,
+    ) -> Result<Option<Checkpoint>, Error> {
+        match (self, history) {
+            (Self::Reset(reset), _) => program.restore(reset, borrowed, stream)?,
+            (Self::Again(Again { from: Some(from), .. }), history) => {
+                let source = history.as_ref().and_then(|history| history.source(*from));
+                if let Some(source) = source {
+                    program.go_back_to(source.checkpoint, borrowed, stream)?;
+                }
+            }
+            (Self::Step, Some(history)) if shown == Shown::Present => {
+                return history.copy(program, borrowed, inputs, stream);
+            }
+            (Self::Step | Self::Again(Again { from: None, .. }) | Self::Statistics, _) => {}
+        }
+        Ok(None)
+    }
+
     /// The passes that it consists of.
     fn when(&self) -> Option<When> {
         match self {
@@ -239,22 +268,9 @@ impl Session {
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
         in_flight.stopped = resources.write(stream, |borrowed| -> Result<_, Error> {
-            match work {
-                Work::Reset(reset) => program.restore(reset, borrowed, stream)?,
-                Work::Again(Again { from: Some(from), .. }) => {
-                    let source = history.as_ref().and_then(|history| history.source(*from));
-                    if let Some(source) = source {
-                        program.go_back_to(source.checkpoint, borrowed, stream)?;
-                    }
-                }
-                Work::Step => {
-                    let history = history.as_mut().filter(|_| *shown == Shown::Present);
-                    if let Some(history) = history {
-                        in_flight.copy = history.copy(program, borrowed, inputs, stream)?;
-                    }
-                }
-                Work::Again(Again { from: None, .. }) | Work::Statistics => {}
-            }
+            let history = history.as_mut();
+            in_flight.copy =
+                work.begin(program, (history, *shown), (&mut *borrowed, inputs), stream)?;
             in_flight.extents = extents(borrowed);
             stopwatch.restart();
             stopwatch.mark(device, stream)?;

@@ -223,19 +223,7 @@ impl<'t, 's> Reader<'t, 's> {
                 end
             }
             End::Brace(open) if head.is_class && head.function.is_none() => {
-                let before = self.found.len();
-                let whole = start..self.brackets.after(open).unwrap_or(self.code.len());
-                self.classes.push((self.class_name(at..open), whole));
-                let inside = self.inside(open, true);
-                self.classes.pop();
-                let end = self.behind_semicolon(inside);
-                let has_marks =
-                    self.code[start..end].iter().any(|token| self.marks.has(token.text));
-                if !has_marks {
-                    // The class goes as a whole, or its members do.
-                    self.leave_open_at(before, start..end);
-                }
-                end
+                self.class(start, at..open)
             }
             End::Brace(open) if head.function.is_some() => match self.brackets.after(open) {
                 Some(end) => {
@@ -260,21 +248,42 @@ impl<'t, 's> Reader<'t, 's> {
             }
             End::Semicolon | End::Equals | End::Brace(_) => {
                 let end = self.behind_semicolon(at);
-                let device_may_have = head.is_constant || head.is_constant_expression;
-                if is_type || in_class || head.is_class || device_may_have || head.words < 2 {
-                    self.leave_open(start..end);
-                    let is_constant = head.is_constant && !(is_type || in_class || head.is_marked);
-                    if let Some(last) = self.found.last_mut().filter(|_| is_constant) {
-                        last.constant = constant(&self.code[start..end]).map(|at| start + at);
-                    }
-                } else if self.is_of_texture(start..end) {
-                    // That there is no such thing any more is for the compiler to say.
-                    self.leave_open(start..end);
-                } else if !head.is_marked {
-                    self.host(start..end, "", false);
-                }
+                self.variable(start..end, &head, is_type || in_class);
                 end
             }
+        }
+    }
+
+    /// Reads a class, whose members stand between braces; `head` is what stands before them.
+    fn class(&mut self, start: usize, head: Range<usize>) -> usize {
+        let (before, open) = (self.found.len(), head.end);
+        let whole = start..self.brackets.after(open).unwrap_or(self.code.len());
+        self.classes.push((self.class_name(head), whole));
+        let inside = self.inside(open, true);
+        self.classes.pop();
+        let end = self.behind_semicolon(inside);
+        if !self.code[start..end].iter().any(|token| self.marks.has(token.text)) {
+            // The class goes as a whole, or its members do.
+            self.leave_open_at(before, start..end);
+        }
+        end
+    }
+
+    /// Takes a variable, or a type, or a member that is none.
+    fn variable(&mut self, tokens: Range<usize>, head: &Head<'s>, is_no_variable: bool) {
+        let device_may_have = head.is_constant || head.is_constant_expression;
+        if is_no_variable || head.is_class || device_may_have || head.words < 2 {
+            self.leave_open(tokens.clone());
+            let is_constant = head.is_constant && !(is_no_variable || head.is_marked);
+            if let Some(last) = self.found.last_mut().filter(|_| is_constant) {
+                let start = tokens.start;
+                last.constant = constant(&self.code[tokens]).map(|at| start + at);
+            }
+        } else if self.is_of_texture(tokens.clone()) {
+            // That there is no such thing any more is for the compiler to say.
+            self.leave_open(tokens);
+        } else if !head.is_marked {
+            self.host(tokens, "", false);
         }
     }
 
