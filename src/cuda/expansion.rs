@@ -229,7 +229,7 @@ impl<'m> Stream<'m> {
         }
         let most = expander.left;
         let mut meant = |argument: &[Item<'m>]| {
-            if deep == 0 || !expander.take(argument.len(), item.offset) {
+            if deep == 0 || !expander.take(room_of(argument), item.offset) {
                 return argument.to_vec();
             }
             let mut stream = Stream::new(self.macros, &[], argument.to_vec());
@@ -239,8 +239,8 @@ impl<'m> Stream<'m> {
         };
         let at = Use { offset: item.offset, spaced: item.spaced };
         let items = definition.replaced(&arguments, (at, most), &mut meant);
-        // What arguments are put in more than once may be long.
-        if expander.take(items.len(), item.offset) {
+        // What arguments are put in more than once may be long, and so may what is pasted of them.
+        if expander.take(room_of(&items), item.offset) {
             hidden.insert(name);
             self.open.push((name, items.into_iter()));
         } else {
@@ -266,7 +266,7 @@ impl<'m> Stream<'m> {
     ) -> Result<Vec<Vec<Item<'m>>>, Vec<Item<'m>>> {
         let (mut found, mut argument, mut depth) = (Vec::new(), Vec::new(), 0_usize);
         while let Some(item) = self.next(hidden) {
-            let is_room = expander.take(1, item.offset);
+            let is_room = expander.take(item.room(), item.offset);
             match &*item.text {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
@@ -299,7 +299,17 @@ fn follows_defined(items: &[Item<'_>]) -> bool {
     before.last().is_some_and(|item| item.text == "defined")
 }
 
+/// What all of `items` take of the room for tokens.
+fn room_of(items: &[Item<'_>]) -> usize {
+    items.iter().map(Item::room).sum()
+}
+
 impl<'m> Item<'m> {
+    /// What it takes of the room for tokens: macros can paste one of any length.
+    fn room(&self) -> usize {
+        1 + self.text.len() / BYTES
+    }
+
     /// The token at `at`.
     fn of(tokens: &[Token<'m>], at: usize) -> Option<Self> {
         let token = tokens.get(at)?;

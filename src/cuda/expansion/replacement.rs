@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Item;
+use super::{Item, room_of};
 use crate::cuda::lexer::{self, Kind, Token};
 
 /// A macro's definition.
@@ -89,8 +89,8 @@ impl<'m> Definition<'m> {
         given
     }
 
-    /// What stands for a use with these `arguments`, of which `meant` expands the macros; of more than `most` tokens
-    /// a part.
+    /// What stands for a use with these `arguments`, of which `meant` expands the macros; of what takes more room than
+    /// `most` a part.
     pub(super) fn replaced(
         &self,
         arguments: &[Vec<Item<'m>>],
@@ -101,7 +101,7 @@ impl<'m> Definition<'m> {
         let mut expanded: Vec<Option<Vec<Item<'m>>>> = vec![None; arguments.len()];
         let mut found = Replacement::default();
         let mut next = 0;
-        while let Some(token) = body.get(next).filter(|_| found.items.len() <= most) {
+        while let Some(token) = body.get(next).filter(|_| found.room <= most) {
             let place = next;
             let part = self.part(&body, next);
             next += if matches!(part, Part::Spelled(_)) { 2 } else { 1 };
@@ -122,6 +122,7 @@ impl<'m> Definition<'m> {
                     expanded[index].get_or_insert_with(|| meant(&arguments[index])).clone()
                 }
             };
+            found.room += room_of(&items);
             found.add(items, spaced);
         }
         found.items
@@ -186,6 +187,8 @@ impl<'m> Definition<'m> {
 #[derive(Default)]
 struct Replacement<'m> {
     items: Vec<Item<'m>>,
+    /// What all that was added takes of the room for tokens.
+    room: usize,
     /// Whether what comes next is pasted to what is there.
     pastes: bool,
     /// Whether what came last was an argument without tokens.

@@ -104,6 +104,11 @@ fn what_macros_make_has_a_limit() {
     };
     let nested =
         |text: &str| format!("#define f(x) {text}\n{}1{}", "f(".repeat(60), ")".repeat(60));
+    // Few tokens, but of any length.
+    let spelled = |text: &str| {
+        let (open, close) = ("D(".repeat(60), ")".repeat(60));
+        format!("#define C(a) {text}\n#define D(a) C(a)\n{open}x{close}")
+    };
     let body = "x ".repeat(1 << 18);
     for text in [
         doubled("1"),
@@ -114,12 +119,16 @@ fn what_macros_make_has_a_limit() {
         format!("#define f(x) x\n{}", "f(".repeat(1 << 18)),
         format!("#define n {body}\n{}", "n ".repeat(1 << 12)),
         format!("#define n {}\n{}", "1".repeat(1 << 20), "n ".repeat(1 << 12)),
+        spelled("a##a"),
+        spelled("#a #a"),
     ] {
         let started = std::time::Instant::now();
         let (tokens, is_whole) = expanded(&text);
         let name = &text[..text.len().min(60)];
         assert!(tokens.len() <= text.len() + 2 * MOST_TOKENS, "{name}: {}", tokens.len());
         assert!(!is_whole || text.contains("f(f("), "{name}");
+        let letters: usize = tokens.iter().map(String::len).sum();
+        assert!(letters <= text.len() + 20 * MOST_TOKENS, "{name}: {letters}");
         assert!(started.elapsed().as_secs() < 30, "{name}: {:?}", started.elapsed());
     }
 }
