@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Session, Variant, export::Exportable, snapshot::Moment};
 use crate::scene::{Parameter, Value};
 
@@ -9,7 +11,7 @@ use crate::scene::{Parameter, Value};
 ///
 /// Parameters go by their names: one that a text lacks, which was compiled meanwhile, and one that takes no such value
 /// there, is left alone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Give a parameter a value, from the next step on.
     SetParameter(String, Value),
@@ -31,6 +33,8 @@ pub enum Command {
     StartComparison(Variant),
     /// End that.
     StopComparison,
+    /// What an edit brought is no other name for what it took away: see [`Renamed`](super::Renamed).
+    ForgetRename,
 }
 
 impl Session {
@@ -50,6 +54,7 @@ impl Session {
             Command::Export(what, path) => self.start_export(*what, path.clone()),
             Command::StartComparison(variant) => _ = self.start_comparison(variant.clone()),
             Command::StopComparison => self.stop_comparison(),
+            Command::ForgetRename => self.forget_rename(),
         }
     }
 

@@ -9,7 +9,12 @@ use std::{
     thread,
 };
 
-use super::{Error, Reset, Session, in_flight::is_reset_for, program::Program};
+use super::{
+    Error, Moment, Reset, Session,
+    in_flight::is_reset_for,
+    program::Program,
+    rename::{Rename, likely_rename},
+};
 use crate::{
     data::Found,
     device::Readback,
@@ -25,15 +30,17 @@ pub(super) const NO_FIELDS: &str = "those of base classes, of unions, bit fields
 pub(super) struct Migration {
     program: Arc<Program>,
     carried: Vec<Carried>,
+    /// What the program has by another name, perhaps: that is asked, and it does not go on by itself.
+    leaving: Option<(Carried, Moment)>,
     stage: Stage,
 }
 
 /// A resource whose content goes on.
-struct Carried {
+pub(super) struct Carried {
     /// As it was.
-    old: scene::Resource,
+    pub(super) old: scene::Resource,
     /// As it is called now.
-    name: String,
+    pub(super) name: String,
     /// What it held, once that is known.
     content: Option<Vec<u8>>,
 }
@@ -86,22 +93,41 @@ impl Session {
     /// Begins to carry contents over to `program`, where it has resources in other layouts. Says whether it does.
     pub(super) fn begin_migration(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
         self.remark_on_renames(program);
-        let kept = self.migration.take().map_or_else(Vec::new, |before| before.carried);
+        let mut kept = self.migration.take().map_or_else(Vec::new, |before| before.carried);
+        if self.reset == Reset::All {
+            self.forget_rename();
+            return Ok(false);
+        }
+        kept.extend(self.take_rename(program));
         let carried = self.carried(program, kept);
-        if carried.is_empty() || self.reset == Reset::All {
+        let leaving = self.leaving(program);
+        if carried.is_empty() && leaving.is_none() {
             return Ok(false);
         }
         self.keep_present()?;
         self.remark_on_members(&carried, program);
         let stream = &self.stream;
         let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
-            let unknown = carried.iter().filter(|(_, carried)| carried.content.is_none());
+            let unknown = carried.iter().chain(&leaving).filter(|(_, of)| of.content.is_none());
             unknown.map(|(id, _)| Ok(stream.download(borrowed[id.0].region())?)).collect()
         })?;
         let carried = carried.into_iter().map(|(_, carried)| carried).collect();
+        let at = self.moment();
+        let leaving = leaving.map(|(_, carried)| (carried, at));
         let (program, stage) = (program.clone(), Stage::Reading(reading));
-        self.migration = Some(Migration { program, carried, stage });
+        self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(true)
+    }
+
+    /// The resource that `program` may have by another name, with its present place.
+    fn leaving(&self, program: &Program) -> Option<(scene::ResourceId, Carried)> {
+        if self.reset != Reset::None {
+            return None; // it holds nothing that was wanted
+        }
+        let before = &self.program.as_ref()?.scene.manifest;
+        let (old, name) = likely_rename(before, &program.scene.manifest)?;
+        let id = before.find_resource(&old.name)?;
+        Some((id, Carried { old: old.clone(), name: name.to_owned(), content: None }))
     }
 
     /// Says where an edit renames a resource to one that was there already, whose content goes on instead.
@@ -203,17 +229,25 @@ impl Session {
 
     /// Does what can be done of it now, without waiting. Not while something is under way.
     pub(super) fn go_on_migrating(&mut self) -> Result<(), Error> {
-        let Some(Migration { program, mut carried, stage }) = self.migration.take() else {
+        let Some(Migration { program, mut carried, mut leaving, stage }) = self.migration.take()
+        else {
             return Ok(());
         };
         let stage = match stage {
             Stage::Reading(reading) if are_ready(&reading)? => {
-                let unknown = carried.iter_mut().filter(|carried| carried.content.is_none());
+                let all = carried.iter_mut().chain(leaving.as_mut().map(|(carried, _)| carried));
+                let unknown = all.filter(|carried| carried.content.is_none());
                 for (carried, readback) in unknown.zip(reading) {
                     carried.content = Some(readback.wait()?);
                 }
                 if !self.adopt(&program)? {
                     return Ok(()); // it does not fit; the old one goes on
+                }
+                if let Some((carried, at)) = leaving.take() {
+                    self.rename = Some(Rename { carried, at });
+                }
+                if carried.is_empty() {
+                    return Ok(());
                 }
                 Stage::Resetting
             }
@@ -232,7 +266,7 @@ impl Session {
             },
             unchanged @ (Stage::Reading(_) | Stage::Resetting | Stage::Filling(_)) => unchanged,
         };
-        self.migration = Some(Migration { program, carried, stage });
+        self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(())
     }
 

@@ -39,6 +39,7 @@ mod options;
 mod playback;
 mod plots;
 mod program;
+mod rename;
 mod reset;
 mod run;
 mod run_files;
@@ -103,6 +104,7 @@ use in_flight::InFlight;
 use migration::Migration;
 use plots::Plots;
 use program::Program;
+use rename::Rename;
 use reset::Reset;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
@@ -132,6 +134,8 @@ pub struct Session {
     candidate: Option<Arc<Program>>,
     /// What an edit carries over to other layouts.
     migration: Option<Migration>,
+    /// What an edit may have given another name.
+    rename: Option<Rename>,
     /// Replaced while a step ran: to unload them waits for it.
     retired: Vec<Arc<Program>>,
     compile: CompileState,
@@ -239,6 +243,7 @@ impl Session {
             latest: None,
             candidate: None,
             migration: None,
+            rename: None,
             retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),

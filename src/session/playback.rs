@@ -27,6 +27,7 @@ impl Session {
     pub fn reset(&mut self) {
         self.leave_past();
         self.abandon_migration();
+        self.forget_rename();
         self.reset = Reset::All;
         self.fault = None;
     }

@@ -58,6 +58,25 @@ pub struct Snapshot {
     /// What the checker found since the session was opened, where its launches are watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Diagnostic>,
+    /// What the last edit may have given another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<Renamed>,
+}
+
+/// A resource that an edit took away, and one of the same type that it brought.
+///
+/// That it is the same says `was` in the manifest (see `docs/scenes.md`): what the old one held goes on then, as it was
+/// at the moment of the edit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Renamed {
+    /// The name of the one that is gone.
+    pub from: String,
+    /// The name of the one that came.
+    pub to: String,
+    /// The line on which that is declared.
+    pub line: u32,
+    /// The last moment at which there was the old one.
+    pub at: Moment,
 }
 
 /// The accesses of guarded kernels.

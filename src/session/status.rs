@@ -37,6 +37,7 @@ impl Session {
             compile: self.compile.clone(),
             fault: self.fault.clone(),
             findings: self.findings(),
+            renamed: self.renamed(),
         }
     }
 

@@ -6,7 +6,7 @@ use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     interop::Interop,
-    session::{Moment, Options, Past, Session},
+    session::{Command, Moment, Options, Past, Session},
 };
 
 /// A scene with this table, whose resource `a` is filled by a reset pass with `fill` and changed by `step`.
@@ -146,6 +146,119 @@ fn a_renamed_resource_goes_on_and_so_does_a_buffer_that_becomes_an_array() {
     assert_eq!(warnings(&mut session, &both("")), 0, "`a` is new, and `b` is what it was");
     assert_eq!(warnings(&mut session, &both("was = \"b\"\n")), 1);
     assert_eq!(warnings(&mut session, &format!("{}// again\n", both("was = \"b\"\n"))), 0);
+}
+
+/// The scene with two arrays of one type, `m` and another one by this name, both of which count steps.
+fn counting(name: &str) -> String {
+    let m = "[array.m]\ntype = \"int\"\ncount = 2\n";
+    scene(
+        &format!("{m}{}", array("int", 2)),
+        "int *a, int *m",
+        "a[i] = i;",
+        "a[i] += 10; m[i] += 1;",
+    )
+    .replace("[array.a]", &format!("[array.{name}]"))
+    .replace("over = \"a\"", &format!("over = \"{name}\""))
+    .replace("int *a,", &format!("int *{name},"))
+    .replace("a_count", &format!("{name}_count"))
+    .replace("a[i]", &format!("{name}[i]"))
+}
+
+#[test]
+fn what_may_have_been_renamed_is_offered_and_goes_on_from_the_edit() {
+    let mut session = open(&counting("a"));
+    session.run_steps(3, |_| {}).unwrap();
+    let renamed = counting("b");
+    session.set_source(renamed.clone());
+    ready(&mut session);
+    let at = Moment { step: 3, ..session.snapshot().timeline.unwrap().shown };
+    for _ in 0..2 {
+        let offered = session.snapshot().renamed.unwrap();
+        assert_eq!((offered.from.as_str(), offered.to.as_str(), offered.at), ("a", "b", at));
+        assert!(renamed.lines().nth(offered.line as usize - 1).unwrap().contains("[array.b]"));
+        session.run_steps(2, |_| {}).unwrap();
+    }
+    assert_eq!(read_ints(&mut session, "b"), [40, 41], "it begins anew until somebody says so");
+    assert_eq!(read_ints(&mut session, "m"), [7, 7]);
+    // What a user who says so has done for him.
+    session.apply(&Command::Seek(at));
+    session.finish_seeking().unwrap();
+    session.set_source(renamed.replace("[array.b]\n", "[array.b]\nwas = \"a\"\n"));
+    ready(&mut session);
+    session.run_steps(0, |_| {}).unwrap();
+    assert_eq!(session.clock().step, 3);
+    assert_eq!(read_ints(&mut session, "b"), [30, 31]);
+    assert_eq!(read_ints(&mut session, "m"), [3, 3]);
+    assert_eq!(session.snapshot().renamed, None);
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(
+        (read_ints(&mut session, "b"), read_ints(&mut session, "m")),
+        (vec![40, 41], vec![4, 4])
+    );
+}
+
+#[test]
+fn only_what_may_be_one_resource_is_offered_as_renamed() {
+    let offered = |after: &str| {
+        let mut session = open(&counting("a"));
+        session.run_steps(1, |_| {}).unwrap();
+        session.set_source(after.to_owned());
+        ready(&mut session);
+        session.run_steps(0, |_| {}).unwrap();
+        session.snapshot().renamed.map(|of| (of.from, of.to))
+    };
+    let b = counting("b");
+    assert_eq!(offered(&b), Some(("a".to_owned(), "b".to_owned())));
+    assert_eq!(
+        offered(&b.replace("count = 2\n[[", "count = 5\n[[")),
+        Some(("a".to_owned(), "b".to_owned()))
+    );
+    // Another type, two that came, two that went, one that shall not keep, one that is told.
+    assert_eq!(
+        offered(
+            &b.replace("[array.b]\ntype = \"int\"", "[array.b]\ntype = \"unsigned\"")
+                .replace("int *b", "unsigned *b")
+        ),
+        None
+    );
+    assert_eq!(
+        offered(&b.replace("[array.m]", "[array.c]\ntype = \"int\"\ncount = 2\n[array.m]")),
+        None
+    );
+    assert_eq!(
+        offered(
+            &b.replace("array.m]", "array.n]").replace("int *m", "int *n").replace("m[i]", "n[i]")
+        ),
+        None
+    );
+    assert_eq!(offered(&b.replace("[array.b]\n", "[array.b]\nkeep = false\n")), None);
+    assert_eq!(offered(&b.replace("[array.b]\n", "[array.b]\nwas = \"a\"\n")), None);
+
+    let mut session = open(&counting("a"));
+    let there = |session: &Session| session.snapshot().renamed.is_some();
+    for end in [Command::ForgetRename, Command::Reset] {
+        session.set_source(counting("a"));
+        ready(&mut session);
+        session.run_steps(1, |_| {}).unwrap();
+        session.set_source(b.clone());
+        ready(&mut session);
+        assert!(there(&session));
+        session.apply(&end);
+        assert!(!there(&session), "{end:?}");
+    }
+    // It is there again by its old name.
+    session.set_source(counting("a"));
+    ready(&mut session);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(b);
+    ready(&mut session);
+    session.set_source(counting("a"));
+    ready(&mut session);
+    assert!(session.snapshot().renamed.is_none_or(|of| of.from == "b"));
+}
+
+fn read_ints(session: &mut Session, name: &str) -> Vec<i32> {
+    bytemuck::pod_collect_to_vec(&session.read(name).unwrap())
 }
 
 #[test]
