@@ -8,6 +8,7 @@
 //! view and swaps.
 
 mod completion;
+mod declaration;
 mod detail;
 mod document;
 mod error;

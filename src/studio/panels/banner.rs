@@ -5,7 +5,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, Sense, TextStyle, Ui, text::L
 use super::Action;
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    session::{Command, Snapshot},
+    session::{Command, Renamed, Snapshot},
     studio::{icons, theme},
 };
 
@@ -39,6 +39,9 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
     }
     if snapshot.compile.lacks_manifest {
         strip(ui, Severity::Note, |ui| plain_content(ui, &mut actions));
+    }
+    if let Some(renamed) = &snapshot.renamed {
+        strip(ui, Severity::Note, |ui| renamed_content(ui, renamed, &mut actions));
     }
     for notice in notices {
         ui.push_id(notice.number, |ui| {
@@ -127,6 +130,27 @@ fn plain_content(ui: &mut Ui, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = "This file has no manifest, which would say what runs.";
+            ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
+        });
+    });
+}
+
+fn renamed_content(ui: &mut Ui, renamed: &Renamed, actions: &mut Vec<Action>) {
+    let Renamed { from, to, at, .. } = renamed;
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let tip = format!("{to} is another one, and begins anew");
+        if ui.button("Begin anew").on_hover_text(tip).clicked() {
+            actions.push(Action::Session(Command::ForgetRename));
+        }
+        let tip = format!(
+            "Writes was = \"{from}\" into the manifest, and goes on from step {} with what {from} held",
+            at.step
+        );
+        if ui.button(format!("Keep {from}")).on_hover_text(tip).clicked() {
+            actions.push(Action::KeepRenamed(renamed.clone()));
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let text = format!("Is {to} another name for {from}, which is gone?");
             ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
         });
     });

@@ -30,7 +30,7 @@ use std::{borrow::Cow, path::PathBuf};
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
 use super::theme;
-use crate::session::{Command, Exportable};
+use crate::session::{Command, Exportable, Renamed};
 
 /// What the user wants. The window carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,8 @@ pub enum Action {
     Export(Exportable),
     /// Write a manifest before the text, which has none.
     WriteManifest,
+    /// Say in the manifest that what an edit took away is what it brought, by another name.
+    KeepRenamed(Renamed),
     /// Write the text to its file, or to a new one where it has none.
     Save,
     /// Open a scene's file.

@@ -9,10 +9,10 @@ use super::{Studio, opening};
 use crate::{
     diagnostic::Severity,
     scene,
-    session::{self, Command, Exportable, Variant, VariantText},
+    session::{self, Command, Exportable, Renamed, Variant, VariantText},
     studio::{
-        document::Document, export, panels::Action, typing::Typing, viewpoints::Viewpoints,
-        workspace::Recovered,
+        declaration, document::Document, export, panels::Action, typing::Typing,
+        viewpoints::Viewpoints, workspace::Recovered,
     },
 };
 
@@ -53,6 +53,7 @@ impl Studio {
             Action::Export(what) => self.export(what),
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
+            Action::KeepRenamed(renamed) => self.keep_renamed(&renamed),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),
                 Recovered::InPlace | Recovered::Not => {}
@@ -121,6 +122,28 @@ impl Studio {
             session.trust();
         }
         let text = self.workspace.document.submit();
+        self.compile(text);
+    }
+
+    /// Says in the manifest that a resource has another name, and goes on from where it was given that.
+    fn keep_renamed(&mut self, renamed: &Renamed) {
+        let Renamed { from, to, line, at } = renamed;
+        let document = &mut self.workspace.document;
+        let place = declaration::keys_of(&document.text.to_string(), to, *line);
+        let Some(place) = place else {
+            let text = format!(
+                "The text declares {to} no more. Where it does, it needs was = \"{from}\"."
+            );
+            return self.workspace.tell(Severity::Note, text);
+        };
+        let key = format!("was = \"{from}\"\n");
+        document.text.replace(vec![(place..place, key)], f64::NEG_INFINITY);
+        let text = document.submit();
+        if let Some(session) =
+            self.session.as_mut().filter(|session| session.clock().step != at.step)
+        {
+            session.apply(&Command::Seek(*at));
+        }
         self.compile(text);
     }
 
