@@ -6,7 +6,7 @@ use super::{
     Error, Found, Numpy, Result, Truths, Wanted,
     array::{exactly, scalar},
     convert::{convert, with_room},
-    order::swap_bytes,
+    order::{swap_bytes, to_c_order},
 };
 use crate::{
     array::npy::Header,
@@ -40,6 +40,9 @@ pub(super) fn npy(
     }
     let mut content = exactly(file, bytes)?;
     let (stride, size) = (stride as usize, structure.bytes);
+    if header.fortran_order {
+        content = to_c_order(&content, &header.shape, stride)?;
+    }
     // What lies between the fields may be members that are no fields.
     if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
         match truths {

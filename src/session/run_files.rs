@@ -22,6 +22,8 @@ use crate::{
 const MOST_BYTES: u64 = 256 << 20;
 /// So many there are at most: a scene includes as many as 10,000, and its manifest names fewer.
 const MOST_FILES: usize = 20_000;
+/// A file lies at most so many folders deep.
+const MOST_DOWN: usize = 100;
 /// A file lies at most so many folders above that of its scene.
 const MOST_UP: usize = 8;
 /// Where files from afar lie that the command line gives resources: in the scene's folder, below one of the resource's
@@ -381,6 +383,7 @@ impl Unpacked {
             return Err(format!("it is damaged: its files have more than {MOST_BYTES} bytes"));
         }
         let unpacked = Self { root, depth };
+        unpacked.count_folders(files.iter().map(|file| &file.name).chain(folders))?;
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
         let go_on = || match interrupt.is_raised() {
             true => Err("its files were not unpacked to the end".to_owned()),
@@ -418,6 +421,23 @@ impl Unpacked {
     /// Where the file, or the folder, lies that the run file calls so.
     pub fn place(&self, name: &str) -> PathBuf {
         self.root().join(self.below_root(name))
+    }
+
+    /// That these names do not need more folders than a run file has files.
+    fn count_folders<'n>(&self, names: impl Iterator<Item = &'n String>) -> Result<(), String> {
+        let mut known = BTreeSet::new();
+        for name in names {
+            let place = self.below_root(name);
+            // Those above one that is known are known, too.
+            let mut folders = place.ancestors().skip(1);
+            while folders.next().is_some_and(|folder| known.insert(folder.to_owned())) {}
+            if known.len() > MOST_FILES {
+                return Err(format!(
+                    "it is damaged: its files lie in more than {MOST_FILES} folders"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn below_root(&self, name: &str) -> PathBuf {
@@ -459,5 +479,6 @@ fn way(name: &str) -> Option<(usize, PathBuf)> {
     let up = components.clone().take_while(|part| *part == Component::ParentDir).count();
     let down: PathBuf = components.skip(up).collect();
     let is_plain = down.components().all(|part| matches!(part, Component::Normal(_)));
-    (up <= MOST_UP && is_plain).then_some((up, down))
+    let is_near = up <= MOST_UP && down.components().count() <= MOST_DOWN;
+    (is_near && is_plain).then_some((up, down))
 }

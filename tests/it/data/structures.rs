@@ -217,6 +217,37 @@ fn structures_come_from_files_of_structures_field_by_field() {
     });
 }
 
+/// As numpy saves an array of 2 by 3 whose first index runs fastest, with fields of its own that nobody wants.
+#[test]
+fn structures_in_fortran_order_stand_at_their_places() {
+    let manifest = "[array.p]\ntype = 'P'\ncount = 6\nfile = 'p.npy'\n[array.out]\ntype = 'int'\ncount = 6\n\
+                    [[pass]]\nkernel = 'look'\nover = 'p'\n";
+    let kernel = "struct P { short n; short m; };
+__global__ void look(const P *p, int *out, int p_count) {
+    int i = threadIdx.x;
+    if (i < p_count) out[i] = p[i].n - p[i].m;
+}";
+    let numbers = |i: u8| [i, 0, 100, 0];
+    let more = |i: u8| [numbers(i).to_vec(), vec![b'x'; 16 + 8]].concat();
+    let as_in_memory = "[('n', '<i2'), ('m', '<i2')]";
+    let wider = "[('n', '<i2'), ('m', '<i2'), ('name', '<U4'), ('day', '<M8[D]')]";
+    let order = [0, 3, 1, 4, 2, 5];
+    let files = [
+        npy_of(as_in_memory, true, "(2, 3)", &order.map(numbers).concat()),
+        npy_of(wider, true, "(2, 3)", &order.map(more).concat()),
+        npy_of(wider, false, "(2, 3)", &[0, 1, 2, 3, 4, 5].map(more).concat()),
+    ];
+    on_each_device(|device| {
+        let folder = Folder::new();
+        for file in &files {
+            write(&folder.path("p.npy"), file);
+            let mut session = folder.begun(device, &scene(manifest, kernel));
+            session.run_steps(1, |_| {}).unwrap();
+            assert_eq!(read::<i32>(&mut session, "out"), [-100, -99, -98, -97, -96, -95]);
+        }
+    });
+}
+
 /// numpy takes any byte for a truth value where a view says so; kernels would take 2 for something else than 1.
 #[test]
 fn truth_values_are_0_or_1_whatever_the_layout() {

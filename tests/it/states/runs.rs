@@ -171,18 +171,28 @@ fn files_are_unpacked_up_to_a_number_and_until_a_signal() {
     let at = folder.path();
     render(at, &["--steps", "1", "--record", "r.json"]);
     let text = fs::read_to_string(at.join("r.json")).unwrap();
-    let with = |count: usize| {
+    let with = |count: usize, below: &str| {
         let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let file = |number| serde_json::json!({ "name": format!("d{number}/f"), "text": "" });
+        let file = |number| {
+            let name = format!("d{number}/{below}f");
+            serde_json::json!({ "name": name, "text": "" })
+        };
         run_file["files"] = (0..count).map(file).collect();
         fs::write(at.join("many.json"), run_file.to_string()).unwrap();
     };
-    with(20_001);
-    let (said, code) = run(at, &["replay", "many.json", "--device", "cpu"]);
-    let expected = "many.json: it is damaged: it has 20001 files, and at most 20000";
-    assert!(code == 2 && said.contains(expected), "{code}: {said}");
+    let deep = |count: usize| "e/".repeat(count);
+    for (count, below, expected) in [
+        (20_001, deep(0), "it has 20001 files, and at most 20000"),
+        (300, deep(98), "its files lie in more than 20000 folders"),
+        (1, deep(100), "it has a file \"d0/e/"),
+    ] {
+        with(count, &below);
+        let (said, code) = run(at, &["replay", "many.json", "--device", "cpu"]);
+        let expected = format!("many.json: it is damaged: {expected}");
+        assert!(code == 2 && said.contains(&expected), "{code}: {said}");
+    }
 
-    with(20_000);
+    with(20_000, "");
     let own = at.join("tmp");
     fs::create_dir(&own).unwrap();
     let mut command = Command::new(binary());

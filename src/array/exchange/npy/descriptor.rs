@@ -41,9 +41,11 @@ impl Descriptor {
     }
 }
 
-/// The bytes of a type that is called so, such as `f4` or `V16`.
+/// The bytes of a type that is called so, such as `f4`, `V16` or `M8[ns]`; the number of `U4` is that of letters, of four
+/// bytes each.
 pub(super) fn bytes(kind: &str) -> Option<usize> {
-    kind.get(1..)?.parse().ok()
+    let number = kind.get(1..)?.split('[').next()?.parse::<usize>().ok()?;
+    number.checked_mul(if kind.starts_with('U') { 4 } else { 1 })
 }
 
 struct Reader<'t> {
@@ -161,6 +163,10 @@ mod tests {
             ["at f4false x3 @0", "m.a i2false x1 @16", "m.b u8true x1 @24", "k u1false x4 @32"]
         );
         assert_eq!(Descriptor::parse("[(('title', 'a'), '<f4')]").unwrap().fields[0].path, "a");
+        // `numpy.dtype([("id", "U4"), ("at", "M8[s]"), ("tag", "S3"), ("x", "f4")])` has 31 bytes.
+        let text = "[('id', '<U4'), ('at', '<M8[s]'), ('tag', '|S3'), ('x', '<f4')]";
+        let found = Descriptor::parse(text).unwrap();
+        assert_eq!((found.kind.as_str(), found.fields[3].offset), ("V31", 27));
     }
 
     #[test]
