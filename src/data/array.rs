@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Numpy, Result, Shape, Truths, Wanted,
+    Error, Found, Numpy, Origin, Result, Shape, Wanted,
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
     structures,
@@ -25,7 +25,7 @@ pub(super) fn npy(
     length: u64,
     head: &[u8],
     wanted: &Wanted,
-    truths: Truths,
+    origin: Origin,
 ) -> Result<Numpy> {
     let (header, first) = npy::decode(head).map_err(Error::Format)?;
     let start = (head.len() - first.len()) as u64;
@@ -34,7 +34,7 @@ pub(super) fn npy(
         Type::Element(element) => *element,
         Type::Structure(structure) => {
             let bytes = length.saturating_sub(start);
-            return structures::npy((content, bytes), &header, structure, wanted, truths);
+            return structures::npy((content, bytes), &header, structure, wanted, origin);
         }
     };
     let Descriptor { kind, big_endian, fields } = &header.descriptor;
@@ -72,7 +72,7 @@ pub(super) fn npy(
     if header.fortran_order {
         content = to_c_order(&content, shape, scalar.bytes())?;
     }
-    let found = found(convert(content, (scalar, element.scalar), truths)?, is_one);
+    let found = found(convert(content, (scalar, element.scalar), origin)?, is_one);
     Ok(Numpy { found, is_whole: true })
 }
 
@@ -92,7 +92,7 @@ pub(super) fn raw(file: impl Read, length: u64, scalar: Scalar, wanted: &Wanted)
         let wanted = format!("{needed} ({numbers} numbers of {name})");
         return Err(Error::Size { found: format!("{length} bytes"), wanted });
     }
-    Ok(found(convert(exactly(file, length)?, (scalar, element.scalar), Truths::Values)?, is_one))
+    Ok(found(convert(exactly(file, length)?, (scalar, element.scalar), Origin::Data)?, is_one))
 }
 
 fn found(bytes: Vec<u8>, is_one: bool) -> Found {
@@ -110,8 +110,11 @@ pub(super) fn exactly(file: impl Read, bytes: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// The type that numpy calls so.
+/// The type that numpy calls so, or our files.
 pub(super) fn scalar(kind: &str) -> Option<Scalar> {
+    if kind == npy::BFLOAT16 {
+        return Some(Scalar::BF16);
+    }
     let all = Scalar::numpy_names().map(|(_, scalar)| scalar);
     all.into_iter().find(|scalar| &npy::descriptor(*scalar)[1..] == kind)
 }

@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::{Error, Result, Truths};
+use super::{Error, Origin, Result};
 use crate::element::Scalar;
 
 /// Digits of a floating-point type in binary, up to which every integer is exact.
@@ -54,7 +54,7 @@ pub(super) fn is_exact(from: Scalar, to: Scalar) -> bool {
 pub(super) fn convert(
     bytes: Vec<u8>,
     (from, to): (Scalar, Scalar),
-    truths: Truths,
+    origin: Origin,
 ) -> Result<Vec<u8>> {
     if (from, to) == (Scalar::F32, Scalar::BF16) {
         return narrowed(&bytes)?.ok_or_else(|| refused(from, to));
@@ -62,7 +62,7 @@ pub(super) fn convert(
     if !is_exact(from, to) {
         return Err(refused(from, to));
     }
-    let are_bits = from == to && truths == Truths::Bits;
+    let are_bits = from == to && origin == Origin::State;
     if from == Scalar::Bool && !are_bits {
         let truths = bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)));
         return written(truths, to, bytes.len());
@@ -189,31 +189,31 @@ mod tests {
     #[test]
     fn numbers_stay_what_they_are() {
         let ends =
-            convert(vec![0, 127, 128, 255], (Scalar::I8, Scalar::F32), Truths::Values).unwrap();
+            convert(vec![0, 127, 128, 255], (Scalar::I8, Scalar::F32), Origin::Data).unwrap();
         let ends: Vec<f32> = bytemuck::pod_collect_to_vec(&ends);
         assert_eq!(ends, [0.0, 127.0, -128.0, -1.0]);
         let wide = convert(
             [7u32.to_le_bytes(), u32::MAX.to_le_bytes()].concat(),
             (Scalar::U32, Scalar::I64),
-            Truths::Values,
+            Origin::Data,
         );
         assert_eq!(bytemuck::pod_collect_to_vec::<u8, i64>(&wide.unwrap()), [7, u32::MAX.into()]);
         assert_eq!(
-            convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Truths::Values).unwrap(),
+            convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Origin::Data).unwrap(),
             [0, 1, 1]
         );
-        let bits = convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Truths::Bits);
+        let bits = convert(vec![0, 1, 7], (Scalar::Bool, Scalar::Bool), Origin::State);
         assert_eq!(bits.unwrap(), [0, 1, 7]);
         let floats = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
         let narrow =
-            convert(floats([1.5, -3.0]), (Scalar::F32, Scalar::BF16), Truths::Values).unwrap();
+            convert(floats([1.5, -3.0]), (Scalar::F32, Scalar::BF16), Origin::Data).unwrap();
         assert_eq!(narrow, [1.5, -3.0].map(|n| bf16::from_f32(n).to_le_bytes()).concat());
         let loud = convert(
             floats([f32::from_bits(0x7f81_0000), 1.0]),
             (Scalar::F32, Scalar::BF16),
-            Truths::Values,
+            Origin::Data,
         );
         assert_eq!(loud.unwrap(), [0x81, 0x7f, 0x80, 0x3f], "a signalling NaN");
-        assert!(convert(floats([1.5, 0.1]), (Scalar::F32, Scalar::BF16), Truths::Values).is_err());
+        assert!(convert(floats([1.5, 0.1]), (Scalar::F32, Scalar::BF16), Origin::Data).is_err());
     }
 }

@@ -66,13 +66,14 @@ pub(crate) enum Found {
     One(Vec<u8>),
 }
 
-/// What becomes of bytes of truth values that are neither 0 nor 1: numpy stores such where it was told to.
+/// Where a file of numpy's comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Truths {
-    /// They become 1, which is what they stand for.
-    Values,
-    /// They stay, as in memory.
-    Bits,
+pub(crate) enum Origin {
+    /// From a user. Bytes of truth values that are neither 0 nor 1, which numpy stores where it was told to, become 1;
+    /// each field of a structure that is wanted is in it.
+    Data,
+    /// From a state. The bits are those that were in memory; fields that it lacks are new, and 0.
+    State,
 }
 
 /// What a file of numpy's contains.
@@ -159,7 +160,7 @@ pub(crate) fn read(path: &Path, wanted: &Wanted) -> Result<Found> {
 pub(crate) fn read_npy(mut file: impl Read, length: u64, wanted: &Wanted) -> Result<Numpy> {
     let head = head(&mut file)?;
     match array::is_npy(&head) {
-        true => array::npy(file, length, &head, wanted, Truths::Bits),
+        true => array::npy(file, length, &head, wanted, Origin::State),
         false => Err(Error::Format("it is no `.npy` file".to_owned())),
     }
 }
@@ -175,7 +176,7 @@ fn read_opened(mut file: File, wanted: &Wanted) -> Result<Found> {
     let length = file.metadata()?.len();
     let mut head = head(&mut file)?;
     if array::is_npy(&head) {
-        let numpy = array::npy(file, length, &head, wanted, Truths::Values)?;
+        let numpy = array::npy(file, length, &head, wanted, Origin::Data)?;
         return Ok(numpy.found);
     }
     match (wanted.shape, wanted.raw) {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Error, Found, Numpy, Result, Truths, Wanted,
+    Error, Found, Numpy, Origin, Result, Wanted,
     array::{exactly, scalar},
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
@@ -23,10 +23,9 @@ pub(super) fn npy(
     header: &Header,
     structure: &Structure,
     wanted: &Wanted,
-    truths: Truths,
+    origin: Origin,
 ) -> Result<Numpy> {
-    let columns = structure.parts.iter().map(|part| column(header, structure, part));
-    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let columns = columns(header, structure, origin)?;
     let stride: u64 = header.descriptor.kind.get(1..).and_then(|n| n.parse().ok()).unwrap_or(0);
     let count = header.shape.iter().try_fold(1_u64, |count, &side| count.checked_mul(side as u64));
     if count != Some(wanted.count()) {
@@ -44,16 +43,23 @@ pub(super) fn npy(
         content = to_c_order(&content, &header.shape, stride)?;
     }
     // What lies between the fields may be members that are no fields.
-    if stride == size && structure.parts.iter().zip(&columns).all(|(part, of)| of.is_as(part)) {
-        match truths {
-            Truths::Values => make_truths(&mut content, structure),
-            Truths::Bits => {}
+    if stride == size
+        && structure
+            .parts
+            .iter()
+            .zip(&columns)
+            .all(|(part, of)| of.as_ref().is_some_and(|of| of.is_as(part)))
+    {
+        match origin {
+            Origin::Data => make_truths(&mut content, structure),
+            Origin::State => {}
         }
         return Ok(Numpy { found: Found::All(content), is_whole: true });
     }
     let mut elements = with_room(usize::try_from(wanted.bytes()).unwrap_or(usize::MAX))?;
     elements.resize(elements.capacity().min(wanted.bytes() as usize), 0);
-    for (part, Column { offset, scalar, big_endian }) in structure.parts.iter().zip(columns) {
+    for (part, column) in structure.parts.iter().zip(columns) {
+        let Some(Column { offset, scalar, big_endian }) = column else { continue };
         let length = scalar.bytes() * usize::from(part.element.lanes) * part.count;
         let mut numbers = with_room(length * wanted.count() as usize)?;
         for one in content.chunks_exact(stride) {
@@ -62,7 +68,7 @@ pub(super) fn npy(
         if big_endian {
             swap_bytes(&mut numbers, scalar.bytes());
         }
-        let numbers = convert(numbers, (scalar, part.element.scalar), truths)
+        let numbers = convert(numbers, (scalar, part.element.scalar), origin)
             .map_err(|error| Error::Format(format!("the field `{}`: {error}", part.path)))?;
         let each = numbers.chunks_exact(part.bytes().max(1));
         for (to, from) in elements.chunks_exact_mut(size).zip(each) {
@@ -95,12 +101,20 @@ fn make_truths(content: &mut [u8], structure: &Structure) {
 impl Column {
     /// Whether the numbers lie in the file as in memory, in the same bits.
     fn is_as(&self, part: &Part) -> bool {
-        let in_file = match part.element.scalar {
-            Scalar::BF16 => Scalar::U16,
-            scalar => scalar,
-        };
-        !self.big_endian && (self.offset, self.scalar) == (part.offset, in_file)
+        !self.big_endian && (self.offset, self.scalar) == (part.offset, part.element.scalar)
     }
+}
+
+/// Where the numbers of each part lie; `None` for one that a state lacks, of which there are zeros.
+fn columns(header: &Header, structure: &Structure, origin: Origin) -> Result<Vec<Option<Column>>> {
+    let fields = &header.descriptor.fields;
+    let is_known = |part: &Part| fields.iter().any(|field| field.path == part.path);
+    let may_lack = origin == Origin::State && structure.parts.iter().any(is_known);
+    let column = |part: &Part| match may_lack && !is_known(part) {
+        true => Ok(None),
+        false => column(header, structure, part).map(Some),
+    };
+    structure.parts.iter().map(column).collect()
 }
 
 fn column(header: &Header, structure: &Structure, part: &Part) -> Result<Column> {
@@ -126,6 +140,11 @@ fn column(header: &Header, structure: &Structure, part: &Part) -> Result<Column>
     let Some(scalar) = scalar(&found.kind) else {
         let text = format!("its field `{}` is of numpy's type `{}`", part.path, found.kind);
         return Err(Error::Format(format!("{text}, which no element has")));
+    };
+    // What nothing says the type of may be made by a program that has the bits alone.
+    let scalar = match (scalar, part.element.scalar) {
+        (Scalar::U16, Scalar::BF16) => Scalar::BF16,
+        (scalar, _) => scalar,
     };
     Ok(Column { offset: found.offset, scalar, big_endian: found.big_endian })
 }

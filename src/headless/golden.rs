@@ -242,12 +242,12 @@ fn picture(golden: &Golden, path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Comp
     Ok((Comparison { holds, told }, Some(difference)))
 }
 
-/// Compares number by number, as numpy's `allclose` does, but NaN is as NaN was.
+/// Compares number by number, as numpy's `allclose` does, but NaN is as NaN was; those of structures by their fields.
 fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
     let limit = WIDER * npy.len() as u64 + HEADER_LIMIT;
     let content = file::read_regular(path, limit).map_err(|error| error.to_string())?;
-    let (shape, expected) = npy::numbers(&content)?;
-    let (found_shape, found) = npy::numbers(npy)?;
+    let (shape, expected) = npy::columns(&content)?;
+    let (found_shape, mut found) = npy::columns(npy)?;
     if shape != found_shape {
         return Err(format!("its shape is {shape:?}, that of the array {found_shape:?}"));
     }
@@ -255,33 +255,91 @@ fn array(golden: &Golden, path: &Path, npy: &[u8]) -> Compared {
         Kept::Array { relative, .. } => relative,
         Kept::Image { .. } => 0.0,
     };
-    let apart = |at: usize| found.distance(at, &expected);
-    // Comparisons with NaN are false: what is no number is near nothing else, nor is what is infinite.
-    let is_near = |at: usize| match apart(at) {
-        0.0 => true,
-        apart => {
-            let allowed = golden.tolerance + relative * expected.float(at).abs();
-            apart < f64::INFINITY && apart <= allowed
-        }
-    };
-    let all = 0..expected.len();
-    let off = all.clone().filter(|at| !is_near(*at)).count();
     let demand = match relative {
         0.0 => format!("tolerance {}", Number(golden.tolerance)),
         _ => format!("tolerance {}, relative {}", Number(golden.tolerance), Number(relative)),
     };
-    let greatest = all.clone().map(apart).fold(0.0, f64::max);
-    let told = match all.clone().find(|at| !is_near(*at)) {
+    let tolerances = [golden.tolerance, relative];
+    let (mut count, mut off, mut greatest, mut first) = (0, 0, 0.0_f64, None);
+    for (name, expected) in &expected {
+        let own = found.iter().position(|(other, _)| other == name);
+        let (_, own) = own.map(|at| found.swap_remove(at)).ok_or_else(|| unlike(name, "it"))?;
+        if own.len() != expected.len() {
+            return Err(format!(
+                "it has {} numbers {name}, the array {}",
+                expected.len(),
+                own.len()
+            ));
+        }
+        let differences = Differences::between(&own, expected, tolerances);
+        count += expected.len();
+        off += differences.off;
+        greatest = greatest.max(differences.greatest);
+        first = first.or_else(|| {
+            let (at, [own, expected]) = (differences.first?, [&own, expected]);
+            let numbers: usize = shape.iter().product();
+            let each = expected.len() / numbers.max(1);
+            // Of a field that has several, which one it is comes last.
+            let axes: Vec<usize> =
+                shape.iter().copied().chain((each > 1).then_some(each)).collect();
+            let field = if name.is_empty() { String::new() } else { format!(" `{name}`") };
+            Some(format!(
+                "{:?}{field}: {}, not {}",
+                place(at, &axes),
+                shown(own, at),
+                shown(expected, at)
+            ))
+        });
+    }
+    if let Some((name, _)) = found.first() {
+        return Err(unlike(name, "the array"));
+    }
+    let told = match first {
         None => format!("greatest difference {} ({demand})", Number(greatest)),
-        Some(at) => format!(
-            "{off} of {} numbers differ, the first at {:?}: {}, not {} ({demand})",
-            expected.len(),
-            place(at, &shape),
-            shown(&found, at),
-            shown(&expected, at),
-        ),
+        Some(first) => format!("{off} of {count} numbers differ, the first at {first} ({demand})"),
     };
     Ok((Comparison { holds: off == 0, told }, None))
+}
+
+/// That only `whose` structures have the field `name`, or that only one side has structures.
+fn unlike(name: &str, whose: &str) -> String {
+    match name {
+        "" => "one of it and the array has structures, the other numbers".to_owned(),
+        _ => format!("{whose} alone has the field `{name}`"),
+    }
+}
+
+/// How numbers differ from those that are expected.
+struct Differences {
+    /// How many are too far away.
+    off: usize,
+    /// The place of the first of these.
+    first: Option<usize>,
+    greatest: f64,
+}
+
+impl Differences {
+    fn between(
+        found: &npy::Numbers,
+        expected: &npy::Numbers,
+        [tolerance, relative]: [f64; 2],
+    ) -> Self {
+        let apart = |at: usize| found.distance(at, expected);
+        // Comparisons with NaN are false: what is no number is near nothing else, nor is what is infinite.
+        let is_near = |at: &usize| match apart(*at) {
+            0.0 => true,
+            apart => {
+                let allowed = tolerance + relative * expected.float(*at).abs();
+                apart < f64::INFINITY && apart <= allowed
+            }
+        };
+        let all = 0..expected.len();
+        Self {
+            off: all.clone().filter(|at| !is_near(at)).count(),
+            first: all.clone().find(|at| !is_near(at)),
+            greatest: all.map(apart).fold(0.0, f64::max),
+        }
+    }
 }
 
 fn shown(numbers: &npy::Numbers, at: usize) -> String {

@@ -4,6 +4,8 @@ mod arrays;
 #[cfg(feature = "cli")]
 mod command_line;
 mod edits;
+#[cfg(feature = "cli")]
+mod fields;
 mod pictures;
 #[cfg(feature = "cli")]
 mod structures;

@@ -20,6 +20,8 @@ use std::{
 use half::bf16;
 use num_complex::Complex;
 
+#[cfg(feature = "gl")]
+pub(crate) use self::descriptor::BFLOAT16;
 pub(crate) use self::descriptor::Descriptor;
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
@@ -194,29 +196,34 @@ impl Numbers {
     }
 }
 
-/// The shape and the numbers of a file in C order.
+/// The shape and the numbers of a file in C order: of structures those of each field, by its name; else all, by none.
 ///
 /// # Errors
 /// What is wrong with the file, in words.
 #[cfg(feature = "cli")]
-pub(crate) fn numbers(content: &[u8]) -> std::result::Result<(Vec<usize>, Numbers), String> {
+pub(crate) fn columns(
+    content: &[u8],
+) -> std::result::Result<(Vec<usize>, Vec<(String, Numbers)>), String> {
     let (Header { descriptor, fortran_order, shape }, data) = decode(content)?;
     if fortran_order {
         return Err("it is in Fortran order".to_owned());
     }
     let Descriptor { kind, big_endian, fields } = &descriptor;
-    let numbers = match fields.as_slice() {
-        [] => column(kind, *big_endian, data)?,
-        fields => Numbers::Floats(structures::numbers(kind, fields, data)?),
+    let columns = match fields.as_slice() {
+        [] => vec![(String::new(), column(kind, *big_endian, data)?)],
+        fields => structures::columns(kind, fields, data)?,
     };
     let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));
-    let each = fields.iter().map(|field| field.count).sum::<usize>().max(1);
-    if count.and_then(|count| count.checked_mul(each)) != Some(numbers.len()) {
-        let structures = if fields.is_empty() { "numbers" } else { "numbers of structures" };
-        return Err(format!("{} {structures} cannot have the shape {shape:?}", numbers.len()));
+    for (path, numbers) in &columns {
+        let field = fields.iter().find(|field| field.path == *path);
+        let each = field.map_or(1, |field| field.count);
+        if count.and_then(|count| count.checked_mul(each)) != Some(numbers.len()) {
+            let of = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
+            let count = numbers.len();
+            return Err(format!("{count} numbers{of} cannot have the shape {shape:?}"));
+        }
     }
-    let each = (!fields.is_empty()).then_some(each);
-    Ok((shape.into_iter().chain(each).collect(), numbers))
+    Ok((shape, columns))
 }
 
 /// Numbers one behind the other, of the type that numpy calls so.
@@ -239,6 +246,7 @@ fn column(kind: &str, big_endian: bool, data: &[u8]) -> std::result::Result<Numb
         "i8" => Integers(each::<i64, _>(data, i128::from)),
         "u8" => Integers(each::<u64, _>(data, i128::from)),
         "f2" => Floats(each::<half::f16, _>(data, f64::from)),
+        BFLOAT16 => Floats(each::<bf16, _>(data, f64::from)),
         "f4" => Floats(each::<f32, _>(data, f64::from)),
         "f8" => Floats(each::<f64, _>(data, |n| n)),
         other => return Err(format!("it holds `{other}`")),

@@ -5,6 +5,9 @@
 const DEEPEST: usize = 8;
 /// So many fields are read.
 const MOST_FIELDS: usize = 10_000;
+/// What the title of a field of `bf16` begins with, which numpy lacks: it is a `u2` with the bits, and no two fields of a
+/// structure may have the same title.
+pub(crate) const BFLOAT16: &str = "bfloat16";
 /// So many bytes a path of names has at most: that of a structure stands before each of its fields.
 const LONGEST_PATH: usize = 1 << 10;
 
@@ -23,9 +26,11 @@ pub(crate) struct Descriptor {
 pub(crate) struct Field {
     /// Its name, and before it those of the structures that it lies in: `grid.size`.
     pub(crate) path: String,
-    /// As of a [`Descriptor`].
+    /// As of a [`Descriptor`]; [`BFLOAT16`] where its title says that its numbers are such.
     pub(crate) kind: String,
     pub(crate) big_endian: bool,
+    /// The bytes of one number.
+    pub(crate) bytes: usize,
     /// How many numbers it has.
     pub(crate) count: usize,
     /// Where it begins in its structure, in bytes.
@@ -90,7 +95,7 @@ impl<'t> Reader<'t> {
         let mut bytes = 0_usize;
         while self.sign(']').is_none() {
             self.sign('(')?;
-            let name = self.name()?;
+            let (title, name) = self.name()?;
             self.sign(',')?;
             let (path, start) = (joined(path, name)?, offset.checked_add(bytes)?);
             let before = self.fields.len();
@@ -104,22 +109,25 @@ impl<'t> Reader<'t> {
                 return None;
             }
             if !is_structure && !name.is_empty() {
-                self.fields.push(Field { path, kind, big_endian, count, offset: start });
+                let is_bfloat16 = kind == "u2" && title.starts_with(BFLOAT16);
+                let kind = if is_bfloat16 { BFLOAT16.to_owned() } else { kind };
+                let (offset, bytes) = (start, each);
+                self.fields.push(Field { path, kind, big_endian, bytes, count, offset });
             }
         }
         Some(bytes)
     }
 
-    /// A field's name, behind its title where it has one.
-    fn name(&mut self) -> Option<&'t str> {
+    /// A field's title, which may be empty, and its name.
+    fn name(&mut self) -> Option<(&'t str, &'t str)> {
         if self.sign('(').is_none() {
-            return self.quoted();
+            return Some(("", self.quoted()?));
         }
-        self.quoted()?;
+        let title = self.quoted()?;
         self.sign(',')?;
         let name = self.quoted()?;
         self.sign(')')?;
-        Some(name)
+        Some((title, name))
     }
 
     /// How many a field has: the product of its shape.

@@ -1,16 +1,17 @@
 //! Files of structures.
 
-use super::{Npy, descriptor};
+use super::{Npy, descriptor::BFLOAT16};
 #[cfg(feature = "cli")]
 use super::{
-    column,
+    Numbers, column,
     descriptor::{Field, bytes},
 };
 use crate::element::{Part, Scalar, Structure};
 
 impl<'a> Npy<'a> {
     /// `content` are structures, whose fields lie where `structure` says; what lies between them is padding in the
-    /// file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits.
+    /// file, too. A `bf16`, which numpy lacks, becomes a `uint16` with its bits, whose title
+    /// says what it is.
     pub(crate) fn of_structures(structure: &Structure, content: &'a [u8]) -> Self {
         let count = content.len() / structure.bytes.max(1);
         Self::native(&fields(structure), &[count], content)
@@ -29,9 +30,11 @@ fn fields(structure: &Structure) -> String {
     for Part { path, element, offset, count } in parts {
         // What overlaps another field is in the file as that one.
         let Some(gap) = offset.checked_sub(end) else { continue };
-        let kind = match element.scalar {
-            Scalar::BF16 => descriptor(Scalar::U16),
-            scalar => descriptor(scalar),
+        let (name, kind) = match element.scalar {
+            Scalar::BF16 => {
+                (format!("('{BFLOAT16} {path}', '{path}')"), super::descriptor(Scalar::U16))
+            }
+            scalar => (format!("'{path}'"), super::descriptor(scalar)),
         };
         let lanes = usize::from(element.lanes);
         let shape = match (*count, lanes) {
@@ -39,29 +42,33 @@ fn fields(structure: &Structure) -> String {
             (1, sides) | (sides, 1) => format!(", ({sides},)"),
             (count, lanes) => format!(", ({count}, {lanes})"),
         };
-        text += &format!("{}('{path}', '{kind}'{shape}), ", padding(gap));
+        text += &format!("{}({name}, '{kind}'{shape}), ", padding(gap));
         end = offset + element.bytes() * count;
     }
     text += &padding(structure.bytes.saturating_sub(end));
     format!("{}]", text.trim_end_matches(", "))
 }
 
-/// All numbers of structures, one structure after the other; those of 64-bit integers rounded.
+/// The numbers of each field of structures, by its name, one structure after the other.
 #[cfg(feature = "cli")]
-pub(super) fn numbers(kind: &str, fields: &[Field], data: &[u8]) -> Result<Vec<f64>, String> {
-    let length = |field: &Field| bytes(&field.kind).unwrap_or(0) * field.count;
-    // What has no bytes has no numbers, and would be passed over in each structure.
-    let fields: Vec<(&Field, usize)> = fields.iter().map(|field| (field, length(field))).collect();
-    let fields = fields.iter().filter(|(_, length)| *length > 0);
-    let mut found = Vec::new();
-    for structure in data.chunks_exact(bytes(kind).unwrap_or(0).max(1)) {
-        for (Field { kind, big_endian, offset, .. }, length) in fields.clone() {
-            let field = structure.get(*offset..offset + length).unwrap_or_default();
-            let numbers = column(kind, *big_endian, field)?;
-            found.extend((0..numbers.len()).map(|at| numbers.float(at)));
-        }
-    }
-    Ok(found)
+pub(super) fn columns(
+    kind: &str,
+    fields: &[Field],
+    data: &[u8],
+) -> Result<Vec<(String, Numbers)>, String> {
+    let stride = bytes(kind).unwrap_or(0).max(1);
+    let of = |field: &Field| {
+        let Field { path, kind, big_endian, bytes, count, offset } = field;
+        let length = bytes.checked_mul(*count).ok_or("a field is too large")?;
+        let place = *offset..offset.saturating_add(length);
+        let structures = data.chunks_exact(stride);
+        // What has no bytes has no numbers, and would be looked for in each structure.
+        let structures = structures.take(if length == 0 { 0 } else { usize::MAX });
+        let mut of_all = Vec::new();
+        structures.for_each(|one| of_all.extend(one.get(place.clone()).unwrap_or_default()));
+        Ok((path.clone(), column(kind, *big_endian, &of_all)?))
+    };
+    fields.iter().filter(|field| field.bytes * field.count > 0).map(of).collect()
 }
 
 #[cfg(test)]
@@ -70,9 +77,11 @@ mod tests {
     use super::*;
     use crate::array::npy::descriptor::Descriptor;
 
+    /// The numbers of all fields, one after the other.
     fn told(text: &str, data: &[u8]) -> Result<Vec<f64>, String> {
         let Descriptor { kind, fields, .. } = Descriptor::parse(text).unwrap();
-        numbers(&kind, &fields, data)
+        let found = columns(&kind, &fields, data)?;
+        Ok(found.iter().flat_map(|(_, of)| (0..of.len()).map(|at| of.float(at))).collect())
     }
 
     #[test]
