@@ -3,14 +3,51 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use super::clock::Clocks;
 use crate::ptx::modifier::Order;
 
 /// By block, up to when each of its threads is known.
-type Knowledge = BTreeMap<u32, Arc<Vec<u32>>>;
+type Knowledge = BTreeMap<u32, Arc<Times>>;
+
+/// What the smallest [`Knowledge`] takes beside its [`Times`]: a node of the map, two counts, its place by an address.
+const OF_KNOWLEDGE: usize = 256;
+
+/// Up to when each thread of a block is known. The bytes that all of a launch take are counted.
+#[derive(Debug)]
+struct Times {
+    of_threads: Vec<u32>,
+    used: Arc<AtomicUsize>,
+}
+
+impl Times {
+    fn new(of_threads: Vec<u32>, used: &Arc<AtomicUsize>) -> Self {
+        let times = Self { of_threads, used: used.clone() };
+        used.fetch_add(times.bytes(), Relaxed);
+        times
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.of_threads.as_slice()) + OF_KNOWLEDGE
+    }
+}
+
+impl Clone for Times {
+    fn clone(&self) -> Self {
+        Self::new(self.of_threads.clone(), &self.used)
+    }
+}
+
+impl Drop for Times {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.bytes(), Relaxed);
+    }
+}
 
 /// How an access orders others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,26 +90,43 @@ impl Learned {
 }
 
 /// What all threads of a launch learned, and what lies in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Releases {
     threads: HashMap<(u32, u32), Learned>,
     /// Released with what was written there.
     at: HashMap<u64, Arc<Knowledge>>,
+    /// The bytes that all of this takes, and may take.
+    used: Arc<AtomicUsize>,
+    most: usize,
 }
 
 impl Releases {
+    /// Nothing yet, and at most so many bytes of it.
+    pub(super) fn within(most: usize) -> Self {
+        let used = Arc::new(AtomicUsize::new(0));
+        Self { threads: HashMap::new(), at: HashMap::new(), used, most }
+    }
+
+    /// Whether it takes more than it may.
+    pub(super) fn is_full(&self) -> bool {
+        self.used.load(Relaxed) > self.most
+    }
+
     /// Whether a thread knows what `other` did at `time`.
     pub(super) fn is_known(&self, thread: (u32, u32), other: (u32, u32), time: u32) -> bool {
         let known = self.threads.get(&thread).and_then(|learned| learned.known.as_ref());
         let block = known.and_then(|known| known.get(&other.0));
-        block.and_then(|times| times.get(other.1 as usize)).is_some_and(|known| time <= *known)
+        block
+            .and_then(|times| times.of_threads.get(other.1 as usize))
+            .is_some_and(|known| time <= *known)
     }
 
     /// A thread has a fence.
     pub(super) fn fence(&mut self, clocks: &mut Clocks, (block, thread): (u32, u32)) {
         let learned = self.threads.entry((block, thread)).or_default();
         learned.take_in();
-        let own: Knowledge = [(block, Arc::new(clocks.knowledge(thread as usize)))].into();
+        let own: Knowledge =
+            [(block, Arc::new(Times::new(clocks.knowledge(thread as usize), &self.used)))].into();
         learned.released = Some(joined(learned.known.clone(), Arc::new(own)));
         clocks.advance(thread);
     }
@@ -140,7 +194,8 @@ fn joined(a: Option<Arc<Knowledge>>, b: Arc<Knowledge>) -> Arc<Knowledge> {
         match all.get_mut(block) {
             Some(known) if !Arc::ptr_eq(known, times) => {
                 let known = Arc::make_mut(known);
-                known.iter_mut().zip(times.iter()).for_each(|(a, b)| *a = (*a).max(*b));
+                let both = known.of_threads.iter_mut().zip(&times.of_threads);
+                both.for_each(|(a, b)| *a = (*a).max(*b));
             }
             Some(_) => {}
             None => {
@@ -149,4 +204,31 @@ fn joined(a: Option<Arc<Knowledge>>, b: Arc<Knowledge>) -> Arc<Knowledge> {
         }
     }
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_released_has_a_limit_and_is_free_again() {
+        const THREADS: usize = 64;
+        let mut clocks = Clocks::new(THREADS);
+        let each = THREADS * 4 + OF_KNOWLEDGE;
+        let mut releases = Releases::within(8 * each);
+        let write = |releases: &mut Releases, clocks: &mut Clocks, thread: u32, at: u64| {
+            releases.fence(clocks, (0, thread));
+            releases.write(clocks, (0, thread), at, Ordering::default(), false);
+        };
+        // One place may be written again and again; what it had before is forgotten.
+        (0..100).for_each(|_| write(&mut releases, &mut clocks, 0, 0));
+        assert!(!releases.is_full() && releases.used.load(Relaxed) == each);
+        (0..8).for_each(|at| write(&mut releases, &mut clocks, at, at.into()));
+        assert!(!releases.is_full());
+        write(&mut releases, &mut clocks, 8, 8);
+        assert!(releases.is_full());
+        releases.forget(0);
+        releases.at.clear();
+        assert_eq!(releases.used.load(Relaxed), 0);
+    }
 }

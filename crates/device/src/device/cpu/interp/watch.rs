@@ -116,6 +116,8 @@ impl Watch {
         lockstep: bool,
         unwritten: Unwritten,
     ) -> Self {
+        // Half of the machine's memory for both.
+        let room = machine::memory_bytes() as usize / 4;
         Self {
             counts: vec![0; program.sites.len()],
             check,
@@ -124,8 +126,8 @@ impl Watch {
             config,
             lockstep,
             clocks: HashMap::new(),
-            releases: Releases::default(),
-            accesses: Accesses::within(machine::memory_bytes() as usize / 2),
+            releases: Releases::within(room),
+            accesses: Accesses::within(room),
             written: Bytes::default(),
             unwritten,
             found: Vec::new(),
@@ -236,6 +238,9 @@ impl Watch {
             if touch.writes() {
                 self.written.insert(address, bytes.into());
             }
+        }
+        if self.releases.is_full() {
+            return Err(Full);
         }
         if self.check.races && region != Region::Local {
             self.check_order(env, thread, here, access, (address, bytes), touch)?;
