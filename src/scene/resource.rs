@@ -68,6 +68,8 @@ pub struct Texels {
     pub wrap: Wrap,
     /// Whether texture objects take coordinates in [0, 1) instead of texels.
     pub normalized: bool,
+    /// Whether an edit of the size stretches what it holds; else each texel stays at its place.
+    pub resample: bool,
 }
 
 impl Resource {

@@ -1,8 +1,9 @@
 //! What a resource held, in the layout that an edit gives it.
 
+use super::resample::resampled;
 use crate::{
     element::{Part, Scalar, Type},
-    scene::{Format, Resource},
+    scene::{Format, Resource, Wrap},
 };
 
 /// Whether anything of `old` has a place in `new`: both are elements, or textures of as many dimensions, and some field
@@ -24,6 +25,10 @@ pub(crate) fn loses_members(old: &Resource, new: &Resource) -> bool {
 /// Puts what `old` held, `from`, over what `new` holds, `to`: of each element that both have the fields, or components,
 /// that both have, converted. Integers are cut, and what is beyond a type's range becomes the end of it.
 pub(crate) fn overlay((old, from): (&Resource, &[u8]), (new, to): (&Resource, &mut [u8])) {
+    let is_other_size = old.extent() != new.extent();
+    if let Some(texture) = new.texture().filter(|texture| texture.resample && is_other_size) {
+        return stretch((old, from), (new, to), texture.wrap);
+    }
     // What lies between the fields of structures may be members that are no fields.
     let is_same = old.of() == new.of();
     let parts = common(old, new);
@@ -46,6 +51,36 @@ pub(crate) fn overlay((old, from): (&Resource, &[u8]), (new, to): (&Resource, &m
             }
             for (old, new) in &parts {
                 convert((old, from), (new, to), scale);
+            }
+        }
+    }
+}
+
+/// Puts what the texels of `old` held, `from`, stretched over those of `new`, `to`: the channels that both have.
+fn stretch((old, from): (&Resource, &[u8]), (new, to): (&Resource, &mut [u8]), wrap: Wrap) {
+    let scale = Scale::between(old, new);
+    let sizes = [old, new].map(|of| of.extent().map(|side| side as usize));
+    for (one, other) in common(old, new) {
+        let [place, other_place] = [&one, &other].map(|part| {
+            let size = part.element.scalar.bytes();
+            move |lane: usize| lane * size..(lane + 1) * size
+        });
+        for lane in 0..usize::from(one.element.lanes.min(other.element.lanes)) {
+            let numbers = from.chunks_exact(old.of().bytes().max(1)).map(|texel| {
+                let bytes = texel.get(place(lane)).unwrap_or_default();
+                Number::read(one.element.scalar, bytes).float()
+            });
+            let numbers = resampled(numbers.collect(), sizes[0], sizes[1], wrap);
+            for (texel, number) in to.chunks_exact_mut(new.of().bytes().max(1)).zip(numbers) {
+                let number = match (scale, other.element.scalar) {
+                    (Scale::None, Scalar::U8) => number.round(),
+                    (Scale::None | Scale::FromBytes | Scale::ToBytes, _) => number,
+                };
+                let bits = scale.of(Number::Float(number)).bits(other.element.scalar);
+                if let Some(place) = texel.get_mut(other_place(lane)) {
+                    let length = place.len();
+                    place.copy_from_slice(&bits.to_le_bytes()[..length]);
+                }
             }
         }
     }
@@ -238,6 +273,25 @@ mod tests {
         assert_eq!(
             overlaid([&floats, &bytes], &[0.0_f32, 1.0, 0.5, 7.0], &[9_u8; 4]),
             [0, 255, 128, 255]
+        );
+        // Stretched as Pillow's `Image.resize(.., BILINEAR)` does it.
+        let stretched = |size: &str| texture("r32f", size) + "\nresample = true";
+        let [wide, tall] = [texture("r32f", "[4, 2]"), stretched("[3, 2]")];
+        let numbers = [1.0_f32, 5.0, 2.0, 8.0, 0.0, 3.0, 9.0, 4.0];
+        assert_eq!(
+            overlaid([&wide, &tall], &numbers, &[7.0_f32; 6]),
+            [2.2, 3.5, 6.2, 0.9, 6.0, 5.5]
+        );
+        assert_eq!(
+            overlaid(
+                [
+                    &bytes.replace("[1, 1]", "[2, 1]"),
+                    &(texture("rgba8", "[3, 1]") + "\nresample = true")
+                ],
+                &[0_u8, 255, 51, 102, 255, 0, 52, 102],
+                &[9_u8; 12]
+            ),
+            [0, 255, 51, 102, 128, 128, 52, 102, 255, 0, 52, 102]
         );
         let array = resource("[array.a]\ntype = \"float\"\ncount = 3");
         assert!(!is_possible(&resource(&small), &array));

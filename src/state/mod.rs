@@ -13,6 +13,7 @@ mod download;
 mod fill;
 pub(crate) mod migrate;
 mod parity;
+mod resample;
 mod resources;
 mod texture;
 mod until_error;

@@ -396,6 +396,7 @@ fn any_text_gives_a_manifest() {
         format!("void f() {{ k<<<{}1{}>>>(); }}", "(".repeat(20_000), ")".repeat(20_000)),
         "__global__ void k(int a) {} void f() { k<<<1, 1>>>(\"---*/\"); k<<<1,1>>>(\"*/ [x]\"); }".to_owned(),
         "swap(a, b); template <".to_owned(),
+        "= a; a = b; b = t; __global__ void k(int a) {}".to_owned(),
         // Names that mean two things, pairs of halves that go round.
         "__global__ void k(int *a, int *b) {} int *d; void f() { for (int d_count = 0; d_count < 9; d_count++) k<<<1, 1>>>(d, d_count); }".to_owned(),
         "__global__ void k(int *a, float *b) {} int *d; float *d_next; void f() { k<<<1, 1>>>(d, d_next); }".to_owned(),

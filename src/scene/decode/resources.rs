@@ -121,6 +121,7 @@ fn texture(table: &mut Fields<'_, '_, '_>) -> Texels {
         filter: table.named("filter", Filter::ALL).unwrap_or(Filter::Nearest),
         wrap: table.named("wrap", Wrap::ALL).unwrap_or(Wrap::Clamp),
         normalized: table.boolean("normalized").unwrap_or(false),
+        resample: table.boolean("resample").unwrap_or(false),
     }
 }
 

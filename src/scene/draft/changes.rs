@@ -18,9 +18,9 @@ const MOST_EXITS: usize = 4;
 impl Reader<'_, '_> {
     /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
     pub(super) fn exchange(&mut self, at: usize) {
-        let [t, a, b] = [at.wrapping_sub(1), at + 1, at + 5].map(|at| self.text(at));
+        let Some(start) = at.checked_sub(1) else { return };
+        let [t, a, b] = [start, at + 1, at + 5].map(|at| self.text(at));
         let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
-        let start = at.wrapping_sub(1);
         let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
         if is_it && a != b && self.exchanged([at + 1, at + 5], at) {
             self.exchanging.extend([at + 4, at + 8]);
