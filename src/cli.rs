@@ -8,7 +8,7 @@ mod signals;
 use std::{
     ffi::OsString,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
@@ -24,7 +24,7 @@ use crate::{
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
         self, Bench, Case, Check, Compare, Dump, Error, ExitStatus, OnStuck, Out, Outcome,
-        PlotFile, Render, Replay, Result, Run, Save, SceneSource, Side, Test,
+        PlotFile, Render, Result, Run, Save, SceneSource, Side, Test,
     },
     interrupt::{Interrupt, Listening},
     scene::{Overrides, built_ins, is_label, is_macro},
@@ -405,6 +405,9 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
             "the studio draws in a window: --gl egl is for render".to_owned(),
         ));
     }
+    let is_run = |name: &String| Path::new(name).extension().is_some_and(|of| of == "json");
+    let (file, scene) =
+        if scene.as_ref().is_some_and(is_run) { (scene, None) } else { (None, scene) };
     let find = |name: String| SceneSource::find_up_to(&name, studio::Document::LARGEST);
     let scene = scene.map(find).transpose()?;
     let document = scene.map(|found| studio::Document::new(found.name, found.path, &found.text));
@@ -412,6 +415,7 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     let run = run.scene;
     let opened = studio::run(studio::Options {
         scene: document,
+        run: file.map(PathBuf::from),
         device,
         trust: run.trust.trust,
         overrides: run.compile.overrides(),
@@ -518,8 +522,9 @@ fn render(args: RenderArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
-    let mut replay = Replay::read(&args.file, interrupt)?;
-    let scene = replay.scene();
+    let mut replay = headless::replay::read(&args.file, interrupt)?;
+    replay.begin_with_first_text();
+    let scene = headless::replay::scene(&replay);
     let (overrides, seed) = (replay.overrides(), replay.run().seed);
     // Another device is wanted for what it is, and a comparison tells how far it is from this one.
     let interpreted = replay.run().interpreted && !matches!(args.device, Some(Choice::Cuda(_)));
@@ -537,7 +542,7 @@ fn replay(args: ReplayArgs, interrupt: &Interrupt) -> Result<()> {
     };
     let request = args.output.render(scene, replay.run().steps, run);
     remark(&headless::render_with(&request, &compiler_until(interrupt).0, Some(&mut replay))?);
-    print(&format!("{}\n", replay.outcome()?))
+    print(&format!("{}\n", headless::replay::outcome(&replay)?))
 }
 
 impl OutputArgs {

@@ -14,7 +14,7 @@ use super::{
     Error, Result, Run, SceneSource, npy,
     outputs::Outputs,
     plots::{PlotFile, Plots},
-    replay::Replay,
+    replay::{end, replay_to},
     report::{self, Sample},
     run::{expect_no_fault, expect_no_findings, measure, progress_bar, run_to},
     stage::{Shot, Stage, measure_for},
@@ -25,7 +25,7 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     record::{self, Film, Recorder, Target},
     scene::{Scene, ViewId},
-    session::{self, Past, Session},
+    session::{self, Past, Replay, Session},
 };
 
 /// Pictures a second of a clip, about, where nobody says.
@@ -126,7 +126,7 @@ pub fn render_with(
     outputs.check_data(&request.run, device.info().kind)?;
     let scene = request.run.parse(&request.scene, device.info().kind)?;
     // What a run ends with may have what it did not begin with.
-    let end = replay.as_ref().and_then(|replay| replay.end());
+    let end = replay.as_ref().and_then(|replay| end(replay));
     let end = end.map(|end| request.run.parse(&end, device.info().kind)).transpose()?;
     let end = end.as_ref().unwrap_or(&scene);
     check_names(request, end)?;
@@ -146,7 +146,7 @@ pub fn render_with(
         remarks.extend(begin(session, request)?);
         let first = session.clock().step;
         let mut advance = |session: &mut Session, steps: u64| match &mut replay {
-            Some(replay) => replay.run_to(session, steps, &bar),
+            Some(replay) => replay_to(replay, session, steps, &bar),
             None => go_on(session, first + steps, request, &bar),
         };
         let mut drawn = || {

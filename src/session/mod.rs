@@ -40,6 +40,7 @@ mod playback;
 mod plots;
 mod program;
 mod rename;
+mod replay;
 mod reset;
 mod run;
 mod run_files;
@@ -71,6 +72,7 @@ pub use error::Error;
 pub use export::{Exportable, Exported};
 pub use history::Budget;
 pub use options::{Engine, Options, Past};
+pub use replay::{Next, Outcome, Replay, ReplayError};
 pub use run::{Digests, Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
@@ -419,6 +421,13 @@ impl Session {
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
         let changing = self.in_flight.is_some() || self.is_migrating();
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
+    }
+
+    /// Whether all that it was told to do is done: nothing is compiled, under way or due, and no step begins by itself.
+    pub fn is_idle(&self) -> bool {
+        let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
+        let is_reset = self.reset == Reset::None || self.fault.is_some() || self.program.is_none();
+        is_compiled && is_reset && !self.is_busy()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.

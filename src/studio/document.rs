@@ -89,6 +89,12 @@ impl Document {
         Some(Self::new(format!("{name}.cu"), None, text))
     }
 
+    /// Whether it goes by the name of a built-in scene, and has no file.
+    pub fn is_built_in(&self) -> bool {
+        let name = self.name.strip_suffix(".cu").unwrap_or(&self.name);
+        self.path.is_none() && Scene::built_in(name).is_some()
+    }
+
     /// Which document this is; asks no disk.
     pub fn origin(&self) -> &Origin {
         &self.origin

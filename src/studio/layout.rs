@@ -208,7 +208,8 @@ fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
             name.on_hover_text(path.display().to_string());
         }
         if document.path.is_none() {
-            ui.label(RichText::new("built in").small().color(theme::WEAK));
+            let text = if document.is_built_in() { "built in" } else { "in no file" };
+            ui.label(RichText::new(text).small().color(theme::WEAK));
         }
         if document.is_modified() {
             let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());

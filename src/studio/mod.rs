@@ -37,7 +37,7 @@ mod watch;
 mod window;
 mod workspace;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 pub use document::Document;
 pub use error::{Error, Result};
@@ -49,6 +49,8 @@ use crate::{compile::Compiler, device::Choice, scene::Overrides};
 pub struct Options {
     /// The scene; `None`: that of last time, else a built-in one.
     pub scene: Option<Document>,
+    /// A run's file, which is opened instead.
+    pub run: Option<PathBuf>,
     /// Where kernels run.
     pub device: Choice,
     /// Whether scenes may include files that lie elsewhere than below their own folder.

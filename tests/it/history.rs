@@ -14,10 +14,11 @@ use warpaint::{
     compile::{Cache, Compiler},
     device::Device,
     interop::Interop,
+    interrupt::Interrupt,
     scene::Keys,
     session::{
-        Budget, Effort, Exportable, Exported, Moment, Options, Past, PastGap, Run, Session,
-        Timeline, Value,
+        Budget, Effort, Exportable, Exported, Moment, Next, Options, Outcome, Past, PastGap,
+        Replay, Run, Session, Timeline, Value,
     },
 };
 

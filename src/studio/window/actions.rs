@@ -73,17 +73,25 @@ impl Studio {
                 self.place_camera();
             }
             Action::Pointer(pointer) => self.point(pointer),
-            Action::Session(command) => match &mut self.session {
-                Some(session) => session.apply(&command),
-                None if command == Command::Reset => self.restart(),
-                None => {}
-            },
+            Action::Session(command) => self.apply(&command),
+        }
+    }
+
+    fn apply(&mut self, command: &Command) {
+        if !matches!(command, Command::Export(..)) {
+            self.stop_replaying();
+        }
+        match &mut self.session {
+            Some(session) => session.apply(command),
+            None if *command == Command::Reset => self.restart(),
+            None => {}
         }
     }
 
     pub(super) fn compile(&mut self, text: String) {
         // What it makes the kernels and OpenGL do may be the last thing that the window does.
         self.workspace.keep();
+        self.stop_replaying();
         match &mut self.session {
             Some(session) => {
                 session.set_source(text);
@@ -168,9 +176,7 @@ impl Studio {
             return self.load_state(path);
         }
         if is("json") {
-            let path = path.display();
-            let text = format!("{path} is no scene. `warpaint replay {path}` repeats a run.");
-            return self.workspace.tell(Severity::Note, text);
+            return self.open_run(path);
         }
         match Document::read(path) {
             Ok(document) => self.open_document(document),
@@ -183,6 +189,7 @@ impl Studio {
 
     /// Goes on from a state of the open scene that is in a file.
     fn load_state(&mut self, path: &Path) {
+        self.stop_replaying();
         let Some(session) = &mut self.session else { return };
         let loaded = session.load(path);
         let step = session.clock().step;
@@ -219,16 +226,27 @@ impl Studio {
 
     /// Shows the document that has come into the workspace.
     pub(super) fn opened(&mut self) {
+        self.show_document();
+        self.restart();
+    }
+
+    /// Shows the document in the workspace without its session.
+    pub(super) fn show_document(&mut self) {
         self.note_scene();
         self.locals.editor.opened();
         self.state.viewpoints = Viewpoints::default();
-        self.restart();
+    }
+
+    /// Ends the session, and with it the run that it may be repeating.
+    pub(super) fn end_run(&mut self) {
+        self.session = None;
+        self.replaying = None;
+        self.drawn = None;
     }
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
     pub(super) fn restart(&mut self) {
-        self.session = None;
-        self.drawn = None;
+        self.end_run();
         let (document, options) = (&self.workspace.document, &self.options);
         let trust = options.trust || self.trusted.contains(document.origin());
         let session = opening::new_session(

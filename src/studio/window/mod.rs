@@ -8,6 +8,7 @@ mod beside;
 mod host;
 mod looking;
 mod opening;
+mod replaying;
 
 use std::{
     collections::BTreeSet,
@@ -48,6 +49,7 @@ use crate::{
     session::{self, Session, Snapshot},
 };
 use host::Event;
+use replaying::Replaying;
 
 /// The open window and all that is behind it. Fields are dropped in this order: what uses OpenGL before the
 /// context, the context before the window.
@@ -76,6 +78,8 @@ struct Studio {
     drawn: Option<(Drawn, f32)>,
     pointer: Pointer,
     probe: Option<Probe>,
+    /// A run that is repeated.
+    replaying: Option<Replaying>,
     /// What kernels get.
     mouse: [f32; 4],
     /// The documents that may include files from anywhere.
@@ -154,6 +158,7 @@ impl Studio {
             drawn: None,
             pointer: Pointer::default(),
             probe: None,
+            replaying: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
             redraws,
@@ -164,6 +169,9 @@ impl Studio {
         studio.note_scene();
         if studio.state.scene != last {
             studio.state.viewpoints = Viewpoints::default();
+        }
+        if let Some(path) = studio.options.run.take() {
+            studio.open_run(&path);
         }
         Ok(studio)
     }
@@ -197,7 +205,11 @@ impl Studio {
             self.redraws.want(now);
         }
         self.tell_exported();
-        let busy = self.session.as_ref().is_some_and(Session::is_busy);
+        if self.is_replaying() {
+            self.go_on_replaying();
+            self.redraws.want(now);
+        }
+        let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
     }
@@ -349,6 +361,9 @@ impl Studio {
             true => self.egui.egui_ctx.input(keyboard::held),
             false => scene::Keys::default(),
         };
+        if self.is_replaying() {
+            return; // what entered the run does
+        }
         if let Some(session) = &mut self.session {
             session.set_input(self.mouse, keys);
         }

@@ -14,10 +14,10 @@ use winit::{
 
 use super::host::Event;
 use crate::{
-    device::{Choice, Device},
+    device::{Choice, Device, DeviceKind},
     gl,
     interop::{self, Interop},
-    session::{self, Past, Session},
+    session::{self, Engine, Past, Replay, Session},
     studio::{
         Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
     },
@@ -37,8 +37,40 @@ pub(super) fn new_session(
     device: &Device,
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
-    let usual = session::Options::new(&document.name, document.text.to_string());
+    let of_session = of_session(document, options, trust);
+    open(of_session, options, context, device, proxy)
+}
+
+/// A session that repeats a run from the start, paused.
+pub(super) fn new_replay(
+    replay: &Replay,
+    options: &Options,
+    context: &gl::CurrentContext,
+    device: &Device,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<Session> {
+    let run = replay.run();
+    let text = run.texts.first().map_or("", |text| &text.text);
+    let document = Document::new(&run.name, Some(replay.place()), text);
     let of_session = session::Options {
+        overrides: replay.overrides(),
+        parameters: Vec::new(),
+        seed: run.seed,
+        seed_is_asked_for: true,
+        engine: match run.interpreted && device.info().kind == DeviceKind::Cpu {
+            true => Engine::Interpreter,
+            false => Engine::Device,
+        },
+        ..of_session(&document, options, options.trust)
+    };
+    let mut session = open(of_session, options, context, device, proxy)?;
+    session.pause();
+    Ok(session)
+}
+
+fn of_session(document: &Document, options: &Options, trust: bool) -> session::Options {
+    let usual = session::Options::new(&document.name, document.text.to_string());
+    session::Options {
         path: document.path.clone(),
         trust,
         overrides: options.overrides.clone(),
@@ -51,7 +83,16 @@ pub(super) fn new_session(
         statistics_every: Some(STATISTICS_EVERY),
         history: Past::Kept,
         ..usual
-    };
+    }
+}
+
+fn open(
+    of_session: session::Options,
+    options: &Options,
+    context: &gl::CurrentContext,
+    device: &Device,
+    proxy: &EventLoopProxy<Event>,
+) -> Result<Session> {
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);
     let compiler = options.compiler.clone();

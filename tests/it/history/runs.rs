@@ -22,7 +22,44 @@ pub(super) fn assert_repeats(session: &mut Session) -> Run {
     let run = Run::parse(&run.to_json()).unwrap();
     let replayed = replay(&run);
     assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
+    repeats_without_waiting(&run);
     run
+}
+
+/// Repeats a run as the window does, which waits for nothing; it has a past then.
+#[track_caller]
+fn repeats_without_waiting(run: &Run) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    run.write(&path).unwrap();
+    let mut replay = Replay::read(&path, &Interrupt::default()).unwrap();
+    let options = Options {
+        path: Some(replay.place()),
+        overrides: replay.overrides(),
+        seed: run.seed,
+        seed_is_asked_for: true,
+        real_time: true,
+        history: Past::Kept,
+        ..Options::new(&run.name, &run.texts[0].text)
+    };
+    let mut session = open_with(&Device::cpu().unwrap(), options);
+    session.pause();
+    loop {
+        session.update().unwrap();
+        if !session.is_idle() {
+            std::thread::yield_now();
+            continue;
+        }
+        match replay.next(&mut session, run.steps).unwrap() {
+            Next::Program => {}
+            Next::Steps(step) if session.clock().step < step => session.step_once(),
+            Next::Steps(_) => {}
+            Next::End => break,
+        }
+    }
+    assert_eq!(replay.outcome(), Outcome::Same { compared: run.digests.len() });
+    let timeline = timeline(&session);
+    assert_eq!((timeline.shown.step, timeline.is_past), (run.steps, false));
 }
 
 /// The scene with a variable that its kernel counts up.

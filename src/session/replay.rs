@@ -1,0 +1,261 @@
+//! A run once more, from its file: the same texts and inputs at the same steps, and whether the same came out.
+//!
+//! A [`Replay`] says what the session is to do next, and is asked again when that is done: by a command that waits for
+//! it, or by a window, which does not.
+
+use std::path::{Path, PathBuf};
+
+use super::{Effort, Error, Phase, Run, Session, Text, Unpacked};
+use crate::{
+    diagnostic::{Diagnostic, has_errors},
+    file,
+    interrupt::Interrupt,
+    scene::Overrides,
+};
+
+/// What is read of a run file at most.
+const LIMIT: u64 = 1 << 30;
+
+/// A run that is repeated.
+#[derive(Debug)]
+pub struct Replay {
+    path: PathBuf,
+    run: Run,
+    files: Option<Unpacked>,
+    stage: Stage,
+    texts: usize,
+    inputs: usize,
+    digests: usize,
+    /// The first step after which a resource was not as in the run, and the resource.
+    parted: Option<(u64, String)>,
+}
+
+/// What the session has done last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It was opened with the first text.
+    Opened,
+    /// It has the program of the first text.
+    First,
+    /// It has that of a later one.
+    Program,
+    /// Its reset passes have run.
+    Reset,
+    /// It has done a step, or what comes before the first one.
+    Step,
+}
+
+/// What a session is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Let the text that it was given take over.
+    Program,
+    /// Go on until so many steps are done, and the reset passes that are due.
+    Steps(u64),
+    /// Nothing.
+    End,
+}
+
+/// How a run was repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The same bits came out wherever there was something to compare with.
+    Same {
+        /// At so many steps.
+        compared: usize,
+    },
+    /// Something else came out.
+    Parted {
+        /// The first step after which that was seen.
+        step: u64,
+        /// A resource that differs.
+        resource: String,
+    },
+}
+
+impl Replay {
+    /// The run of the file at `path`. Its own files are unpacked into a folder that is gone with it, until `interrupt`
+    /// is raised.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read; [`Error::NoRun`] with the place where it is damaged, and where its files
+    /// cannot be unpacked.
+    pub fn read(path: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
+        let text = file::read_regular_text(path, LIMIT);
+        let text = text.map_err(|error| Error::of_file("read", path, error.into()))?;
+        let run = Run::parse(&text).map_err(Error::NoRun)?;
+        let files = run.unpack(interrupt).map_err(Error::NoRun)?;
+        let (stage, path) = (Stage::Opened, path.to_owned());
+        Ok(Self { path, run, files, stage, texts: 0, inputs: 0, digests: 0, parted: None })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The run's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the scene is compiled with.
+    pub fn overrides(&self) -> Overrides {
+        self.run.overrides(self.files.as_ref())
+    }
+
+    /// Where the scene's file would lie beside those that it reads: where the run has no files of its own, they are
+    /// looked for beside the run's file.
+    pub fn place(&self) -> PathBuf {
+        let folder = match &self.files {
+            Some(files) => files.place(""),
+            None => self.path.parent().unwrap_or(Path::new("")).to_owned(),
+        };
+        folder.join(self.file_name())
+    }
+
+    /// The name of the scene's file. It comes with the run's, perhaps from a stranger: folders in it would be read as the
+    /// scene's own.
+    pub fn file_name(&self) -> &Path {
+        Path::new(&self.run.name).file_name().unwrap_or("scene.cu".as_ref()).as_ref()
+    }
+
+    /// Says that the session was opened with the first text, whose program has done nothing yet, and compiled it in full.
+    pub fn begin_with_first_text(&mut self) {
+        let is_same = self.run.texts.first().is_some_and(|text| text.effort == Effort::Full);
+        if is_same && self.texts == 0 {
+            self.texts = 1;
+        }
+    }
+
+    /// What `session`, which has done what it was told to, is to do next on the way to `step` finished steps.
+    ///
+    /// # Errors
+    /// What the compiler says of a text that does not compile any more; else the device's.
+    pub fn next(&mut self, session: &mut Session, step: u64) -> Result<Next, ReplayError> {
+        loop {
+            let stage = match self.stage {
+                Stage::Opened if self.texts == 0 => {
+                    self.take_text(session);
+                    self.stage = Stage::First;
+                    return Ok(Next::Program);
+                }
+                Stage::Opened => Stage::First,
+                Stage::First => {
+                    expect_program(session)?;
+                    self.begin(session);
+                    Stage::Program
+                }
+                Stage::Program => {
+                    expect_program(session)?;
+                    if self.resets() {
+                        self.stage = Stage::Reset;
+                        return Ok(Next::Steps(session.clock().step));
+                    }
+                    Stage::Step
+                }
+                Stage::Reset => {
+                    // What entered the reset was for it alone.
+                    if let Some(entered) =
+                        self.inputs.checked_sub(1).and_then(|at| self.run.inputs.get(at))
+                    {
+                        session.enter(entered);
+                    }
+                    Stage::Step
+                }
+                Stage::Step => return self.after_step(session, step),
+            };
+            self.stage = stage;
+        }
+    }
+
+    /// What comes when `session` has done a step.
+    fn after_step(&mut self, session: &mut Session, step: u64) -> Result<Next, ReplayError> {
+        let done = session.clock().step;
+        let is_due = self.run.texts.get(self.texts).is_some_and(|text| text.step == done);
+        if is_due && (done < step || done == self.run.steps) {
+            self.take_text(session);
+            self.stage = Stage::Program;
+            return Ok(Next::Program);
+        }
+        // Where a text takes over, its state was looked at in its own layout.
+        if !is_due {
+            self.compare(session)?;
+        }
+        if done >= step {
+            return Ok(Next::End);
+        }
+        if let Some(entered) = self.run.inputs.get(self.inputs).filter(|of| of.step == done) {
+            session.enter(entered);
+            self.inputs += 1;
+        }
+        Ok(Next::Steps(done + 1))
+    }
+
+    /// Lets the reset of the first text begin, which is there.
+    fn begin(&mut self, session: &mut Session) {
+        session.reset();
+        session.enter_reset(self.run.texts.first().and_then(|text| text.entered.clone()));
+        // A run of an older program does not say what entered its reset: as likely as not what entered its first step.
+        if let (false, Some(first)) = (self.run.knows_resets(), self.run.inputs.first()) {
+            session.enter(first);
+        }
+    }
+
+    /// Whether what the last text begins anew is there before the next one, as it was in the run.
+    fn resets(&self) -> bool {
+        let last = self.texts.checked_sub(1).and_then(|last| self.run.texts.get(last));
+        last.is_some_and(|text| text.entered.is_some()) || !self.run.knows_resets()
+    }
+
+    fn take_text(&mut self, session: &mut Session) {
+        let Some(Text { text, effort, entered, .. }) = self.run.texts.get(self.texts) else {
+            return;
+        };
+        self.texts += 1;
+        session.enter_reset(entered.clone());
+        session.set_source_with(text.clone(), *effort);
+    }
+
+    /// Compares with the digests of the run, where it has some of this step.
+    fn compare(&mut self, session: &mut Session) -> Result<(), Error> {
+        let step = session.clock().step;
+        let Some(expected) = self.run.digests.get(self.digests).filter(|of| of.step == step) else {
+            return Ok(());
+        };
+        self.digests += 1;
+        if self.parted.is_none() {
+            let found = session.digests()?;
+            self.parted = expected.first_other(&found).map(|name| (step, name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether it was the same.
+    pub fn outcome(&self) -> Outcome {
+        match &self.parted {
+            None => Outcome::Same { compared: self.digests },
+            Some((step, resource)) => Outcome::Parted { step: *step, resource: resource.clone() },
+        }
+    }
+}
+
+/// Why a run cannot be repeated further.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A text does not compile any more.
+    #[error("a text of the run does not compile here")]
+    Rejected(Vec<Diagnostic>),
+    /// The session's.
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
+/// That the text that the session was given has become its program.
+fn expect_program(session: &Session) -> Result<(), ReplayError> {
+    let compile = &session.snapshot().compile;
+    match compile.phase == Phase::Rejected || has_errors(&compile.diagnostics) {
+        true => Err(ReplayError::Rejected(compile.diagnostics.clone())),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+//! A run's file in the window: the run is repeated without being waited for, and its past is there to look at.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{Studio, opening};
+use crate::{
+    diagnostic::Severity,
+    interrupt::Interrupt,
+    session::{Next, Outcome, Replay, ReplayError, Session},
+    studio::document::Document,
+};
+
+/// So long a run goes on between two pictures.
+const BUDGET: Duration = Duration::from_millis(10);
+/// How often it is looked whether a step has ended.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// A run that is repeated, or was: the files that its texts include are gone with it.
+pub(super) struct Replaying {
+    replay: Replay,
+    is_over: bool,
+}
+
+impl Studio {
+    /// Repeats the run of a file, as a document that has no file yet.
+    pub(super) fn open_run(&mut self, path: &Path) {
+        let replay = match Replay::read(path, &Interrupt::default()) {
+            Ok(replay) => replay,
+            Err(error) => {
+                let text = format!("{} cannot be opened: {error}", path.display());
+                return self.workspace.tell(Severity::Error, text);
+            }
+        };
+        let text = replay.run().texts.last().map_or("", |text| &text.text);
+        self.workspace.open(Document::new(replay.file_name().to_string_lossy(), None, text));
+        self.show_document();
+        self.end_run();
+        let session =
+            opening::new_replay(&replay, &self.options, &self.context, &self.device, &self.proxy);
+        match session {
+            Ok(session) => {
+                self.session = Some(session);
+                self.replaying = Some(Replaying { replay, is_over: false });
+            }
+            Err(error) => self.end_session(&error),
+        }
+    }
+
+    /// Whether a run is being repeated.
+    pub(super) fn is_replaying(&self) -> bool {
+        self.replaying.as_ref().is_some_and(|replaying| !replaying.is_over)
+    }
+
+    /// Repeats no further: somebody wants something else of the scene.
+    pub(super) fn stop_replaying(&mut self) {
+        if !self.is_replaying() {
+            return;
+        }
+        let step = self.session.as_ref().map_or(0, |session| session.clock().step);
+        if let Some(Replaying { replay, is_over }) = &mut self.replaying {
+            *is_over = true;
+            let (path, steps) = (replay.path().display(), replay.run().steps);
+            let text = format!("{path} was repeated up to step {step} of {steps}.");
+            self.workspace.tell(Severity::Note, text);
+        }
+    }
+
+    /// Repeats a part of the run, if one is being repeated.
+    pub(super) fn go_on_replaying(&mut self) {
+        let start = Instant::now();
+        while self.is_replaying() && start.elapsed() < BUDGET {
+            let Some(session) = &mut self.session else { return self.stop_replaying() };
+            if session.fault().is_some() {
+                return self.stop_replaying();
+            }
+            if !session.is_idle() {
+                thread::sleep(LOOK);
+                self.update_session();
+                continue;
+            }
+            let Some(Replaying { replay, .. }) = &mut self.replaying else { return };
+            let steps = replay.run().steps;
+            match replay.next(session, steps) {
+                Ok(Next::Program) => {}
+                Ok(Next::Steps(step)) => step_towards(session, step),
+                Ok(Next::End) => self.tell_outcome(),
+                Err(ReplayError::Rejected(_)) => self.stop_replaying(),
+                Err(ReplayError::Session(error)) => {
+                    self.stop_replaying();
+                    self.end_session(&error);
+                }
+            }
+        }
+    }
+
+    /// Says whether the run was the same.
+    fn tell_outcome(&mut self) {
+        let Some(Replaying { replay, is_over }) = &mut self.replaying else { return };
+        *is_over = true;
+        let (path, run) = (replay.path().display(), replay.run());
+        let (severity, text) = match replay.outcome() {
+            Outcome::Same { compared } => {
+                let steps = run.steps;
+                let same = format!("the same bits at all {compared} steps that were compared");
+                (Severity::Note, format!("{path} was repeated: {steps} steps, {same}."))
+            }
+            Outcome::Parted { step, resource } => {
+                let text = format!(
+                    "{path} was repeated, but after step {step} {resource} is not as it was on {}.",
+                    run.device
+                );
+                (Severity::Warning, text)
+            }
+        };
+        self.workspace.tell(severity, text);
+    }
+}
+
+/// Asks for a step, where it is not one that reset passes alone make.
+fn step_towards(session: &mut Session, step: u64) {
+    if session.clock().step < step {
+        session.step_once();
+    }
+}
