@@ -1,14 +1,20 @@
 //! The code of a scene's files as the compiler reads it: each included file where it is, what conditions leave out left
 //! out, macros expanded.
 
-use std::{collections::BTreeMap, mem};
+use std::collections::BTreeMap;
 
 use super::{
     conditional::{Piece, Pieces},
     expansion::{self, Expanded, Expander},
     header,
+    lexer::{self, Kind},
     macros::{Likely, Macros},
 };
+
+/// So many bytes are read of files that were read before.
+const MOST_AGAIN: usize = 4 << 20;
+/// So deep files include each other.
+const DEEPEST: usize = 200;
 
 /// A file of a scene: its own, or one that is included.
 #[derive(Clone, Debug)]
@@ -22,7 +28,8 @@ pub(crate) struct SourceFile<'s> {
 
 /// What was read of some files.
 pub(super) struct Files<'s> {
-    /// In the order in which they were included, the first before those that it includes.
+    /// In the order in which they were included, the first before those that it includes; one that was included twice
+    /// is there twice.
     pub(super) read: Vec<FileCode<'s>>,
     /// The texts of the tokens that macros made.
     pub(super) texts: String,
@@ -42,13 +49,14 @@ pub(super) struct FileCode<'s> {
     pub(super) ends_at: Option<usize>,
 }
 
-/// Reads the first of `files`, and those that it includes, each once: the first `most` tokens of each.
+/// Reads the first of `files`, and those that it includes, each as often as it does not guard itself against that: the
+/// first `most` tokens of each.
 pub(super) fn read<'s>(files: &[SourceFile<'s>], macros: &mut Macros, most: usize) -> Files<'s> {
     let mut expander = Expander::new(expansion::MOST_TOKENS);
     let mut found = Files { read: Vec::new(), texts: String::new(), not_expanded: None };
-    let mut is_read = vec![false; files.len()];
+    let mut known = Known { read: vec![None; files.len()], left: MOST_AGAIN };
     let mut open = Vec::new();
-    open.extend(found.open(files, (0, Likely::Yes), &mut is_read, most));
+    open.extend(found.open(files, (0, Likely::Yes), &mut known, most));
     while let Some((at, pieces)) = open.last_mut() {
         let code = &mut found.read[*at];
         let file = code.file;
@@ -64,7 +72,10 @@ pub(super) fn read<'s>(files: &[SourceFile<'s>], macros: &mut Macros, most: usiz
                 found.not_expanded = found.not_expanded.or(stopped);
             }
             Piece::Include { name, quoted } => match files[file].includes.get(&name) {
-                Some(next) => open.extend(found.open(files, (*next, here), &mut is_read, most)),
+                Some(next) if open.len() < DEEPEST => {
+                    open.extend(found.open(files, (*next, here), &mut known, most));
+                }
+                Some(_) => {}
                 None if quoted && !header::is_built_in(&name) => macros.include_unknown(),
                 None => {}
             },
@@ -75,22 +86,67 @@ pub(super) fn read<'s>(files: &[SourceFile<'s>], macros: &mut Macros, most: usiz
 }
 
 impl<'s> Files<'s> {
-    /// Begins to read the file, unless it was read already.
+    /// Begins to read the file, unless it was read already and is read once.
     fn open(
         &mut self,
         files: &[SourceFile<'s>],
         (file, around): (usize, Likely),
-        is_read: &mut [bool],
+        known: &mut Known,
         most: usize,
     ) -> Option<(usize, Pieces<'s>)> {
         let text = files.get(file)?.text;
-        if mem::replace(is_read.get_mut(file)?, true) {
+        if !known.is_read(file, text, around) {
             return None;
         }
         let likely = Expanded::default();
         self.read.push(FileCode { file, likely, all: None, ends_at: None });
         Some((self.read.len() - 1, Pieces::new(text, around, most)))
     }
+}
+
+/// What is known of the files that were read.
+struct Known {
+    /// How likely each is compiled where it was; `None` of one that was not read.
+    read: Vec<Option<Likely>>,
+    /// So many bytes may still be read of those that were.
+    left: usize,
+}
+
+impl Known {
+    /// Whether a file with this text is read where it is included, which is compiled so likely.
+    fn is_read(&mut self, file: usize, text: &str, here: Likely) -> bool {
+        let Some(before) = self.read.get_mut(file).map(|read| read.replace(here)) else {
+            return false;
+        };
+        let Some(before) = before else { return true };
+        if is_guarded(text) {
+            self.read[file] = Some(before.max(here));
+            return here > before;
+        }
+        // One that is empty costs something, too.
+        let left = self.left.checked_sub(text.len().max(64));
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// Whether a file has something in it that lets it be read once: `#pragma once`, or an `#ifndef` before all else. What
+/// that asks for may be known too little, while files are included that are not read.
+fn is_guarded(text: &str) -> bool {
+    let directives = || lexer::lex(text).filter(|token| token.kind == Kind::Directive);
+    let words = |text: &str| {
+        let words = text.trim_start().trim_start_matches('#').split_whitespace();
+        words.take(2).collect::<Vec<_>>().join(" ")
+    };
+    let is_before_all = || {
+        let mut tokens = lexer::lex(text);
+        let first = tokens.find(|token| token.kind.is_code() || token.kind == Kind::Directive);
+        first.is_some_and(|token| {
+            let words = words(token.text);
+            words.starts_with("ifndef ") || words.starts_with("if !defined")
+        })
+    };
+    is_before_all() || directives().any(|token| words(token.text) == "pragma once")
 }
 
 impl<'s> FileCode<'s> {

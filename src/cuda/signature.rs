@@ -75,6 +75,14 @@ pub struct Signature {
     pub at: Position,
 }
 
+impl Signature {
+    /// Whether the other one is the same, but for how likely it is compiled.
+    fn is_as(&self, other: &Self) -> bool {
+        let left_out = other.left_out;
+        *other == Self { left_out, ..self.clone() }
+    }
+}
+
 /// A parameter of a kernel, as declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelParameter {
@@ -115,6 +123,8 @@ pub(crate) fn is_remark(text: &str) -> bool {
 pub(crate) fn scan_files(macros: &mut Macros, files: &[SourceFile<'_>]) -> Scan {
     let found = files::read(files, macros, MOST_TOKENS);
     let (mut scan, mut room) = (Scan::default(), Room::default());
+    // Where kernels are, and which place in the list is theirs.
+    let mut places = HashMap::new();
     for code in found.read {
         let SourceFile { name, text, .. } = &files[code.file];
         let place = Place { file: &Arc::from(*name), lines: &Lines::new(text) };
@@ -131,7 +141,17 @@ pub(crate) fn scan_files(macros: &mut Macros, files: &[SourceFile<'_>]) -> Scan 
         remark(of_file.left_out.or(ends_at), LEFT_OUT);
         let not_expanded = found.not_expanded.filter(|(file, _)| *file == code.file);
         remark(not_expanded.map(|(_, offset)| place.lines.position(offset)), NOT_EXPANDED);
-        scan.kernels.append(&mut of_file.kernels);
+        for kernel in of_file.kernels {
+            let place = (code.file, kernel.at, kernel.name.clone());
+            match places.get(&place).map(|index: &usize| &mut scan.kernels[*index]) {
+                // The file was read twice.
+                Some(known) if known.is_as(&kernel) => known.left_out &= kernel.left_out,
+                Some(_) | None => {
+                    places.insert(place, scan.kernels.len());
+                    scan.kernels.push(kernel);
+                }
+            }
+        }
     }
     scan
 }

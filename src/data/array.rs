@@ -38,7 +38,7 @@ pub(super) fn npy(
         }
     };
     let Descriptor { kind, big_endian, fields } = &header.descriptor;
-    let Some(scalar) = scalar(kind) else {
+    let Some(scalar) = npy::scalar(kind) else {
         let text = match fields.is_empty() {
             true => format!("its numbers are of numpy's type `{kind}`, which no element has"),
             false => format!("it has structures, and {element} is none"),
@@ -108,15 +108,6 @@ pub(super) fn exactly(file: impl Read, bytes: u64) -> Result<Vec<u8>> {
         true => Ok(content),
         false => Err(Error::Format("it has become shorter while it was read".to_owned())),
     }
-}
-
-/// The type that numpy calls so, or our files.
-pub(super) fn scalar(kind: &str) -> Option<Scalar> {
-    if kind == npy::BFLOAT16 {
-        return Some(Scalar::BF16);
-    }
-    let all = Scalar::numpy_names().map(|(_, scalar)| scalar);
-    all.into_iter().find(|scalar| &npy::descriptor(*scalar)[1..] == kind)
 }
 
 /// That an array of this shape, with so many numbers in all, is what is wanted; whether it is one element for all.

@@ -4,12 +4,12 @@ use std::io::Read;
 
 use super::{
     Error, Found, Numpy, Origin, Result, Wanted,
-    array::{exactly, scalar},
+    array::exactly,
     convert::{convert, with_room},
     order::{swap_bytes, to_c_order},
 };
 use crate::{
-    array::npy::Header,
+    array::npy::{self, Header},
     element::{Part, Scalar, Structure},
 };
 
@@ -137,7 +137,7 @@ fn column(header: &Header, structure: &Structure, part: &Part) -> Result<Column>
             wanted: wanted.to_string(),
         });
     }
-    let Some(scalar) = scalar(&found.kind) else {
+    let Some(scalar) = npy::scalar(&found.kind) else {
         let text = format!("its field `{}` is of numpy's type `{}`", part.path, found.kind);
         return Err(Error::Format(format!("{text}, which no element has")));
     };

@@ -320,8 +320,8 @@ struct Differences {
 
 impl Differences {
     fn between(
-        found: &npy::Numbers,
-        expected: &npy::Numbers,
+        found: &npy::Column<'_>,
+        expected: &npy::Column<'_>,
         [tolerance, relative]: [f64; 2],
     ) -> Self {
         let apart = |at: usize| found.distance(at, expected);
@@ -342,10 +342,10 @@ impl Differences {
     }
 }
 
-fn shown(numbers: &npy::Numbers, at: usize) -> String {
-    match numbers {
-        npy::Numbers::Floats(list) => Number(list[at]).to_string(),
-        npy::Numbers::Integers(list) => list[at].to_string(),
+fn shown(numbers: &npy::Column<'_>, at: usize) -> String {
+    match numbers.integer(at) {
+        Some(integer) => integer.to_string(),
+        None => Number(numbers.float(at)).to_string(),
     }
 }
 

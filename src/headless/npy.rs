@@ -16,4 +16,4 @@ pub(super) fn write(path: &Path, resource: &Resource, bytes: &[u8]) -> Result<()
 }
 
 pub(super) use crate::state::archive::content_of;
-pub(super) use npy::{Numbers, columns};
+pub(super) use npy::{Column, columns};

@@ -7,6 +7,8 @@
 //! All types of scalars that numpy has are read and written, vectors with their components along a last axis, and
 //! `bf16`, which numpy lacks, as `float32`. Read are versions 1 to 3, both orders of axes and both orders of bytes.
 
+#[cfg(feature = "cli")]
+mod column;
 mod descriptor;
 #[cfg(feature = "gl")]
 mod structures;
@@ -20,8 +22,10 @@ use std::{
 use half::bf16;
 use num_complex::Complex;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::column::{Column, columns};
 #[cfg(feature = "gl")]
-pub(crate) use self::descriptor::BFLOAT16;
+use self::descriptor::BFLOAT16;
 pub(crate) use self::descriptor::Descriptor;
 use crate::array::{DType, Data, Error, GpuArray, Result};
 use crate::{
@@ -157,100 +161,14 @@ fn header(descriptor: &str, shape: &[usize]) -> Vec<u8> {
     [MAGIC, &version, length, text.as_bytes()].concat()
 }
 
-/// The numbers of a file: those of 64-bit integers are exact, too.
-#[cfg(feature = "cli")]
-#[derive(Debug)]
-pub(crate) enum Numbers {
-    /// Of types whose values are all `f64`s.
-    Floats(Vec<f64>),
-    /// Of 64-bit integers.
-    Integers(Vec<i128>),
-}
-
-#[cfg(feature = "cli")]
-impl Numbers {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Floats(list) => list.len(),
-            Self::Integers(list) => list.len(),
-        }
+/// The type that numpy calls so, or our files.
+#[cfg(feature = "gl")]
+pub(crate) fn scalar(kind: &str) -> Option<Scalar> {
+    if kind == BFLOAT16 {
+        return Some(Scalar::BF16);
     }
-
-    /// One of them, rounded to the nearest `f64`.
-    pub(crate) fn float(&self, at: usize) -> f64 {
-        match self {
-            Self::Floats(list) => list[at],
-            Self::Integers(list) => list[at] as f64,
-        }
-    }
-
-    /// How far one is from one of others: exact where both are integers, but for the last rounding.
-    pub(crate) fn distance(&self, at: usize, others: &Self) -> f64 {
-        match (self, others) {
-            (Self::Integers(list), Self::Integers(others)) => list[at].abs_diff(others[at]) as f64,
-            (Self::Floats(_) | Self::Integers(_), _) => {
-                let (a, b) = (self.float(at), others.float(at));
-                if a == b || a.is_nan() && b.is_nan() { 0.0 } else { (a - b).abs() }
-            }
-        }
-    }
-}
-
-/// The shape and the numbers of a file in C order: of structures those of each field, by its name; else all, by none.
-///
-/// # Errors
-/// What is wrong with the file, in words.
-#[cfg(feature = "cli")]
-pub(crate) fn columns(
-    content: &[u8],
-) -> std::result::Result<(Vec<usize>, Vec<(String, Numbers)>), String> {
-    let (Header { descriptor, fortran_order, shape }, data) = decode(content)?;
-    if fortran_order {
-        return Err("it is in Fortran order".to_owned());
-    }
-    let Descriptor { kind, big_endian, fields } = &descriptor;
-    let columns = match fields.as_slice() {
-        [] => vec![(String::new(), column(kind, *big_endian, data)?)],
-        fields => structures::columns(kind, fields, data)?,
-    };
-    let count = shape.iter().try_fold(1_usize, |count, &n| count.checked_mul(n));
-    for (path, numbers) in &columns {
-        let field = fields.iter().find(|field| field.path == *path);
-        let each = field.map_or(1, |field| field.count);
-        if count.and_then(|count| count.checked_mul(each)) != Some(numbers.len()) {
-            let of = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
-            let count = numbers.len();
-            return Err(format!("{count} numbers{of} cannot have the shape {shape:?}"));
-        }
-    }
-    Ok((shape, columns))
-}
-
-/// Numbers one behind the other, of the type that numpy calls so.
-#[cfg(feature = "cli")]
-fn column(kind: &str, big_endian: bool, data: &[u8]) -> std::result::Result<Numbers, String> {
-    if big_endian {
-        return Err("it is big-endian".to_owned());
-    }
-    fn each<T: bytemuck::AnyBitPattern, N>(data: &[u8], number: fn(T) -> N) -> Vec<N> {
-        data.chunks_exact(size_of::<T>()).map(|b| number(bytemuck::pod_read_unaligned(b))).collect()
-    }
-    use Numbers::{Floats, Integers};
-    Ok(match kind {
-        "b1" | "u1" => Floats(each::<u8, _>(data, f64::from)),
-        "i1" => Floats(each::<i8, _>(data, f64::from)),
-        "i2" => Floats(each::<i16, _>(data, f64::from)),
-        "u2" => Floats(each::<u16, _>(data, f64::from)),
-        "i4" => Floats(each::<i32, _>(data, f64::from)),
-        "u4" => Floats(each::<u32, _>(data, f64::from)),
-        "i8" => Integers(each::<i64, _>(data, i128::from)),
-        "u8" => Integers(each::<u64, _>(data, i128::from)),
-        "f2" => Floats(each::<half::f16, _>(data, f64::from)),
-        BFLOAT16 => Floats(each::<bf16, _>(data, f64::from)),
-        "f4" => Floats(each::<f32, _>(data, f64::from)),
-        "f8" => Floats(each::<f64, _>(data, |n| n)),
-        other => return Err(format!("it holds `{other}`")),
-    })
+    let mut all = Scalar::numpy_names().map(|(_, scalar)| scalar);
+    all.find(|scalar| &descriptor(*scalar)[1..] == kind)
 }
 
 /// What a header says.

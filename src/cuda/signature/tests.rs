@@ -292,6 +292,56 @@ fn macros_of_headers_are_known_where_these_are_included() {
 }
 
 #[test]
+fn a_file_is_read_as_often_as_it_is_included() {
+    let kernel = "__global__ void NAME(T *x) {}";
+    let pair = "#undef PAIR\n#ifdef BACK\n#define PAIR float *b, float *a\n#else\n#define PAIR float *a, float *b\n#endif";
+    let text = |how: &str| {
+        format!(
+            "#define NAME f\n#define T float\n#include \"k.h\"\n#undef NAME\n#undef T\n#define NAME g\n#define T int\n\
+             #include \"k.h\"\n#include \"pair.h\"\n__global__ void there(PAIR) {{}}\n#define BACK\n\
+             #include \"pair.h\"\n__global__ void back(PAIR) {{}}\n{how}#include \"once.h\"\n#include \"once.h\"\n"
+        )
+    };
+    let found = |how: &str, once: &str| {
+        let texts = [
+            ("t.cu", text(how)),
+            ("k.h", kernel.to_owned()),
+            ("pair.h", pair.to_owned()),
+            ("once.h", once.to_owned()),
+        ];
+        let names = || ["t.cu", "k.h", "pair.h", "once.h"].map(str::to_owned).into_iter();
+        let files: Vec<SourceFile<'_>> = texts
+            .iter()
+            .map(|(name, text)| SourceFile { name, text, includes: names().zip(0..).collect() })
+            .collect();
+        let found = scan_files(&mut Macros::default(), &files);
+        found.kernels.iter().map(|kernel| (describe(kernel), kernel.left_out)).collect::<Vec<_>>()
+    };
+    let all = |more: &[&str]| {
+        let first = [
+            "there(a: float *, b: float *)",
+            "back(b: float *, a: float *)",
+            "f(x: float *)",
+            "g(x: int *)",
+        ];
+        let all = first.iter().chain(more);
+        all.map(|kernel| (kernel.to_string(), false)).collect::<Vec<_>>()
+    };
+    let once = "#ifndef ONCE_H\n#define ONCE_H\n__global__ void h(int n) {}\n#endif\n";
+    assert_eq!(found("", once), all(&["h(n: int)"]));
+    assert_eq!(
+        found("", &once.replace("#ifndef ONCE_H", "#pragma once\n#if 1")),
+        all(&["h(n: int)"])
+    );
+    // A file that cannot be read may define the guard.
+    assert_eq!(found("#include \"elsewhere.h\"\n", once), all(&["h(n: int)"]));
+    // What is probably not compiled the first time is the second time.
+    assert_eq!(found("#ifdef UNSEEN\n#include \"once.h\"\n#endif\n", once), all(&["h(n: int)"]));
+    // Files that include themselves end.
+    assert_eq!(found("", "#include \"once.h\"\n#include \"once.h\"\n"), all(&[]));
+}
+
+#[test]
 fn too_many_macros_are_told() {
     let lines = (0..40).map(|n| format!("#define A{} A{n} A{n}\n", n + 1)).collect::<String>();
     let text = format!("#define A0 ;\n{lines}A10\n  A40\n__global__ void f() {{}}");

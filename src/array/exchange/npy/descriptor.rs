@@ -38,6 +38,12 @@ pub(crate) struct Field {
 }
 
 impl Descriptor {
+    /// The bytes of one.
+    #[cfg(feature = "cli")]
+    pub(super) fn bytes(&self) -> Option<usize> {
+        bytes(&self.kind)
+    }
+
     /// Reads what numpy writes; `None` for anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { rest: text, fields: Vec::new() };
@@ -48,7 +54,7 @@ impl Descriptor {
 
 /// The bytes of a type that is called so, such as `f4`, `V16` or `M8[ns]`; the number of `U4` is that of letters, of four
 /// bytes each.
-pub(super) fn bytes(kind: &str) -> Option<usize> {
+fn bytes(kind: &str) -> Option<usize> {
     let number = kind.get(1..)?.split('[').next()?.parse::<usize>().ok()?;
     number.checked_mul(if kind.starts_with('U') { 4 } else { 1 })
 }
