@@ -22,6 +22,8 @@ use crate::{
 const MOST_BYTES: u64 = 256 << 20;
 /// So many there are at most: a scene includes as many as 10,000, and its manifest names fewer.
 const MOST_FILES: usize = 20_000;
+/// So much is shown of a name that no run file has.
+const LONGEST_SHOWN: usize = 200;
 /// A file lies at most so many folders deep.
 const MOST_DOWN: usize = 100;
 /// A file lies at most so many folders above that of its scene.
@@ -374,8 +376,10 @@ impl Unpacked {
         let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
         let mut depth = 0;
         for name in files.iter().map(|file| &file.name).chain(folders).chain(others) {
-            let (up, _) =
-                way(name).ok_or_else(|| format!("it is damaged: it has a file {name:?}"))?;
+            let (up, _) = way(name).ok_or_else(|| {
+                let start: String = name.chars().take(LONGEST_SHOWN).collect();
+                format!("it is damaged: it has a file {start:?}")
+            })?;
             depth = depth.max(up);
         }
         let bytes: usize = files.iter().map(RunFile::size).sum();
