@@ -87,6 +87,7 @@ use crate::{
     compile::Compiler,
     device::{Device, DeviceKind, Stream},
     diagnostic::Diagnostic,
+    draw::Bounds,
     gl,
     interop::Interop,
     scene::{self, Inputs, Overrides, ResourceId},
@@ -170,8 +171,8 @@ pub struct Session {
 
     statistics: statistics::Board,
     plots: Plots,
-    /// What start cameras fit: the boxes of these coordinates.
-    extents: BTreeMap<Vec<String>, frame::Extent>,
+    /// What start cameras fit: the boxes of these values.
+    extents: BTreeMap<Vec<String>, Bounds>,
     timings: Timings,
     stopwatch: Stopwatch,
     rate: Rate,

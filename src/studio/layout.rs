@@ -8,10 +8,13 @@ use egui::{
 };
 
 use super::{
+    console::Console,
+    gallery::Gallery,
     keyboard::Keyboard,
     panels::{
-        self, Action, FrameTimes, Probe, banner, comparison, compiler, diagnostics, editor,
-        parameters, plots, statistics, status, timeline, timings, transport, unsaved, view,
+        self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
+        editor, parameters, plots, start, statistics, status, timeline, timings, transport,
+        unsaved, view,
     },
     sides::Sides,
     state::{State, Tab},
@@ -19,7 +22,7 @@ use super::{
     workspace::Workspace,
 };
 use crate::{
-    scene::ViewId,
+    scene::{self, ViewId},
     session::{Command, Legend, Snapshot},
 };
 
@@ -41,6 +44,9 @@ pub struct Locals {
     /// How A and B are shown together.
     pub sides: Sides,
     sizes: Sizes,
+    console: console::Local,
+    /// The start page.
+    pub start: start::Start,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
 }
@@ -68,6 +74,10 @@ pub struct Shown<'a> {
     pub has_other: bool,
     /// What the colours of the picture of differences stand for.
     pub difference: Option<&'a Legend>,
+    /// What was printed and told.
+    pub console: &'a Console,
+    /// What the start page offers.
+    pub gallery: &'a Gallery,
     /// The names of the built-in scenes.
     pub built_ins: &'a [&'a str],
 }
@@ -104,7 +114,7 @@ pub fn show(
     }
     left(ui, snapshot, workspace, state, locals, &mut actions);
     right(ui, snapshot, state, &mut locals.sizes, &mut actions);
-    lower(ui, shown, state, &mut locals.sizes, &mut actions);
+    lower(ui, shown, state, locals, &mut actions);
     if let Some(timeline) = &snapshot.timeline {
         let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
         panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, snapshot, timeline)));
@@ -126,7 +136,10 @@ pub fn show(
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
-    locals.keyboard.look(ui, &locals.view);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
+    actions.extend(locals.start.show(ui.ctx(), start));
+    locals.keyboard.look(ui, &locals.view, locals.start.page().is_some());
     actions.extend(keys(ui, snapshot, &locals.keyboard));
     (actions, rect)
 }
@@ -208,7 +221,9 @@ fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
             name.on_hover_text(path.display().to_string());
         }
         if document.path.is_none() {
-            ui.label(RichText::new("built in").small().color(theme::WEAK));
+            let is_built_in = scene::built_ins().iter().any(|of| of.name == stem(&document.name));
+            let text = if is_built_in { "built in" } else { "in no file yet" };
+            ui.label(RichText::new(text).small().color(theme::WEAK));
         }
         if document.is_modified() {
             let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());
@@ -226,6 +241,11 @@ fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
             }
         });
     });
+}
+
+/// A scene's name without its ending.
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".cu").unwrap_or(name)
 }
 
 fn right(
@@ -247,7 +267,7 @@ fn lower(
     ui: &mut Ui,
     shown: &Shown<'_>,
     state: &mut State,
-    sizes: &mut Sizes,
+    locals: &mut Locals,
     actions: &mut Vec<Action>,
 ) {
     let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
@@ -263,6 +283,9 @@ fn lower(
             Tab::Plots => plots::show(ui, shown.snapshot),
             Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
             Tab::Compiler => compiler::show(ui, shown.snapshot),
+            Tab::Console => {
+                actions.extend(console::show(ui, shown.console, &mut locals.console));
+            }
             Tab::Comparison => {
                 let comparison = shown.snapshot.comparison.iter();
                 actions.extend(comparison.flat_map(|of| comparison::show(ui, of)));
@@ -270,7 +293,7 @@ fn lower(
         }
         ui.take_available_space();
     });
-    note_size(ui, &mut state.lower_height, &mut sizes.lower, panel.response.rect.height());
+    note_size(ui, &mut state.lower_height, &mut locals.sizes.lower, panel.response.rect.height());
 }
 
 /// Shows the tabs, of plots and of a comparison only where there are such; gives the one whose panel is to be shown.
@@ -278,7 +301,7 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
     let is_there = |tab: Tab| match tab {
         Tab::Plots => !snapshot.plots.is_empty(),
         Tab::Comparison => snapshot.comparison.is_some(),
-        Tab::Statistics | Tab::Timings | Tab::Compiler => true,
+        Tab::Statistics | Tab::Timings | Tab::Compiler | Tab::Console => true,
     };
     let shown = if is_there(state.tab) { state.tab } else { Tab::Statistics };
     ui.horizontal_wrapped(|ui| {
@@ -288,6 +311,7 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
             (Tab::Plots, "Plots"),
             (Tab::Timings, "Timings"),
             (Tab::Comparison, "A/B"),
+            (Tab::Console, "Console"),
             (Tab::Compiler, "PTX and log"),
         ];
         for (tab, name) in tabs.into_iter().filter(|(tab, _)| is_there(*tab)) {
@@ -318,6 +342,10 @@ fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
     }
     if pressed(Modifiers::NONE, Key::Period) {
         actions.push(Action::Session(Command::Step));
+    }
+    // The one with Shift first: a key that is asked for without is found with it, too.
+    if pressed(Modifiers::SHIFT, Key::Home) {
+        actions.push(Action::Fit);
     }
     if pressed(Modifiers::NONE, Key::Home) {
         actions.push(Action::ResetCamera);

@@ -8,10 +8,13 @@
 //! view and swaps.
 
 mod completion;
+mod console;
 mod detail;
+mod dialog;
 mod document;
 mod error;
 mod export;
+mod gallery;
 mod glossary;
 mod highlight;
 mod highlighter;
@@ -24,12 +27,15 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
+#[cfg(test)]
+mod rehearsal;
 mod shortcuts;
 mod sides;
 mod signals;
 mod state;
 mod text;
 mod theme;
+mod thumbnails;
 mod typing;
 mod viewpoints;
 mod watch;

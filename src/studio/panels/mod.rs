@@ -9,13 +9,16 @@ pub mod banner;
 pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;
+pub mod console;
 pub mod diagnostics;
 pub mod editor;
 pub mod legend;
 pub mod palette;
 pub mod parameters;
+pub mod path_field;
 pub mod plots;
 pub mod sides;
+pub mod start;
 pub mod statistics;
 pub mod status;
 pub mod timeline;
@@ -29,7 +32,7 @@ use std::{borrow::Cow, path::PathBuf};
 
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
-use super::theme;
+use super::{state::Tab, theme};
 use crate::session::{Command, Exportable};
 
 /// What the user wants. The window carries it out.
@@ -49,6 +52,16 @@ pub enum Action {
     WriteManifest,
     /// Write the text to its file, or to a new one where it has none.
     Save,
+    /// Ask where the text is to be written to.
+    SaveAs,
+    /// Write the text to this file, which is the scene's from then on.
+    SaveTo(PathBuf),
+    /// Show the start page.
+    ShowStart,
+    /// Ask which file is to be opened.
+    ChooseFile,
+    /// Open a copy of the template that is called so.
+    New(&'static str),
     /// Open a scene's file.
     Open(PathBuf),
     /// Open a built-in scene.
@@ -67,6 +80,10 @@ pub enum Action {
     Discard(PathBuf),
     /// Ask no more about unsaved texts until the next start.
     AskLater,
+    /// Show a tab of the lower panel.
+    ShowTab(Tab),
+    /// Forget what was printed and told.
+    ClearConsole,
     /// Take away the notice with this number.
     Dismiss(u64),
     /// Turn the camera, by a part of the view's height.
@@ -82,6 +99,8 @@ pub enum Action {
     },
     /// The camera's first place again, or all of an image.
     ResetCamera,
+    /// The camera so that all that is drawn now is in the picture.
+    Fit,
     /// Show the view that is called so.
     ShowView(String),
     /// The pointer over the view changed: what kernels get as `mouse`.

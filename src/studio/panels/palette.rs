@@ -195,6 +195,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),
         ("Reset: back to step 0", Modifiers::COMMAND, Key::R, Action::Session(Command::Reset)),
         ("The camera's first place", Modifiers::NONE, Key::Home, Action::ResetCamera),
+        ("All that is drawn into the view", Modifiers::SHIFT, Key::Home, Action::Fit),
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title,

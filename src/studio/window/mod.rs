@@ -5,12 +5,14 @@
 
 mod actions;
 mod beside;
+mod files;
 mod host;
 mod looking;
 mod opening;
 
 use std::{
     collections::BTreeSet,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -27,8 +29,12 @@ use winit::{
 
 use super::{
     Options, Result,
+    console::Console,
     detail::Detail,
-    export, keyboard, layout,
+    dialog::Dialogs,
+    export,
+    gallery::Gallery,
+    keyboard, layout,
     origin::Origin,
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
@@ -67,6 +73,11 @@ struct Studio {
     snapshot: Snapshot,
     workspace: Workspace,
     locals: layout::Locals,
+    console: Console,
+    gallery: Gallery,
+    /// Where the gallery's pictures are kept.
+    thumbnails: Option<PathBuf>,
+    dialogs: Dialogs,
     state: State,
     remembered: Option<Remembered>,
     detail: Detail,
@@ -147,6 +158,10 @@ impl Studio {
             workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
             proxy,
             locals: layout::Locals::default(),
+            console: Console::default(),
+            gallery: Gallery::default(),
+            thumbnails: folders.map(|folders| folders.thumbnails),
+            dialogs: Dialogs::default(),
             state,
             remembered,
             detail: Detail::new(Instant::now()),
@@ -159,6 +174,7 @@ impl Studio {
             redraws,
             title: String::new(),
         };
+        studio.console.listen(&studio.device, opening::wake(&studio.proxy));
         // Another scene than last time is looked at anew.
         let last = studio.state.scene.clone();
         studio.note_scene();
@@ -197,6 +213,10 @@ impl Studio {
             self.redraws.want(now);
         }
         self.tell_exported();
+        if self.console.take_printed() {
+            self.redraws.want(now);
+        }
+        self.take_chosen_file();
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
@@ -223,6 +243,9 @@ impl Studio {
     /// Notes which scene is open, for the next start.
     fn note_scene(&mut self) {
         let Origin { name, path } = self.workspace.document.origin().clone();
+        if let Some(path) = &path {
+            self.state.note_recent(path);
+        }
         self.state.scene = Some(path.map_or(name, |path| path.display().to_string()));
     }
 
@@ -269,10 +292,15 @@ impl Studio {
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
+        let file = &self.workspace.document.name;
+        self.console.observe(&self.snapshot, file, self.workspace.notices());
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
         self.place_camera();
+        if self.locals.start.page().is_some() {
+            self.gallery.take_pictures(&self.egui.egui_ctx);
+        }
         self.context.make_current()?;
         self.probe = self.probed();
         let (actions, view) = self.panels();
@@ -300,6 +328,8 @@ impl Studio {
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
             difference: difference.as_ref(),
             built_ins: &names,
+            gallery: &self.gallery,
+            console: &self.console,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
         let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
