@@ -6,7 +6,7 @@ summary = "A texture that is blurred in every step and drawn into by the mouse: 
 w = 256
 h = 192
 
-[texture.u]                # `u` is read, `u_next` written; they change places after each step
+[texture.u]                # `u` is read and `u_next` written: they change places after each launch that takes `u_next`
 format = "r32f"
 size   = ["w", "h"]
 double = true
@@ -63,11 +63,11 @@ __global__ void blur(cudaSurfaceObject_t u, cudaSurfaceObject_t u_next, int w, i
     surf2Dwrite(here + spread * (around - 4.0f * here), u_next, x * (int)sizeof(float), y);
 }
 
-__global__ void draw(cudaSurfaceObject_t u_next, int w, int h, float4 mouse, float brush)
+__global__ void draw(cudaSurfaceObject_t u, int w, int h, float4 mouse, float brush)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= w || y >= h) return;
     bool pressed = (int)mouse.z & 1;
     float away = hypotf(x - mouse.x * w, y - mouse.y * h);
-    if (pressed && away < brush) surf2Dwrite(1.0f, u_next, x * (int)sizeof(float), y);
+    if (pressed && away < brush) surf2Dwrite(1.0f, u, x * (int)sizeof(float), y);
 }

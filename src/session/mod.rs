@@ -35,11 +35,13 @@ mod launch;
 mod layout;
 mod line;
 mod migration;
+mod nan_watch;
 mod options;
 mod playback;
 mod plots;
 mod program;
 mod reset;
+mod reset_edit;
 mod run;
 mod run_files;
 mod seek;
@@ -50,6 +52,7 @@ mod status;
 mod symbol;
 mod time_series;
 mod timing;
+mod unwritten;
 mod variables;
 mod worker;
 
@@ -102,9 +105,11 @@ use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
 use migration::Migration;
+use nan_watch::NanWatch;
 use plots::Plots;
 use program::Program;
 use reset::Reset;
+use reset_edit::Beginning;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
 use worker::{Job, Recipe, Worker};
@@ -171,6 +176,10 @@ pub struct Session {
 
     statistics: statistics::Board,
     plots: Plots,
+    nan: NanWatch,
+    /// The reset kernels with which the scene began, and whether the program has other ones.
+    begun_with: Option<Beginning>,
+    reset_is_edited: bool,
     /// What start cameras fit: the boxes of these values.
     extents: BTreeMap<Vec<String>, Bounds>,
     timings: Timings,
@@ -259,6 +268,9 @@ impl Session {
             picture: 0,
             statistics: statistics::Board::default(),
             plots: Plots::default(),
+            nan: NanWatch::default(),
+            begun_with: None,
+            reset_is_edited: false,
             extents: BTreeMap::new(),
             timings: Timings::default(),
             stopwatch: Stopwatch::default(),
@@ -324,6 +336,7 @@ impl Session {
             self.picture += u64::from(shown);
             self.fit_cameras();
             self.collect_plots()?;
+            self.look_for_nan()?;
         }
         Ok(changed)
     }

@@ -14,7 +14,7 @@ use super::{
     panels::{
         self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
         editor, parameters, plots, start, statistics, status, timeline, timings, transport,
-        unsaved, view,
+        trouble, unsaved, view,
     },
     sides::Sides,
     state::{State, Tab},
@@ -106,7 +106,7 @@ pub fn show(
         ));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        status::show(ui, snapshot);
+        actions.extend(status::show(ui, snapshot));
     });
     if locals.sizes.space != ui.available_size() {
         locals.sizes.space = ui.available_size();
@@ -127,6 +127,7 @@ pub fn show(
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
         actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
         let view = view::show(ui, shown, &mut locals.sides, &mut locals.view);
+        actions.extend(trouble::show(ui, view.0, snapshot));
         if snapshot.views.is_empty() {
             // A scene that draws nothing shows its plots in the view's place.
             let place = UiBuilder::new().max_rect(view.0.shrink(AROUND_PLOTS));
@@ -315,7 +316,12 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
             (Tab::Compiler, "PTX and log"),
         ];
         for (tab, name) in tabs.into_iter().filter(|(tab, _)| is_there(*tab)) {
-            if panels::tab(ui, name, shown == tab).clicked() {
+            let response = panels::tab(ui, name, shown == tab);
+            if tab == Tab::Statistics && trouble::badge(snapshot).is_some() {
+                let at = response.rect.right_top() + vec2(4.0, 4.0);
+                ui.painter().circle_filled(at, 3.0, theme::ERROR);
+            }
+            if response.clicked() {
                 state.tab = tab;
             }
         }

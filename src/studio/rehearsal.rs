@@ -3,6 +3,44 @@
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, Ui, vec2};
 
 use super::theme;
+use crate::session::{Clock, CompileState, Resource, Sharing, Snapshot};
+
+/// What a scene of one resource, `position`, shows that has just been opened.
+pub fn snapshot() -> Snapshot {
+    Snapshot {
+        title: "A scene".into(),
+        summary: String::new(),
+        device: "cpu".into(),
+        renderer: None,
+        sharing: Sharing::None,
+        clock: Clock::default(),
+        timeline: None,
+        comparison: None,
+        views: Vec::new(),
+        parameters: Vec::new(),
+        resources: vec![Resource {
+            name: "position".into(),
+            element: "float2".into(),
+            count: 100,
+            bytes: 800,
+            shared: false,
+            step: 0,
+            names: Vec::new(),
+            components: Vec::new(),
+        }],
+        stats: Vec::new(),
+        plots: Vec::new(),
+        passes: Vec::new(),
+        guard: None,
+        compile: CompileState::default(),
+        fault: None,
+        running: None,
+        pauses_at_nan: false,
+        first_nan: None,
+        reset_is_edited: false,
+        findings: Vec::new(),
+    }
+}
 
 /// A screen that nobody sees.
 pub struct Rehearsal {

@@ -24,6 +24,7 @@ pub mod status;
 pub mod timeline;
 pub mod timings;
 pub mod transport;
+pub mod trouble;
 pub mod unsaved;
 pub mod view;
 pub mod views;

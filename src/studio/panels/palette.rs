@@ -10,6 +10,7 @@ use crate::{
     session::{Command, Snapshot},
     studio::{
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
+        state::Tab,
         text::Direction,
         theme,
     },
@@ -32,7 +33,8 @@ pub enum Choice {
 /// A row of the list.
 struct Entry {
     title: &'static str,
-    keys: KeyboardShortcut,
+    /// `None` where no key does it.
+    keys: Option<KeyboardShortcut>,
     choice: Choice,
 }
 
@@ -90,7 +92,7 @@ impl Palette {
         let words = self.text.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let fits = |entry: &Entry| {
-            let keys = name(&entry.keys);
+            let keys = entry.keys.as_ref().map(name).unwrap_or_default();
             let text = format!("{} {keys}", entry.title).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
@@ -165,7 +167,8 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     let inner = rect.shrink2(vec2(8.0, 0.0));
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
-        let keys = RichText::new(name(&entry.keys)).monospace().size(11.5).color(theme::WEAK);
+        let keys = entry.keys.as_ref().map(name).unwrap_or_default();
+        let keys = RichText::new(keys).monospace().size(11.5).color(theme::WEAK);
         ui.add(Label::new(keys).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
@@ -199,7 +202,24 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title,
-        keys: KeyboardShortcut::new(modifiers, key),
+        keys: Some(KeyboardShortcut::new(modifiers, key)),
+        choice: Choice::Action(action),
+    });
+    let nan = match snapshot.pauses_at_nan {
+        true => "Go on where there is NaN",
+        false => "Pause at the first NaN",
+    };
+    let without_key = [
+        (nan, Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan))),
+        ("Stop the step that runs", Action::Session(Command::Stop)),
+        ("Console", Action::ShowTab(Tab::Console)),
+        ("Statistics", Action::ShowTab(Tab::Statistics)),
+        ("Timings", Action::ShowTab(Tab::Timings)),
+        ("PTX and the compiler's log", Action::ShowTab(Tab::Compiler)),
+    ];
+    let without_key = without_key.map(|(title, action)| Entry {
+        title,
+        keys: None,
         choice: Choice::Action(action),
     });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
@@ -208,9 +228,9 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     };
     let editor = SHORTCUTS.iter().filter(is_general).filter_map(|shortcut| {
         let choice = Choice::Task(shortcut.task.clone());
-        Some(Entry { title: shortcut.title, keys: *shortcut.keys.first()?, choice })
+        Some(Entry { title: shortcut.title, keys: shortcut.keys.first().copied(), choice })
     });
-    scene.into_iter().chain(editor).collect()
+    scene.into_iter().chain(editor).chain(without_key).collect()
 }
 
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
 
-use super::diagnostics;
+use super::{Action, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
-    studio::theme,
+    studio::{state::Tab, theme},
 };
 
 /// The width of all that stands around the names of device and renderer, in points.
 const AROUND_NAMES: f32 = 230.0;
 
 /// The bar's content.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
+    let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let (text, color) = diagnostics::summary(&snapshot.compile);
@@ -23,6 +24,14 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
         ui.label(small(&text, color));
         dot(ui, color);
         ui.add_space(6.0);
+        if let Some(text) = trouble::badge(snapshot) {
+            let label = egui::Label::new(small(&text, theme::ERROR)).sense(Sense::CLICK);
+            if ui.add(label).on_hover_text("Show the statistics").clicked() {
+                action = Some(Action::ShowTab(Tab::Statistics));
+            }
+            dot(ui, theme::ERROR);
+            ui.add_space(6.0);
+        }
         // What is left of the bar; long names are cut, so that nothing lies over anything.
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let names = if snapshot.renderer.is_some() { 2.0 } else { 1.0 };
@@ -35,6 +44,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
             sharing(ui, &snapshot.sharing);
         });
     });
+    action
 }
 
 fn sharing(ui: &mut Ui, sharing: &Sharing) {

@@ -55,6 +55,9 @@ use crate::{
 };
 use host::Event;
 
+/// How often the time of a step that takes long is told.
+const RUNNING_PAUSE: Duration = Duration::from_millis(100);
+
 /// The open window and all that is behind it. Fields are dropped in this order: what uses OpenGL before the
 /// context, the context before the window.
 struct Studio {
@@ -211,6 +214,9 @@ impl Studio {
         let now = Instant::now();
         if self.update_session() {
             self.redraws.want(now);
+        }
+        if self.session.as_ref().is_some_and(|session| session.running().is_some()) {
+            self.redraws.want(now + RUNNING_PAUSE);
         }
         self.tell_exported();
         if self.console.take_printed() {
