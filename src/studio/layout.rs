@@ -92,7 +92,7 @@ pub fn show(
 ) -> (Vec<Action>, Rect) {
     let snapshot = shown.snapshot;
     let mut actions = Vec::new();
-    let bar = |margin| Frame::new().fill(theme::BAR).inner_margin(Margin::symmetric(margin, 0));
+    let bar = |margin| Frame::new().fill(theme::bar()).inner_margin(Margin::symmetric(margin, 0));
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
         let Shown { built_ins, frames, .. } = shown;
         let local = &mut locals.transport;
@@ -182,11 +182,11 @@ fn left(
     let parameters = state.parameters_width.min(ui.available_width() * 0.3);
     let most = (ui.available_width() * 0.65 - parameters).max(260.0);
     let panel =
-        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::GROUND));
+        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::ground()));
     let shown = panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let frame =
-            Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+            Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
         Panel::top("file").exact_size(30.0).frame(frame).show(ui, |ui| {
             file_line(ui, workspace, locals.editor.caret());
         });
@@ -217,27 +217,27 @@ fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
     let document = &workspace.document;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::STRONG));
+        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::strong()));
         if let Some(path) = &document.path {
             name.on_hover_text(path.display().to_string());
         }
         if document.path.is_none() {
             let is_built_in = scene::built_ins().iter().any(|of| of.name == stem(&document.name));
             let text = if is_built_in { "built in" } else { "in no file yet" };
-            ui.label(RichText::new(text).small().color(theme::WEAK));
+            ui.label(RichText::new(text).small().color(theme::weak()));
         }
         if document.is_modified() {
             let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());
-            ui.painter().circle_filled(rect.center(), 4.0, theme::ACCENT);
-            ui.label(RichText::new("modified").small().color(theme::ACCENT));
+            ui.painter().circle_filled(rect.center(), 4.0, theme::accent());
+            ui.label(RichText::new("modified").small().color(theme::accent()));
         }
         let layout = egui::Layout::right_to_left(egui::Align::Center);
         ui.with_layout(layout, |ui| {
             let place = format!("{}:{}", caret.0, caret.1);
-            ui.label(RichText::new(place).monospace().size(11.5).color(theme::WEAK));
+            ui.label(RichText::new(place).monospace().size(11.5).color(theme::weak()));
             if ui.available_width() > 170.0 {
                 let hint = "compiles as you type, at once with Ctrl+Enter";
-                let hint = RichText::new(hint).small().color(theme::WEAK);
+                let hint = RichText::new(hint).small().color(theme::weak());
                 ui.add(egui::Label::new(hint).truncate());
             }
         });
@@ -257,7 +257,7 @@ fn right(
     actions: &mut Vec<Action>,
 ) {
     let frame =
-        Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
+        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
     let panel = Panel::right(PARAMETERS).size_range(180.0..=480.0).frame(frame);
     let shown = panel.show(ui, |ui| actions.extend(parameters::show(ui, snapshot)));
     let width = shown.response.rect.width();
@@ -271,7 +271,8 @@ fn lower(
     locals: &mut Locals,
     actions: &mut Vec<Action>,
 ) {
-    let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+    let frame =
+        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
     let panel = Panel::bottom(LOWER)
         .resizable(true)
         .size_range(96.0..=ui.available_height() * 0.7)
@@ -319,7 +320,7 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
             let response = panels::tab(ui, name, shown == tab);
             if tab == Tab::Statistics && trouble::badge(snapshot).is_some() {
                 let at = response.rect.right_top() + vec2(4.0, 4.0);
-                ui.painter().circle_filled(at, 3.0, theme::ERROR);
+                ui.painter().circle_filled(at, 3.0, theme::error());
             }
             if response.clicked() {
                 state.tab = tab;

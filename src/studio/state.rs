@@ -10,7 +10,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    colors,
     keeper::{Due, Keeper},
+    theme,
     viewpoints::Viewpoints,
 };
 
@@ -53,6 +55,10 @@ pub struct State {
     pub diagnostics_height: f32,
     /// The size of the editor's font.
     pub font_size: f32,
+    /// The colours.
+    pub colors: colors::Choice,
+    /// The size of all that is shown, as a part of the usual one.
+    pub scale: f32,
     /// The tab of the panel below the view.
     pub tab: Tab,
     /// The scene that was open last: a path or a built-in's name.
@@ -73,6 +79,8 @@ impl Default for State {
             lower_height: 236.0,
             diagnostics_height: 116.0,
             font_size: 13.0,
+            colors: colors::Choice::default(),
+            scale: 1.0,
             tab: Tab::Statistics,
             scene: None,
             recent: Vec::new(),
@@ -115,6 +123,7 @@ impl State {
         bounded(&mut self.lower_height, 96.0, 2048.0, default.lower_height);
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
+        bounded(&mut self.scale, theme::SCALES[0], theme::SCALES[1], default.scale);
         self.viewpoints = self.viewpoints.sane();
         self.recent.truncate(MOST_RECENT);
         self

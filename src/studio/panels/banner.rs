@@ -61,7 +61,7 @@ fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
 /// What a strip stands on.
 pub(super) fn ground(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
     let color = icons::severity_color(severity);
-    let fill = theme::PANEL.lerp_to_gamma(color, 0.16);
+    let fill = theme::panel().lerp_to_gamma(color, 0.16);
     let frame = Frame::new().fill(fill).inner_margin(Margin::symmetric(12, 6));
     let strip = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -91,7 +91,7 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
             let font = TextStyle::Body.resolve(ui.style());
-            let mut job = LayoutJob::simple(text, font, theme::STRONG, f32::INFINITY);
+            let mut job = LayoutJob::simple(text, font, theme::strong(), f32::INFINITY);
             // The view is beneath, and the list of problems has all of it.
             job.wrap.max_rows = 3;
             ui.add(egui::Label::new(job).wrap()).on_hover_text(fault.text.trim());
@@ -112,7 +112,7 @@ fn untrusted_content(ui: &mut Ui, files: &[String], actions: &mut Vec<Action>) {
                     format!("The scene wants to read {} files that are not in its folder.", files.len())
                 }
             };
-            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
+            let label = egui::Label::new(RichText::new(text).color(theme::strong())).wrap();
             ui.add(label).on_hover_text(files.join("\n"));
         });
     });
@@ -127,7 +127,7 @@ fn plain_content(ui: &mut Ui, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = "This file has no manifest, which would say what runs.";
-            ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
+            ui.add(egui::Label::new(RichText::new(text).color(theme::strong())).wrap());
         });
     });
 }
@@ -144,7 +144,7 @@ fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
             }
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let text = RichText::new(&notice.text).color(theme::STRONG);
+            let text = RichText::new(&notice.text).color(theme::strong());
             ui.add(egui::Label::new(text).wrap());
         });
     });

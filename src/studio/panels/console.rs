@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, console: &Console, local: &mut Local) -> Vec<Action> {
             0 => "What kernels print, and what the compiler has to say, comes here.",
             _ => "No line has these words.",
         };
-        ui.label(RichText::new(text).color(theme::WEAK));
+        ui.label(RichText::new(text).color(theme::weak()));
         return actions;
     }
     let height = ui.text_style_height(&TextStyle::Monospace);
@@ -82,7 +82,7 @@ fn bar(
             TextEdit::singleline(&mut local.search).hint_text("Filter").desired_width(150.0);
         ui.add(search);
         for (origin, shown) in Origin::ALL.iter().zip(&mut local.shown) {
-            let color = if *shown { theme::STRONG } else { theme::WEAK };
+            let color = if *shown { theme::strong() } else { theme::weak() };
             let text = RichText::new(origin.name()).small().color(color);
             if ui.add(Button::selectable(*shown, text)).clicked() {
                 *shown = !*shown;
@@ -100,7 +100,7 @@ fn bar(
             ui.checkbox(&mut local.follows, RichText::new("follow").small()).on_hover_text(tip);
             if console.forgotten() > 0 {
                 let text = format!("{} older lines are gone", number::count(console.forgotten()));
-                ui.label(RichText::new(text).small().color(theme::WEAK));
+                ui.label(RichText::new(text).small().color(theme::weak()));
             }
         });
     });
@@ -128,14 +128,14 @@ fn thread(line: &Line) -> String {
 fn row(ui: &mut Ui, line: &Line) -> Option<Action> {
     let response = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
-        let weak = |text: String| RichText::new(text).monospace().color(theme::WEAK);
+        let weak = |text: String| RichText::new(text).monospace().color(theme::weak());
         ui.label(weak(format!("{:>8.2}", line.at.as_secs_f64())));
         let thread = thread(line);
         if !thread.is_empty() {
             ui.label(weak(format!("{thread:<22}")));
         }
-        let color = line.severity.map_or(theme::TEXT, |severity| match severity {
-            Severity::Note => theme::TEXT,
+        let color = line.severity.map_or(theme::text(), |severity| match severity {
+            Severity::Note => theme::text(),
             Severity::Warning | Severity::Error | Severity::Fault => {
                 icons::severity_color(severity)
             }

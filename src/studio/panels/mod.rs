@@ -33,7 +33,7 @@ use std::{borrow::Cow, path::PathBuf};
 
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
-use super::{state::Tab, theme};
+use super::{colors, state::Tab, theme};
 use crate::session::{Command, Exportable};
 
 /// What the user wants. The window carries it out.
@@ -81,6 +81,10 @@ pub enum Action {
     Discard(PathBuf),
     /// Ask no more about unsaved texts until the next start.
     AskLater,
+    /// Show the studio in these colours.
+    ChooseColors(colors::Choice),
+    /// Show all of it larger by a factor, or as large as usual.
+    Scale(Option<f32>),
     /// Show a tab of the lower panel.
     ShowTab(Tab),
     /// Forget what was printed and told.
@@ -152,11 +156,11 @@ pub struct FrameTimes {
 
 /// A word of several, of which one is chosen: a line stands under that one.
 pub fn tab(ui: &mut Ui, name: &str, chosen: bool) -> Response {
-    let color = if chosen { theme::STRONG } else { theme::WEAK };
+    let color = if chosen { theme::strong() } else { theme::weak() };
     let response = ui.add(Label::new(RichText::new(name).color(color)).sense(Sense::click()));
     let rect = response.rect;
     if chosen || response.hovered() {
-        let color = if chosen { theme::ACCENT } else { theme::FAINT };
+        let color = if chosen { theme::accent() } else { theme::faint() };
         ui.painter().hline(rect.x_range(), rect.bottom() + 2.0, Stroke::new(2.0, color));
     }
     response

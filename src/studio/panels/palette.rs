@@ -9,6 +9,7 @@ use super::Action;
 use crate::{
     session::{Command, Snapshot},
     studio::{
+        colors,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
         state::Tab,
         text::Direction,
@@ -136,7 +137,7 @@ impl Palette {
         ui.add_space(6.0);
         let found = self.found(snapshot);
         if found.is_empty() {
-            ui.label(RichText::new("Nothing is called so.").color(theme::WEAK));
+            ui.label(RichText::new("Nothing is called so.").color(theme::weak()));
         }
         let moved = std::mem::take(&mut self.moved);
         let mut clicked = None;
@@ -146,8 +147,11 @@ impl Palette {
                 let (rect, response) =
                     ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::CLICK);
                 if is_chosen || response.hovered() {
-                    let color =
-                        if is_chosen { theme::RAISED } else { theme::faded(theme::RAISED, 0.5) };
+                    let color = if is_chosen {
+                        theme::raised()
+                    } else {
+                        theme::faded(theme::raised(), 0.5)
+                    };
                     ui.painter().rect_filled(rect, 4.0, color);
                 }
                 if is_chosen && moved {
@@ -168,11 +172,11 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
         let keys = entry.keys.as_ref().map(name).unwrap_or_default();
-        let keys = RichText::new(keys).monospace().size(11.5).color(theme::WEAK);
+        let keys = RichText::new(keys).monospace().size(11.5).color(theme::weak());
         ui.add(Label::new(keys).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
-            let title = RichText::new(entry.title).color(theme::TEXT);
+            let title = RichText::new(entry.title).color(theme::text());
             ui.add(Label::new(title).truncate().selectable(false));
         });
     });
@@ -217,11 +221,17 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Timings", Action::ShowTab(Tab::Timings)),
         ("PTX and the compiler's log", Action::ShowTab(Tab::Compiler)),
     ];
-    let without_key = without_key.map(|(title, action)| Entry {
-        title,
-        keys: None,
-        choice: Choice::Action(action),
-    });
+    let colors = colors::Choice::ALL.map(|(choice, title)| (title, Action::ChooseColors(choice)));
+    let sizes = [
+        ("Larger interface", Action::Scale(Some(1.1))),
+        ("Smaller interface", Action::Scale(Some(1.0 / 1.1))),
+        ("Interface of the usual size", Action::Scale(None)),
+    ];
+    let without_key = without_key
+        .into_iter()
+        .chain(colors)
+        .chain(sizes)
+        .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,

@@ -75,7 +75,7 @@ impl PathField {
         let mut chosen = None;
         ui.spacing_mut().item_spacing.y = 0.0;
         for name in found.iter().take(MOST_SHOWN).filter(|name| **name != self.last()) {
-            let color = if name.ends_with(MAIN_SEPARATOR) { theme::WEAK } else { theme::TEXT };
+            let color = if name.ends_with(MAIN_SEPARATOR) { theme::weak() } else { theme::text() };
             let text = RichText::new(name).monospace().size(12.0).color(color);
             if ui.add(egui::Button::new(text).frame(false).truncate()).clicked() {
                 chosen = Some(name.clone());

@@ -117,7 +117,7 @@ impl Start {
     }
 
     fn save_as(&mut self, ui: &mut Ui, shown: Shown<'_>, actions: &mut Vec<Action>) {
-        ui.label(RichText::new("Save as").strong().size(16.0).color(theme::STRONG));
+        ui.label(RichText::new("Save as").strong().size(16.0).color(theme::strong()));
         let hint = "path/to/scene.cu   (Tab completes, Enter saves)";
         let entered = self.path.show(ui, path_field(), hint, shown.folder);
         let path = self.path.path(shown.folder);
@@ -126,7 +126,7 @@ impl Start {
         ui.horizontal(|ui| {
             if is_there {
                 let text = format!("{} is there already.", self.path.text.trim());
-                ui.label(RichText::new(text).color(theme::WARNING));
+                ui.label(RichText::new(text).color(theme::warning()));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let is_named = path.file_name().is_some() && !path.is_dir();
@@ -148,7 +148,7 @@ impl Start {
         let left = Rect::from_min_max(whole.min, pos2(split - 18.0, whole.bottom()));
         let right = Rect::from_min_max(pos2(split, whole.top()), whole.max);
         ui.scope_builder(UiBuilder::new().max_rect(left), |ui| self.left(ui, shown, actions));
-        ui.painter().vline(split - 9.0, whole.y_range(), Stroke::new(1.0, theme::LINE));
+        ui.painter().vline(split - 9.0, whole.y_range(), Stroke::new(1.0, theme::line()));
         ui.scope_builder(UiBuilder::new().max_rect(right), |ui| self.cards(ui, shown, actions));
     }
 
@@ -172,7 +172,7 @@ impl Start {
         let hint = "or its path: Tab completes";
         let entered = self.path.show(ui, path_field(), hint, shown.folder);
         actions.extend(entered.map(Action::Open));
-        ui.label(RichText::new("or drop it on the window").small().color(theme::WEAK));
+        ui.label(RichText::new("or drop it on the window").small().color(theme::weak()));
         ui.add_space(12.0);
         if !shown.recent.is_empty() {
             heading(ui, "Recent");
@@ -213,7 +213,7 @@ impl Start {
                 ui.add_space(10.0);
             }
             if first.is_none() {
-                ui.label(RichText::new("No scene has these words.").color(theme::WEAK));
+                ui.label(RichText::new("No scene has these words.").color(theme::weak()));
             }
         });
         if let Some(name) = first.filter(|_| enters) {
@@ -223,7 +223,7 @@ impl Start {
 }
 
 fn heading(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).size(12.0).strong().color(theme::WEAK));
+    ui.label(RichText::new(text).size(12.0).strong().color(theme::weak()));
 }
 
 /// A picture with a title and what the scene is; gives whether it was chosen.
@@ -235,16 +235,19 @@ fn card(ui: &mut Ui, entry: &Entry, picture: Option<&TextureHandle>) -> bool {
         let is_meant = response.hovered() || response.has_focus();
         let top = Rect::from_min_size(rect.min, PICTURE);
         let painter = ui.painter();
-        painter.rect_filled(top, 6.0, theme::GROUND);
+        painter.rect_filled(top, 6.0, theme::ground());
         show_picture(ui, top, picture, 6);
-        let edge =
-            if is_meant { Stroke::new(2.0, theme::ACCENT) } else { Stroke::new(1.0, theme::LINE) };
+        let edge = if is_meant {
+            Stroke::new(2.0, theme::accent())
+        } else {
+            Stroke::new(1.0, theme::line())
+        };
         painter.rect_stroke(top, 6.0, edge, StrokeKind::Inside);
         let words = Rect::from_min_max(pos2(rect.left() + 2.0, top.bottom() + 4.0), rect.max);
         let mut ui = column(ui, words);
-        let title = RichText::new(&entry.title).color(theme::STRONG);
+        let title = RichText::new(&entry.title).color(theme::strong());
         ui.add(Label::new(title).truncate().selectable(false));
-        let (font, color) = (FontId::proportional(11.0), theme::WEAK);
+        let (font, color) = (FontId::proportional(11.0), theme::weak());
         let mut summary = LayoutJob::simple(entry.summary.clone(), font, color, words.width());
         summary.wrap.max_rows = 2;
         ui.add(Label::new(summary).selectable(false));
@@ -273,7 +276,7 @@ fn show_picture(ui: &Ui, rect: Rect, picture: Option<&TextureHandle>, corner: u8
                 Align2::CENTER_CENTER,
                 "\u{2026}",
                 FontId::proportional(16.0),
-                theme::WEAK,
+                theme::weak(),
             )
         }
     }
@@ -284,14 +287,14 @@ fn row(ui: &mut Ui, title: &str, picture: Option<&TextureHandle>) -> egui::Respo
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 34.0), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, title));
     if response.hovered() || response.has_focus() {
-        ui.painter().rect_filled(rect, 5.0, theme::RAISED);
+        ui.painter().rect_filled(rect, 5.0, theme::raised());
     }
     let small = Rect::from_min_size(rect.min + vec2(3.0, 3.0), vec2(50.0, 28.0));
-    ui.painter().rect_filled(small, 3.0, theme::GROUND);
+    ui.painter().rect_filled(small, 3.0, theme::ground());
     show_picture(ui, small, picture, 3);
     let at = pos2(small.right() + 10.0, rect.center().y);
     let font = FontId::proportional(13.5);
-    ui.painter().text(at, Align2::LEFT_CENTER, title, font, theme::TEXT);
+    ui.painter().text(at, Align2::LEFT_CENTER, title, font, theme::text());
     response
 }
 
@@ -301,12 +304,12 @@ fn recent(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 36.0), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     if response.hovered() || response.has_focus() {
-        ui.painter().rect_filled(rect, 5.0, theme::RAISED);
+        ui.painter().rect_filled(rect, 5.0, theme::raised());
     }
     let mut words = column(ui, rect.shrink2(vec2(6.0, 2.0)));
-    let name = RichText::new(name).color(theme::TEXT);
+    let name = RichText::new(name).color(theme::text());
     words.add(Label::new(name).truncate().selectable(false));
-    let folder = RichText::new(folder).size(11.0).color(theme::WEAK);
+    let folder = RichText::new(folder).size(11.0).color(theme::weak());
     words.add(Label::new(folder).truncate().selectable(false));
     if response.on_hover_text(path.display().to_string()).clicked() {
         actions.push(Action::Open(path.to_owned()));

@@ -5,7 +5,7 @@ use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
 use super::{Action, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
-    studio::{state::Tab, theme},
+    studio::{colors, state::Tab, theme},
 };
 
 /// The width of all that stands around the names of device and renderer, in points.
@@ -24,12 +24,14 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
         ui.label(small(&text, color));
         dot(ui, color);
         ui.add_space(6.0);
+        action = appearance(ui);
+        ui.add_space(6.0);
         if let Some(text) = trouble::badge(snapshot) {
-            let label = egui::Label::new(small(&text, theme::ERROR)).sense(Sense::CLICK);
+            let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
             if ui.add(label).on_hover_text("Show the statistics").clicked() {
                 action = Some(Action::ShowTab(Tab::Statistics));
             }
-            dot(ui, theme::ERROR);
+            dot(ui, theme::error());
             ui.add_space(6.0);
         }
         // What is left of the bar; long names are cut, so that nothing lies over anything.
@@ -47,26 +49,49 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
     action
 }
 
+/// The menu of colours and sizes.
+fn appearance(ui: &mut Ui) -> Option<Action> {
+    let mut action = None;
+    let title = small("Appearance", theme::weak());
+    ui.menu_button(title, |ui| {
+        for (choice, name) in colors::Choice::ALL {
+            if ui.button(name).clicked() {
+                action = Some(Action::ChooseColors(choice));
+            }
+        }
+        ui.separator();
+        let sizes = [("Larger", Some(1.1)), ("Smaller", Some(1.0 / 1.1)), ("The usual size", None)];
+        for (name, factor) in sizes {
+            if ui.button(name).clicked() {
+                action = Some(Action::Scale(factor));
+            }
+        }
+    })
+    .response
+    .on_hover_text("Colours and sizes of the studio");
+    action
+}
+
 fn sharing(ui: &mut Ui, sharing: &Sharing) {
     let (text, color, tip) = match sharing {
         Sharing::None => return,
         Sharing::Registered => {
-            ("zero-copy", theme::GOOD, "Kernels write into OpenGL's own buffers.".to_owned())
+            ("zero-copy", theme::good(), "Kernels write into OpenGL's own buffers.".to_owned())
         }
         Sharing::Copied(reason) => (
             "copied",
-            theme::WARNING,
+            theme::warning(),
             format!("Results are copied through the host: {}", reason.trim_end_matches('.')) + ".",
         ),
     };
     separator(ui);
     dot(ui, color);
-    ui.label(small(text, theme::TEXT)).on_hover_text(tip);
+    ui.label(small(text, theme::text())).on_hover_text(tip);
 }
 
 fn field(ui: &mut Ui, name: &str, value: &str, width: f32, tip: &str) {
-    ui.label(small(name, theme::WEAK));
-    let label = egui::Label::new(small(value, theme::TEXT)).truncate();
+    ui.label(small(name, theme::weak()));
+    let label = egui::Label::new(small(value, theme::text())).truncate();
     ui.scope(|ui| {
         ui.set_max_width(width);
         ui.add(label).on_hover_text(format!("{value}\n{tip}"));
@@ -75,7 +100,7 @@ fn field(ui: &mut Ui, name: &str, value: &str, width: f32, tip: &str) {
 
 fn separator(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(9.0, 12.0), Sense::hover());
-    ui.painter().vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, theme::LINE));
+    ui.painter().vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, theme::line()));
 }
 
 fn dot(ui: &mut Ui, color: Color32) {

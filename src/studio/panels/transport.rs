@@ -60,12 +60,12 @@ fn scene_menu(
     actions: &mut Vec<Action>,
 ) {
     let title = shortened(&snapshot.title, 60);
-    let title = RichText::new(format!("{title}     ")).color(theme::STRONG).size(14.5);
+    let title = RichText::new(format!("{title}     ")).color(theme::strong()).size(14.5);
     // A click into the field for a path must not close the menu.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (button, _) = MenuButton::new(title).config(stays).ui(ui, |ui| {
         ui.set_width(250.0);
-        ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
+        ui.label(RichText::new("Built-in scenes").small().color(theme::weak()));
         // In a low window the field below is to be within it, too.
         let height = (ui.ctx().content_rect().height() - BELOW_SCENES).max(60.0);
         ScrollArea::vertical().max_height(height).show(ui, |ui| {
@@ -81,12 +81,12 @@ fn scene_menu(
         path_field(ui, local, actions);
     });
     let end = button.rect.right_center() - egui::vec2(14.0, 0.0);
-    icons::triangle_down(ui.painter(), end, theme::WEAK);
+    icons::triangle_down(ui.painter(), end, theme::weak());
     button.on_hover_text(&snapshot.summary);
 }
 
 fn path_field(ui: &mut Ui, local: &mut Local, actions: &mut Vec<Action>) {
-    ui.label(RichText::new("A .cu file (or drop one on the window)").small().color(theme::WEAK));
+    ui.label(RichText::new("A .cu file (or drop one on the window)").small().color(theme::weak()));
     let folder = std::env::current_dir().unwrap_or_default();
     let id = Id::unique("scene menu path");
     let entered = local.path.show(ui, id, "path/to/scene.cu", &folder);
@@ -156,7 +156,7 @@ fn readout(ui: &mut Ui, label: &str, value: &str, width: f32) {
         ui.set_width(width);
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.add_space(1.0);
-        ui.label(RichText::new(label).size(10.5).color(theme::WEAK));
-        ui.label(RichText::new(value).monospace().size(13.0).color(theme::STRONG));
+        ui.label(RichText::new(label).size(10.5).color(theme::weak()));
+        ui.label(RichText::new(value).monospace().size(13.0).color(theme::strong()));
     });
 }

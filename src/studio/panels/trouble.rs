@@ -69,13 +69,13 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
         step(&mut ui, running, &mut actions);
     }
     if let Some(first) = &snapshot.first_nan {
-        remark(&mut ui, theme::ERROR, &first.told(), |ui| {
+        remark(&mut ui, theme::error(), &first.told(), |ui| {
             if ui.button("Show").on_hover_text("The numbers").clicked() {
                 actions.push(Action::ShowTab(Tab::Statistics));
             }
         });
     } else if let Some(text) = badge(snapshot) {
-        remark(&mut ui, theme::ERROR, &text, |ui| {
+        remark(&mut ui, theme::error(), &text, |ui| {
             let tip = "Begin anew, and stop behind the step that makes the first";
             if !snapshot.pauses_at_nan && ui.button("Find the first").on_hover_text(tip).clicked() {
                 let commands = [Command::PauseAtNan(true), Command::Reset, Command::Play];
@@ -87,7 +87,7 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
         });
     }
     if snapshot.reset_is_edited {
-        remark(&mut ui, theme::NOTE, "What the scene begins with was edited", |ui| {
+        remark(&mut ui, theme::note(), "What the scene begins with was edited", |ui| {
             if ui.button("Reset").on_hover_text("Begin anew with it (Ctrl+R)").clicked() {
                 actions.push(Action::Session(Command::Reset));
             }
@@ -106,7 +106,7 @@ fn step(ui: &mut Ui, running: &Running, actions: &mut Vec<Action>) {
             running.limit.as_secs_f64()
         ),
     };
-    remark(ui, theme::WARNING, &text, |ui| {
+    remark(ui, theme::warning(), &text, |ui| {
         let tip = "End it now. The limit is that of --step-timeout";
         if !running.is_ending && ui.button("Stop").on_hover_text(tip).clicked() {
             actions.push(Action::Session(Command::Stop));
@@ -117,7 +117,7 @@ fn step(ui: &mut Ui, running: &Running, actions: &mut Vec<Action>) {
 /// A text with answers.
 fn remark(ui: &mut Ui, color: Color32, text: &str, answers: impl FnOnce(&mut Ui)) {
     let frame = Frame::new()
-        .fill(theme::faded(theme::BAR, 0.93))
+        .fill(theme::faded(theme::bar(), 0.93))
         .stroke(Stroke::new(1.0, theme::faded(color, 0.75)))
         .corner_radius(6)
         .inner_margin(Margin::symmetric(10, 6));
@@ -126,7 +126,7 @@ fn remark(ui: &mut Ui, color: Color32, text: &str, answers: impl FnOnce(&mut Ui)
             let most = (ui.available_width() - ANSWERS).max(80.0);
             ui.scope(|ui| {
                 ui.set_max_width(most);
-                let text = RichText::new(text).color(theme::STRONG);
+                let text = RichText::new(text).color(theme::strong());
                 ui.add(Label::new(text).wrap().selectable(false));
             });
             answers(ui);

@@ -11,7 +11,7 @@ use crate::{
     scene,
     session::{self, Command, Exportable, Variant, VariantText},
     studio::{
-        dialog::Purpose, document::Document, export, panels::Action, typing::Typing,
+        dialog::Purpose, document::Document, export, panels::Action, theme, typing::Typing,
         viewpoints::Viewpoints, workspace::Recovered,
     },
 };
@@ -63,6 +63,11 @@ impl Studio {
             },
             Action::Discard(file) => self.workspace.discard(&file),
             Action::AskLater => self.workspace.ask_later(),
+            Action::ChooseColors(choice) => self.state.colors = choice,
+            Action::Scale(factor) => {
+                let scale = factor.map_or(1.0, |factor| self.state.scale * factor);
+                self.state.scale = scale.clamp(theme::SCALES[0], theme::SCALES[1]);
+            }
             Action::ShowTab(tab) => self.state.tab = tab,
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),

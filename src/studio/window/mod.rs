@@ -307,6 +307,7 @@ impl Studio {
         if self.locals.start.page().is_some() {
             self.gallery.take_pictures(&self.egui.egui_ctx);
         }
+        theme::choose(&self.egui.egui_ctx, self.state.colors, self.state.scale);
         self.context.make_current()?;
         self.probe = self.probed();
         let (actions, view) = self.panels();
@@ -371,7 +372,7 @@ impl Studio {
     fn paint(&mut self, view: egui::Rect) -> Result<()> {
         let screen: [u32; 2] = self.size.into();
         let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
-        self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
+        self.egui.painter.clear(screen, theme::ground().to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
             self.paint_view(rect)?;
         }
