@@ -91,6 +91,7 @@ use crate::{
     device::{Device, DeviceKind, Stream},
     diagnostic::Diagnostic,
     draw::Bounds,
+    element::Type,
     gl,
     interop::Interop,
     scene::{self, Inputs, Overrides, ResourceId},
@@ -420,6 +421,18 @@ impl Session {
             Ok(stream.download(borrowed[index].region())?)
         })?;
         Ok(readback.wait()?)
+    }
+
+    /// How the elements of a resource lie in memory, where the scene that runs has it.
+    pub fn type_of(&self, name: &str) -> Option<Type> {
+        let program = self.program.as_ref()?;
+        let id = program.scene.manifest.find_resource(name)?;
+        program.types.get(id.0).cloned()
+    }
+
+    /// Whether work is under way on the device, for which [`Session::read`] would wait.
+    pub fn is_working(&self) -> bool {
+        self.in_flight.is_some()
     }
 
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.

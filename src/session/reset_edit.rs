@@ -54,7 +54,7 @@ fn definition(source: &str, kernel: &str) -> String {
     let mut depth = 0;
     let end = tokens[from..].iter().position(|token| {
         depth += i32::from(*token == "{") - i32::from(*token == "}");
-        *token == "}" && depth == 0 || *token == ";" && depth == 0
+        depth == 0 && matches!(*token, "}" | ";")
     });
     tokens[from..]
         .iter()

@@ -66,12 +66,9 @@ fn may_write(body: &str, parameter: &str) -> bool {
                 return true;
             }
             if let Some((to, from)) = operands.split_first()
-                && mentions(from)
                 && to.starts_with('%')
-                // What is read through it leads nowhere.
-                && !(operation.starts_with("ld") && !operation.starts_with("ld.param"))
-                && !operation.starts_with("suld")
-                && !operation.starts_with("tex")
+                && mentions(from)
+                && !reads(operation)
             {
                 led.insert(to);
             }
@@ -80,6 +77,12 @@ fn may_write(body: &str, parameter: &str) -> bool {
             return false;
         }
     }
+}
+
+/// Whether an operation reads memory: what it gives leads nowhere.
+fn reads(operation: &str) -> bool {
+    let reads_memory = operation.starts_with("ld") && !operation.starts_with("ld.param");
+    reads_memory || operation.starts_with("suld") || operation.starts_with("tex")
 }
 
 /// What a line does, and the names in it.

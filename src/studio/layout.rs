@@ -13,12 +13,14 @@ use super::{
     keyboard::Keyboard,
     panels::{
         self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, parameters, plots, start, statistics, status, timeline, timings, transport,
-        trouble, unsaved, view,
+        editor, numbers, parameters, plots, start, statistics, status, timeline, timings,
+        transport, trouble, unsaved, view,
     },
     sides::Sides,
     state::{State, Tab},
+    table::Tables,
     theme,
+    trends::Trends,
     workspace::Workspace,
 };
 use crate::{
@@ -45,6 +47,8 @@ pub struct Locals {
     pub sides: Sides,
     sizes: Sizes,
     console: console::Local,
+    /// The table's.
+    pub numbers: numbers::Local,
     /// The start page.
     pub start: start::Start,
     /// Who has the keyboard where no field has it.
@@ -74,6 +78,10 @@ pub struct Shown<'a> {
     pub has_other: bool,
     /// What the colours of the picture of differences stand for.
     pub difference: Option<&'a Legend>,
+    /// The elements of a resource, and how statistics have changed.
+    pub tables: &'a Tables,
+    /// See `tables`.
+    pub trends: &'a Trends,
     /// What was printed and told.
     pub console: &'a Console,
     /// What the start page offers.
@@ -285,6 +293,11 @@ fn lower(
             Tab::Plots => plots::show(ui, shown.snapshot),
             Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
             Tab::Compiler => compiler::show(ui, shown.snapshot),
+            Tab::Numbers => {
+                let Shown { snapshot, tables, trends, .. } = shown;
+                let local = &mut locals.numbers;
+                actions.extend(numbers::show(ui, snapshot, tables, trends, local));
+            }
             Tab::Console => {
                 actions.extend(console::show(ui, shown.console, &mut locals.console));
             }
@@ -303,13 +316,14 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
     let is_there = |tab: Tab| match tab {
         Tab::Plots => !snapshot.plots.is_empty(),
         Tab::Comparison => snapshot.comparison.is_some(),
-        Tab::Statistics | Tab::Timings | Tab::Compiler | Tab::Console => true,
+        Tab::Statistics | Tab::Timings | Tab::Compiler | Tab::Console | Tab::Numbers => true,
     };
     let shown = if is_there(state.tab) { state.tab } else { Tab::Statistics };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
         let tabs = [
             (Tab::Statistics, "Statistics"),
+            (Tab::Numbers, "Numbers"),
             (Tab::Plots, "Plots"),
             (Tab::Timings, "Timings"),
             (Tab::Comparison, "A/B"),

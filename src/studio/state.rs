@@ -36,6 +36,8 @@ pub enum Tab {
     Comparison,
     /// What kernels print, and what was told.
     Console,
+    /// The elements of a resource.
+    Numbers,
 }
 
 /// What is remembered. Sizes are in points, which are pixels divided by the display's scale.

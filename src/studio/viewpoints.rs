@@ -101,7 +101,7 @@ impl Viewpoints {
     }
 
     /// The same, to be moved; `None` where no view is shown.
-    pub fn to_move(&mut self) -> Option<&mut Viewpoint> {
+    pub fn moved_by_user(&mut self) -> Option<&mut Viewpoint> {
         let viewpoint = self.remembered.get_mut(&self.shown)?;
         viewpoint.moved = true;
         Some(viewpoint)
@@ -149,21 +149,21 @@ mod tests {
             viewpoints.current().camera.distance
         };
         assert_eq!(show(&mut viewpoints, &both, 4.0), 4.0);
-        viewpoints.to_move().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         viewpoints.choose("b".into());
         assert_eq!(show(&mut viewpoints, &both, 5.0), 5.0);
-        viewpoints.to_move().unwrap().camera.distance = 2.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 2.0;
         viewpoints.choose("a".into());
         assert_eq!(show(&mut viewpoints, &both, 4.0), 1.0);
         // It is gone for the time of an edit, and `b` is shown.
         assert_eq!(show(&mut viewpoints, &views(&["b"]), 5.0), 2.0);
         assert_eq!(show(&mut viewpoints, &views(&["b", "a"]), 4.0), 1.0);
         assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0, "the manifest has moved it");
-        viewpoints.to_move().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         viewpoints.start_anew();
         assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0);
         viewpoints.show(&[], ViewId(0), at(9.0));
-        assert!(viewpoints.to_move().is_none());
+        assert!(viewpoints.moved_by_user().is_none());
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(viewpoints.current().camera.distance, 8.0);
         viewpoints.show(&one, ViewId(0), unknown(4.3));
         assert_eq!(viewpoints.current().camera.distance, 8.0, "the scene starts anew");
-        viewpoints.to_move().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         let kept = serde_json::to_string(&viewpoints).unwrap();
         let mut viewpoints = serde_json::from_str::<Viewpoints>(&kept).unwrap().sane();
         viewpoints.show(&one, ViewId(0), unknown(4.3));
@@ -195,7 +195,7 @@ mod tests {
         viewpoints.show(&one, ViewId(0), at(4.0));
         viewpoints.show(&one, ViewId(0), wide(3.0));
         assert_eq!(viewpoints.current().camera.distance, 3.0);
-        viewpoints.to_move().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         viewpoints.show(&one, ViewId(0), at(4.0));
         assert_eq!(viewpoints.current().camera.distance, 1.0);
         viewpoints.show(&one, ViewId(0), at(5.0));

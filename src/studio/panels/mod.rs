@@ -13,6 +13,7 @@ pub mod console;
 pub mod diagnostics;
 pub mod editor;
 pub mod legend;
+pub mod numbers;
 pub mod palette;
 pub mod parameters;
 pub mod path_field;
@@ -89,6 +90,10 @@ pub enum Action {
     ShowTab(Tab),
     /// Forget what was printed and told.
     ClearConsole,
+    /// Show an element of a resource in the table.
+    ShowElement(String, u64),
+    /// Write the table of elements to a file.
+    ExportNumbers(numbers::Written),
     /// Take away the notice with this number.
     Dismiss(u64),
     /// Turn the camera, by a part of the view's height.

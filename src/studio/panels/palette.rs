@@ -218,6 +218,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Console", Action::ShowTab(Tab::Console)),
         ("Statistics", Action::ShowTab(Tab::Statistics)),
+        ("Numbers: the elements of a resource", Action::ShowTab(Tab::Numbers)),
         ("Timings", Action::ShowTab(Tab::Timings)),
         ("PTX and the compiler's log", Action::ShowTab(Tab::Compiler)),
     ];
@@ -236,9 +237,10 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,
     };
-    let editor = SHORTCUTS.iter().filter(is_general).filter_map(|shortcut| {
-        let choice = Choice::Task(shortcut.task.clone());
-        Some(Entry { title: shortcut.title, keys: shortcut.keys.first().copied(), choice })
+    let editor = SHORTCUTS.iter().filter(is_general).map(|shortcut| Entry {
+        title: shortcut.title,
+        keys: shortcut.keys.first().copied(),
+        choice: Choice::Task(shortcut.task.clone()),
     });
     scene.into_iter().chain(editor).chain(without_key).collect()
 }

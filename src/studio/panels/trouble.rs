@@ -14,8 +14,8 @@ use crate::{
 /// The width of a remark, in points.
 const WIDTH: f32 = 420.0;
 
-/// What the answers take of it.
-const ANSWERS: f32 = 160.0;
+/// What the answers and the margins take of it, at most.
+const ANSWERS: f32 = 40.0;
 
 /// A component with numbers that are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
     }
     if let Some(first) = &snapshot.first_nan {
         remark(&mut ui, theme::error(), &first.told(), |ui| {
-            if ui.button("Show").on_hover_text("The numbers").clicked() {
-                actions.push(Action::ShowTab(Tab::Statistics));
+            if ui.button("Show").on_hover_text("The element in the table").clicked() {
+                actions.push(Action::ShowElement(first.resource.clone(), first.element));
             }
         });
     } else if let Some(text) = badge(snapshot) {
@@ -122,14 +122,15 @@ fn remark(ui: &mut Ui, color: Color32, text: &str, answers: impl FnOnce(&mut Ui)
         .corner_radius(6)
         .inner_margin(Margin::symmetric(10, 6));
     frame.show(ui, |ui| {
+        // From the right to the left, as all that is aligned there.
         ui.horizontal(|ui| {
+            answers(ui);
             let most = (ui.available_width() - ANSWERS).max(80.0);
             ui.scope(|ui| {
                 ui.set_max_width(most);
                 let text = RichText::new(text).color(theme::strong());
                 ui.add(Label::new(text).wrap().selectable(false));
             });
-            answers(ui);
         });
     });
 }

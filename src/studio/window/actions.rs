@@ -11,8 +11,8 @@ use crate::{
     scene,
     session::{self, Command, Exportable, Variant, VariantText},
     studio::{
-        dialog::Purpose, document::Document, export, panels::Action, theme, typing::Typing,
-        viewpoints::Viewpoints, workspace::Recovered,
+        dialog::Purpose, document::Document, export, panels::Action, state::Tab, theme,
+        typing::Typing, viewpoints::Viewpoints, workspace::Recovered,
     },
 };
 
@@ -68,6 +68,11 @@ impl Studio {
                 let scale = factor.map_or(1.0, |factor| self.state.scale * factor);
                 self.state.scale = scale.clamp(theme::SCALES[0], theme::SCALES[1]);
             }
+            Action::ShowElement(resource, element) => {
+                self.locals.numbers.go_to(&resource, element);
+                self.state.tab = Tab::Numbers;
+            }
+            Action::ExportNumbers(written) => self.export_numbers(written),
             Action::ShowTab(tab) => self.state.tab = tab,
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
@@ -219,6 +224,8 @@ impl Studio {
         self.session = None;
         self.drawn = None;
         self.console.begin();
+        self.tables.clear();
+        self.trends.clear();
         let (document, options) = (&self.workspace.document, &self.options);
         let trust = options.trust || self.trusted.contains(document.origin());
         let session = opening::new_session(

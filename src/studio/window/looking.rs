@@ -122,7 +122,7 @@ impl Studio {
     pub(super) fn pan(&mut self, [x, y]: [f32; 2]) {
         let (aspect, picture) = (self.aspect(), self.view.size());
         let image = self.image();
-        match (self.state.viewpoints.to_move(), image) {
+        match (self.state.viewpoints.moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.pan([x / aspect, y].into(), image, picture)
             }
@@ -134,7 +134,7 @@ impl Studio {
     pub(super) fn zoom(&mut self, factor: f32, at: [f32; 2]) {
         let picture = self.view.size();
         let image = self.image();
-        match (self.state.viewpoints.to_move(), image) {
+        match (self.state.viewpoints.moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.zoom_at(factor, at.into(), image, picture)
             }
@@ -144,7 +144,7 @@ impl Studio {
     }
 
     pub(super) fn orbit(&mut self, drag: [f32; 2]) {
-        if let Some(viewpoint) = self.state.viewpoints.to_move() {
+        if let Some(viewpoint) = self.state.viewpoints.moved_by_user() {
             viewpoint.camera.orbit(drag.into());
         }
     }
@@ -165,7 +165,7 @@ impl Studio {
         let Some(session) = &self.session else { return };
         let Viewpoint { camera, .. } = self.state.viewpoints.current();
         let fitted = session.fitted_camera(view, camera, aspect);
-        let Some(viewpoint) = self.state.viewpoints.to_move() else { return };
+        let Some(viewpoint) = self.state.viewpoints.moved_by_user() else { return };
         viewpoint.part = draw::PanZoom::default();
         viewpoint.camera = fitted.unwrap_or(viewpoint.camera);
     }

@@ -8,6 +8,7 @@ mod beside;
 mod files;
 mod host;
 mod looking;
+mod numbers;
 mod opening;
 
 use std::{
@@ -41,7 +42,9 @@ use super::{
     redraw::{Next, RedrawSchedule},
     sides::Arrangement,
     state::{Folders, Remembered, State},
+    table::Tables,
     theme,
+    trends::Trends,
     typing::Typing,
     viewpoints::Viewpoints,
     workspace::Workspace,
@@ -55,6 +58,8 @@ use crate::{
 };
 use host::Event;
 
+/// While a scene plays its numbers are read so often.
+const READ_AGAIN: Duration = Duration::from_millis(500);
 /// How often the time of a step that takes long is told.
 const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 
@@ -77,6 +82,10 @@ struct Studio {
     workspace: Workspace,
     locals: layout::Locals,
     console: Console,
+    tables: Tables,
+    /// When the table's content was read last.
+    read_at: Instant,
+    trends: Trends,
     gallery: Gallery,
     /// Where the gallery's pictures are kept.
     thumbnails: Option<PathBuf>,
@@ -162,6 +171,9 @@ impl Studio {
             proxy,
             locals: layout::Locals::default(),
             console: Console::default(),
+            tables: Tables::default(),
+            read_at: Instant::now(),
+            trends: Trends::default(),
             gallery: Gallery::default(),
             thumbnails: folders.map(|folders| folders.thumbnails),
             dialogs: Dialogs::default(),
@@ -223,6 +235,7 @@ impl Studio {
             self.redraws.want(now);
         }
         self.take_chosen_file();
+        self.follow_numbers(now);
         let busy = self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
@@ -299,6 +312,7 @@ impl Studio {
             self.snapshot = session.snapshot();
         }
         let file = &self.workspace.document.name;
+        self.trends.observe(&self.snapshot);
         self.console.observe(&self.snapshot, file, self.workspace.notices());
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
@@ -337,6 +351,8 @@ impl Studio {
             built_ins: &names,
             gallery: &self.gallery,
             console: &self.console,
+            tables: &self.tables,
+            trends: &self.trends,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
         let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
