@@ -95,7 +95,8 @@ fn show(session: &mut Session, view: &mut draw::View, context: &gl::CurrentConte
         }
         std::thread::sleep(Duration::from_micros(200));
     }
-    let camera = session.start_camera(ViewId::default());
+    let [width, height] = view.size().map(|side| side as f32);
+    let camera = session.start_camera(ViewId::default(), width / height);
     view.draw(&session.frame(ViewId::default(), &camera))?;
     context.gl().finish();
     Ok(())

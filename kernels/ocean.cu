@@ -111,10 +111,8 @@ colormap = "viridis"
 range    = [-1.1, 2.0]
 
 [view.camera]
-target   = [0.0, -0.05, 0.25]
-distance = 1.1
-yaw      = 50.0            # towards the sun
-pitch    = 15.0
+yaw   = 50.0               # towards the sun
+pitch = 24.0
 
 [[stat]]
 name   = "variance / power"

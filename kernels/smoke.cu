@@ -115,9 +115,8 @@ colormap = "gray"
 range    = [0.0, 0.9]
 
 [view.camera]
-distance = 3.8
-yaw      = 30.0
-pitch    = 12.0
+yaw   = 30.0
+pitch = 12.0
 
 [[stat]]
 name   = "divergence"

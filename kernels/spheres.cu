@@ -131,14 +131,13 @@ color    = "position"
 color_by = "w"
 colormap = "turbo"
 range    = [-0.5, 0.5]
-size     = "592 * radius"  # as large as they are
+size     = "636 * radius"  # as large as they are
 blend    = "opaque"
 
 [view.camera]
-target   = [0.0, -0.15, 0.0]
-distance = 2.6
-yaw      = 25.0
-pitch    = 18.0
+fit   = [-1.0, -0.5, -0.5, 1.0, 0.5, 0.5]    # the tank
+yaw   = 25.0
+pitch = 18.0
 
 [[stat]]
 name   = "energy of a ball"

@@ -82,9 +82,8 @@ colormap = "twilight"
 range    = [-0.35, 0.35]
 
 [view.camera]
-yaw      = -50.0
-pitch    = 45.0
-distance = 3.1
+yaw   = -50.0
+pitch = 45.0
 
 [[view]]                   # where the wave's own lengths are to be measured
 name     = "flat"

@@ -347,9 +347,17 @@ struct CheckArgs {
 #[derive(Debug, Args)]
 struct NewArgs {
     /// The file whose kernels the scene runs
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
-    /// Write the file with its manifest before it, to another file
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "template",
+        conflicts_with = "template"
+    )]
+    from: Option<PathBuf>,
+    /// Begin with a short scene: points, image, two-pass, volume or structs
+    #[arg(long, value_name = "NAME", conflicts_with = "include")]
+    template: Option<String>,
+    /// Write the scene to a file that is not there yet
     #[arg(long, value_name = "SCENE.cu")]
     out: Option<PathBuf>,
     /// Look for included files in a folder, which need not lie below the file's
@@ -664,9 +672,12 @@ fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn new(args: &NewArgs) -> Result<()> {
-    match &args.out {
-        Some(out) => headless::write_draft(&args.from, out, &args.include),
-        None => print(&headless::draft(&args.from, &args.include)?),
+    match (&args.template, &args.from, &args.out) {
+        (Some(name), _, Some(out)) => headless::write_template(name, out),
+        (Some(name), _, None) => print(headless::template(name)?),
+        (None, Some(from), Some(out)) => headless::write_draft(from, out, &args.include),
+        (None, Some(from), None) => print(&headless::draft(from, &args.include)?),
+        (None, None, _) => Err(Error::Usage("there is neither --from nor --template".to_owned())),
     }
 }
 

@@ -23,6 +23,66 @@ pub struct Camera {
     pub fov: f32,
 }
 
+/// A box along the axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The corner with the smallest coordinates.
+    pub low: Vec3,
+    /// The one with the largest.
+    pub high: Vec3,
+}
+
+impl Bounds {
+    /// Its middle.
+    pub fn centre(&self) -> Vec3 {
+        // Halves first: the sum of two ends may be beyond all numbers.
+        self.low / 2.0 + self.high / 2.0
+    }
+
+    /// Half of its longest edge.
+    pub fn half(&self) -> f32 {
+        (self.high / 2.0 - self.low / 2.0).max_element()
+    }
+
+    /// Its eight corners.
+    pub fn corners(&self) -> [Vec3; 8] {
+        let side = |corner: usize, axis: usize| {
+            if corner >> axis & 1 == 0 { self.low[axis] } else { self.high[axis] }
+        };
+        std::array::from_fn(|corner| [0, 1, 2].map(|axis| side(corner, axis)).into())
+    }
+}
+
+/// How far back the eye of a wedge has to be that opens by `tangent` to both sides, so that the points are in it and
+/// two of them on its edges. Points are across and backwards, too.
+fn eye_of_wedge(points: [[f32; 2]; 8], tangent: f32) -> f32 {
+    let greatest = |edge: [f32; 8]| edge.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    let right = greatest(points.map(|[across, back]| back * tangent + across));
+    let left = greatest(points.map(|[across, back]| back * tangent - across));
+    (right + left) / (2.0 * tangent)
+}
+
+/// How far aside an eye has to be, so far back, that sees points as far to one side as to the other.
+fn middle(points: [[f32; 2]; 8], eye: f32) -> f32 {
+    let [mut low, mut high] =
+        points.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |ends, [across, _]| {
+            [ends[0].min(*across), ends[1].max(*across)]
+        });
+    // What is seen moves to the left as the eye moves to the right, so the place is found by halving.
+    for _ in 0..32 {
+        let aside = (low + high) / 2.0;
+        let seen = points.map(|[across, back]| (across - aside) / (eye - back).max(NEAREST));
+        let leftmost = seen.into_iter().fold(f32::INFINITY, f32::min);
+        let rightmost = seen.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        *(if leftmost + rightmost > 0.0 { &mut low } else { &mut high }) = aside;
+    }
+    (low + high) / 2.0
+}
+
+/// The part of the picture's half that a fitted box takes: points have a size beyond their box, and things look better
+/// with some space around them.
+const FILLED: f32 = 0.92;
+
 /// Limits of the distance.
 const NEAREST: f32 = 1.0e-6;
 const FARTHEST: f32 = 1.0e9;
@@ -49,9 +109,19 @@ impl Camera {
         Self { yaw: 0.0, pitch: 0.0, ..Self::default() }
     }
 
-    /// Sees a cube with this centre and half of this edge as the start camera sees [-1, 1]³.
-    pub fn around(centre: Vec3, half: f32) -> Self {
-        Self { target: centre, distance: Self::START_DISTANCE * half, ..Self::default() }
+    /// Looks the same way, and as near as all of a box is within the picture, with a margin, and in its middle.
+    /// `aspect` is width / height.
+    #[must_use]
+    pub fn fitted(self, bounds: Bounds, aspect: f32) -> Self {
+        let [right, up, back] = self.axes();
+        let upwards = self.tangent(aspect) * FILLED;
+        let corners = bounds.corners().map(|corner| corner - bounds.centre());
+        let seen = |axis: Vec3| corners.map(|at| [at.dot(axis), at.dot(back)]);
+        let (across, above) = (seen(right), seen(up));
+        let far = eye_of_wedge(across, upwards * sane(aspect)).max(eye_of_wedge(above, upwards));
+        let distance = far.clamp(NEAREST, FARTHEST);
+        let aside = right * middle(across, distance) + up * middle(above, distance);
+        Self { target: bounds.centre() + aside, distance, ..self }
     }
 
     /// Turns about the target by a drag, in heights of the picture (x to the right, y downwards): the content
@@ -214,14 +284,51 @@ mod tests {
         }
     }
 
+    /// How much of the picture's half a box takes, across and upwards, at each end.
+    fn taken(camera: &Camera, bounds: &Bounds, size: [u32; 2]) -> [[f32; 2]; 2] {
+        let half = Vec2::from(size.map(|n| n as f32 / 2.0));
+        let at = bounds.corners().map(|corner| camera.project(corner, size).unwrap() / half - 1.0);
+        let most = |of: fn(Vec2) -> f32| at.into_iter().map(of).fold(f32::MIN, f32::max);
+        [[most(|at| -at.x), most(|at| at.x)], [most(|at| -at.y), most(|at| at.y)]]
+    }
+
     #[test]
-    fn a_cube_anywhere_is_seen_as_the_one_around_the_origin() {
-        let (centre, half, size) = (Vec3::new(300.0, -40.0, 7.0), 25.0, [640, 480]);
-        let there = Camera::around(centre, half);
-        for corner in [Vec3::ONE, Vec3::new(-0.5, 0.8, 0.1)] {
-            let usual = Camera::default().project(corner, size).unwrap();
-            let at = there.project(centre + corner * half, size).unwrap();
-            assert!(at.distance(usual) < 0.05, "{at} {usual}");
+    fn a_fitted_box_is_in_the_picture_and_touches_its_margins() {
+        let boxes = [
+            ([-1.0; 3], [1.0; 3]),
+            ([275.0, -65.0, -18.0], [325.0, -15.0, 32.0]),
+            ([-1.0, -0.1, -0.6], [1.0, 0.2, 0.6]),
+            ([0.0; 3], [0.0, 3.0e-4, 0.0]),
+        ];
+        let turned = Camera { yaw: -0.9, pitch: 0.7, fov: 0.9, ..Camera::default() };
+        let overhead = Camera { pitch: FRAC_PI_2, ..Camera::default() };
+        for (low, high) in boxes {
+            let bounds = Bounds { low: low.into(), high: high.into() };
+            for size in [[1280, 720], [720, 1280], [300, 300], [1600, 200]] {
+                for camera in [Camera::default(), Camera::front(), turned, overhead] {
+                    let fitted = camera.fitted(bounds, size[0] as f32 / size[1] as f32);
+                    let looks = |of: Camera| (of.yaw, of.pitch, of.fov);
+                    assert_eq!(looks(fitted), looks(camera));
+                    if (bounds.high - bounds.low).dot(camera.axes()[2]).abs() > bounds.half() * 1.99
+                    {
+                        continue; // A line that points at the eye is a point.
+                    }
+                    let taken = taken(&fitted, &bounds, size);
+                    let ends = taken.map(|[a, b]| a.max(b));
+                    let most = ends[0].max(ends[1]);
+                    assert!((most - FILLED).abs() < 2.0e-3, "{taken:?} of {size:?} by {fitted:?}");
+                    let is_in_the_middle = taken.iter().all(|[a, b]| (a - b).abs() < 4.0e-3);
+                    assert!(is_in_the_middle, "{taken:?} of {size:?} by {fitted:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_size_is_seen_from_somewhere() {
+        for at in [0.0, 7.0] {
+            let bounds = Bounds { low: Vec3::splat(at), high: Vec3::splat(at) };
+            assert!(Camera::default().fitted(bounds, 1.0).is_sound());
         }
     }
 

@@ -37,7 +37,7 @@ mod ticks;
 mod view;
 mod volume;
 
-pub use camera::Camera;
+pub use camera::{Bounds, Camera};
 pub use chart::{Chart, Look, Marks, Series};
 pub use coloring::{Coloring, Paint};
 pub use colormap::Colormap;

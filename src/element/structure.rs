@@ -99,6 +99,33 @@ impl Part {
     }
 }
 
+impl Part {
+    /// How many numbers it has.
+    pub fn numbers(&self) -> usize {
+        usize::from(self.element.lanes).saturating_mul(self.count)
+    }
+
+    /// The number with this index in the bytes of an element; `None` where they do not have it.
+    ///
+    /// ```
+    /// # use warpaint::element::{Element, Part, Scalar};
+    /// let float2 = Element { scalar: Scalar::F32, lanes: 2 };
+    /// let at = Part { path: "at".into(), element: float2, offset: 4, count: 1 };
+    /// let bytes: Vec<u8> = [7.0_f32, 1.5, -2.0].iter().flat_map(|number| number.to_le_bytes()).collect();
+    /// assert_eq!([0, 1].map(|number| at.number(&bytes, number)), [Some(1.5), Some(-2.0)]);
+    /// assert_eq!(at.number(&bytes, 2), None);
+    /// ```
+    pub fn number(&self, element: &[u8], number: usize) -> Option<f64> {
+        let (scalar, size) = (self.element.scalar, self.element.scalar.bytes());
+        let at = self.offset.checked_add(number.checked_mul(size)?)?;
+        let mut word = [0; 8];
+        word.get_mut(..size)?.copy_from_slice(element.get(at..at.checked_add(size)?)?);
+        let bits = u64::from_le_bytes(word);
+        let integer = || scalar.integer_of(bits).map_or(bits as f64, |integer| integer as f64);
+        Some(scalar.value_of(bits).unwrap_or_else(integer))
+    }
+}
+
 impl Type {
     /// Size in bytes.
     pub fn bytes(&self) -> usize {

@@ -25,6 +25,7 @@ mod run;
 mod source;
 mod stage;
 mod stopwatch;
+mod template;
 mod test;
 mod watchdog;
 
@@ -39,5 +40,6 @@ pub use plots::PlotFile;
 pub use render::{Dump, Out, Render, Save, render, render_with};
 pub use run::Run;
 pub use source::SceneSource;
+pub use template::{template, write_template};
 pub use test::{Case, Outcome, Test, test};
 pub use watchdog::OnStuck;

@@ -50,7 +50,8 @@ impl Stage {
     pub(super) fn picture(&mut self, session: &Session, run: &Run, shot: Shot) -> Result<Vec<u8>> {
         self.view.resize(shot.size_px)?;
         run.draw(|| {
-            let camera = session.start_camera(shot.view);
+            let [width, height] = shot.size_px.map(|side| side.max(1) as f32);
+            let camera = session.start_camera(shot.view, width / height);
             self.view.draw(&session.frame(shot.view, &camera))?;
             if let Some(legend) = session.legend(shot.view).filter(|_| shot.legend) {
                 self.view.draw_legend(&legend)?;

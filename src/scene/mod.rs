@@ -23,6 +23,7 @@ mod resource;
 mod selection;
 mod source;
 mod statistic;
+mod template;
 mod term;
 mod view;
 
@@ -55,6 +56,7 @@ pub use self::{
     selection::Selection,
     source::{CLOSE, OPEN, opens_manifest},
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
+    template::{Template, find_template, templates},
     term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
 };

@@ -172,6 +172,8 @@ pub struct Camera {
     pub yaw_deg: Option<f32>,
     /// Angle above the horizon in degrees.
     pub pitch_deg: Option<f32>,
+    /// Two corners of a box that is to be seen whole.
+    pub fit: Option<[[f32; 3]; 2]>,
     /// Vertical angle of view in degrees.
     pub fov_deg: Option<f32>,
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
-    worker::CompileResult,
+    reset_edit, unwritten, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -162,6 +162,16 @@ impl Session {
         self.compile.running = program.generation;
         self.compile.fast_math = manifest.compile.fast_math;
         self.program = Some(program.clone());
+        self.nan.found = None;
+        let begun_with = self.begun_with.as_ref();
+        self.reset_is_edited =
+            begun_with.is_some_and(|begun| *begun != reset_edit::beginning(program));
+        for warning in unwritten::warnings(program, &self.options.name) {
+            // A better optimised program of the same text comes with the same ones.
+            if !self.compile.diagnostics.contains(&warning) {
+                self.compile.diagnostics.push(warning);
+            }
+        }
         Ok(Ok(fresh))
     }
 

@@ -25,6 +25,10 @@ pub enum Command {
     Step,
     /// Back to step 0.
     Reset,
+    /// End the work under way, where the device can: it is a fault, and the step is undone.
+    Stop,
+    /// Stop behind the first step that makes a NaN, from now on, or no more.
+    PauseAtNan(bool),
     /// Go to a past moment.
     Seek(Moment),
     /// Write a file: see [`Session::start_export`].
@@ -50,6 +54,13 @@ impl Session {
                 self.step_once();
             }
             Command::Reset => self.reset(),
+            Command::Stop => {
+                self.pause();
+                if let Some(in_flight) = &mut self.in_flight {
+                    in_flight.is_unwanted = true;
+                }
+            }
+            Command::PauseAtNan(wanted) => self.pause_at_nan(*wanted),
             Command::Seek(moment) => self.seek(*moment),
             Command::Export(what, path) => self.start_export(*what, path.clone()),
             Command::StartComparison(variant) => _ = self.start_comparison(variant.clone()),

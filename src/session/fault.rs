@@ -75,6 +75,7 @@ impl Session {
             (FaultKind::Cancelled, Some(Cause::Successor)) => {
                 "stopped for the newer text".to_owned()
             }
+            (FaultKind::Cancelled, Some(Cause::Wish)) => "stopped, as you asked".to_owned(),
             (kind, _) => kind.to_string(),
         }
     }

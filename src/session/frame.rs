@@ -9,8 +9,8 @@ use super::{
 use crate::{
     array::Statistics,
     draw::{
-        Blend, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Legend, Paint, Surface,
-        Values, Volume,
+        Blend, Bounds, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Legend, Paint,
+        Surface, Values, Volume,
     },
     element::Scalar,
     gl,
@@ -19,14 +19,6 @@ use crate::{
         ViewId, ViewKind,
     },
 };
-
-/// The box that points fill when they are seen first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extent {
-    centre: Vec3,
-    /// Half of its longest edge.
-    half: f32,
-}
 
 impl Session {
     /// What the scene shows, where a program runs: its views, of which a [`ViewId`] is an index.
@@ -56,60 +48,83 @@ impl Session {
         Frame::new(camera, content.unwrap_or(Content::Nothing))
     }
 
-    /// Whether it is known where the camera of a view starts: not until the points that it fits were measured.
+    /// Whether it is known where the camera of a view starts: not until what it fits was measured.
     pub fn is_start_known(&self, view: ViewId) -> bool {
         self.view(view).is_some_and(|view| self.is_fitted(view))
     }
 
-    /// Whether the start camera fits the points, where it has to fit some.
+    /// Whether the start camera fits what was measured, where it has to fit such.
     fn is_fitted(&self, view: &View) -> bool {
-        points_to_fit(view).is_none() || self.fitted(view).is_some()
+        to_measure(view).is_none() || self.measured(view).is_some()
     }
 
-    /// Where the scene wants the camera of a view to start.
-    pub fn start_camera(&self, view: ViewId) -> Camera {
+    /// Where the scene wants the camera of a view to start: without a wish, so that all that is drawn is in a picture
+    /// of this `aspect`, width / height.
+    pub fn start_camera(&self, view: ViewId, aspect: f32) -> Camera {
         let Some(view) = self.view(view) else { return Camera::default() };
-        let (start, usual) = (view.camera, self.usual_camera(view));
-        Camera {
+        let (start, usual) = (view.camera, usual_camera(view));
+        let camera = Camera {
             target: start.target.map_or(usual.target, Into::into),
             distance: start.distance.unwrap_or(usual.distance),
             yaw: start.yaw_deg.map_or(usual.yaw, f32::to_radians),
             pitch: start.pitch_deg.map_or(usual.pitch, f32::to_radians),
             fov: start.fov_deg.map_or(usual.fov, f32::to_radians),
-        }
+        };
+        let bounds = to_fit(view).or_else(|| self.bounds(view, self.measured(view)));
+        let bounds = bounds.filter(|_| !is_placed(view));
+        bounds.map_or(camera, |bounds| camera.fitted(bounds, aspect))
     }
 
-    /// Where the camera starts if the scene does not mind.
-    fn usual_camera(&self, view: &View) -> Camera {
-        let usual = Camera::default();
+    /// `camera`, moved so that all that a view draws now is in a picture of this `aspect`; `None` where that is nothing
+    /// that has depth.
+    pub fn fitted_camera(&self, view: ViewId, camera: Camera, aspect: f32) -> Option<Camera> {
+        let view = self.view(view)?;
+        let now = measurable(view).and_then(|what| extent(self.axes(what)));
+        Some(camera.fitted(self.bounds(view, now)?, aspect))
+    }
+
+    /// The box of what a view draws, of whose values `measured` is the extent.
+    fn bounds(&self, view: &View, measured: Option<Bounds>) -> Option<Bounds> {
+        let manifest = self.manifest()?;
+        let of_texels = |half: Vec3| Bounds { low: -half, high: half };
         match view.kind {
-            // Fields are seen from above, their middle in the middle.
-            ViewKind::Surface { height, .. } => {
-                let middle = view.coloring.range.map_or(0.0, |[low, high]| (low + high) / 2.0);
-                let shown = if view.coloring.by == ColorBy::X { middle * height } else { 0.0 };
-                Camera { target: [0.0, shown, 0.0].into(), pitch: 0.55, distance: 3.2, ..usual }
+            ViewKind::Points { .. } => measured,
+            ViewKind::Surface { grid: Grid { of, size: [width, depth] }, height } => {
+                let longer = width.max(depth) as f32;
+                let [low, high] = match declared_heights(view) {
+                    Some(declared) => declared,
+                    // What is measured first is the first axis.
+                    None => measured.map_or([0.0; 2], |of_values| {
+                        [of_values.low.x, of_values.high.x].map(|value| value * self.unit_of(of))
+                    }),
+                };
+                let ends = [low * height, high * height];
+                let flat = of_texels(Vec3::new(width as f32, 0.0, depth as f32) / longer);
+                Some(Bounds {
+                    low: flat.low.with_y(ends[0].min(ends[1])),
+                    high: flat.high.with_y(ends[0].max(ends[1])),
+                })
             }
-            // All corners of the box.
-            ViewKind::Volume { .. } => Camera { distance: 5.0, ..usual },
-            ViewKind::Points { .. } => {
-                self.fitted(view).map_or(usual, |extent| Camera::around(extent.centre, extent.half))
+            ViewKind::Volume { texture, .. } => {
+                let texels = Vec3::from(manifest.resource(texture).extent().map(|n| n as f32));
+                Some(of_texels(texels / texels.max_element()))
             }
-            ViewKind::Image { .. } => usual,
+            ViewKind::Image { .. } => None,
         }
     }
 
-    /// The box that the points of a view fill, which its start camera fits.
-    fn fitted(&self, view: &View) -> Option<Extent> {
-        let position = points_to_fit(view)?;
-        self.extents.get(&position.names(self.manifest()?)).copied()
+    /// The extent of what the start camera of a view fits, as it was measured first.
+    fn measured(&self, view: &View) -> Option<Bounds> {
+        let values = to_measure(view)?;
+        self.extents.get(&values.names(self.manifest()?)).copied()
     }
 
-    /// Fits the start cameras to their points when these are measured first; after that they stay where they are.
+    /// Fits the start cameras to what they show when that is measured first; after that they stay where they are.
     pub(super) fn fit_cameras(&mut self) {
-        let unseen = self.views().iter().filter(|view| self.fitted(view).is_none());
-        let found = unseen.filter_map(points_to_fit).filter_map(|position| {
-            let extent = extent(self.axes(position))?;
-            Some((position.names(self.manifest()?), extent))
+        let unseen = self.views().iter().filter(|view| self.measured(view).is_none());
+        let found = unseen.filter_map(to_measure).filter_map(|values| {
+            let extent = extent(self.axes(values))?;
+            Some((values.names(self.manifest()?), extent))
         });
         let found: Vec<_> = found.collect();
         self.extents.extend(found);
@@ -225,7 +240,9 @@ impl Session {
                     coloring: self.coloring(&view.coloring, color),
                     count: position.count(self.manifest()?) as usize,
                     size_px,
-                    scale: self.fitted(view).map_or(1.0, |extent| extent.half),
+                    scale: to_fit(view)
+                        .or_else(|| self.measured(view))
+                        .map_or(1.0, |bounds| bounds.half()),
                     perspective: true,
                     blend: if additive { Blend::Additive } else { Blend::Opaque },
                 }))
@@ -337,12 +354,48 @@ fn resource_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(resource, _)| resource)
 }
 
-/// The points that the start camera of a view is to fit, because the manifest does not say where they are.
-fn points_to_fit(view: &View) -> Option<Coordinates> {
-    let is_placed = view.camera.target.is_some() || view.camera.distance.is_some();
+/// Whether the manifest says where the camera of a view starts.
+fn is_placed(view: &View) -> bool {
+    view.camera.target.is_some() || view.camera.distance.is_some()
+}
+
+/// Where the camera starts if the scene does not mind and there is nothing to fit.
+fn usual_camera(view: &View) -> Camera {
+    let usual = Camera::default();
     match view.kind {
-        ViewKind::Points { position, .. } => Some(position).filter(|_| !is_placed),
-        ViewKind::Image { .. } | ViewKind::Surface { .. } | ViewKind::Volume { .. } => None,
+        // Fields are seen from above, their middle in the middle.
+        ViewKind::Surface { height, .. } => {
+            let middle = declared_heights(view).map_or(0.0, |[low, high]| (low + high) / 2.0);
+            let target = [0.0, middle * height, 0.0].into();
+            Camera { target, pitch: 0.55, distance: 3.2, ..usual }
+        }
+        ViewKind::Volume { .. } | ViewKind::Points { .. } | ViewKind::Image { .. } => usual,
+    }
+}
+
+/// The heights that the manifest expects of a surface, because it colours it by them.
+fn declared_heights(view: &View) -> Option<[f32; 2]> {
+    let is_surface = matches!(view.kind, ViewKind::Surface { .. });
+    view.coloring.range.filter(|_| is_surface && view.coloring.by == ColorBy::X)
+}
+
+/// The box that the manifest wants to be seen whole.
+fn to_fit(view: &View) -> Option<Bounds> {
+    view.camera.fit.map(|[low, high]| Bounds { low: low.into(), high: high.into() })
+}
+
+/// The values whose extent the start camera of a view is to fit, because the manifest does not say where it is.
+fn to_measure(view: &View) -> Option<Coordinates> {
+    let is_told = is_placed(view) || to_fit(view).is_some() || declared_heights(view).is_some();
+    measurable(view).filter(|_| !is_told)
+}
+
+/// The values that decide how large that is what a view draws.
+fn measurable(view: &View) -> Option<Coordinates> {
+    match view.kind {
+        ViewKind::Points { position, .. } => Some(position),
+        ViewKind::Surface { grid, .. } => Some(Coordinates::Vector(Selection::all(grid.of))),
+        ViewKind::Image { .. } | ViewKind::Volume { .. } => None,
     }
 }
 
@@ -357,14 +410,15 @@ fn paint(by: ColorBy) -> Paint {
     }
 }
 
-/// The box of all finite positions; of a single place there is none to see.
-fn extent(statistics: Vec<Statistics>) -> Option<Extent> {
+/// The box of all finite values; of a single place there is none to see.
+fn extent(statistics: Vec<Statistics>) -> Option<Bounds> {
     let side = |axis: usize| statistics.get(axis).filter(|s| s.min <= s.max);
     let ends = |s: &Statistics| [s.min as f32, s.max as f32];
     let sides = [0, 1, 2].map(|axis| side(axis).map_or([0.0; 2], ends));
-    let centre = Vec3::from(sides.map(|[low, high]| low / 2.0 + high / 2.0));
-    let half = sides.map(|[low, high]| high / 2.0 - low / 2.0).into_iter().fold(0.0, f32::max);
-    (half > 0.0 && half.is_finite() && centre.is_finite()).then_some(Extent { centre, half })
+    let [low, high] = [0, 1].map(|end| Vec3::from(sides.map(|side| side[end])));
+    let bounds = Bounds { low, high };
+    let half = bounds.half();
+    (half > 0.0 && half.is_finite() && bounds.centre().is_finite()).then_some(bounds)
 }
 
 fn range_of(statistics: &Statistics) -> [f32; 2] {

@@ -11,8 +11,9 @@ use super::{
     history::History,
     launch::{Launcher, Queue, Stopped, rest},
     program::Program,
+    reset_edit::beginning,
     seek::Shown,
-    snapshot::Moment,
+    snapshot::{Moment, Running},
 };
 use crate::{
     device::{self, DeviceKind, Stream},
@@ -45,7 +46,12 @@ pub(super) struct InFlight {
     pub(super) extents: Vec<Extent>,
     /// Why the host has asked for its end, and when.
     cancelled: Option<(Cause, Instant)>,
+    /// Whether somebody wants it to end.
+    pub(super) is_unwanted: bool,
 }
+
+/// What takes longer is told.
+const LONG: Duration = Duration::from_millis(300);
 
 /// Why the host ends work before it has ended by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +62,8 @@ pub(super) enum Cause {
     Successor,
     /// Somebody wants the session to end.
     Interrupt,
+    /// Somebody wants this work to end.
+    Wish,
 }
 
 /// What is being done.
@@ -169,7 +177,14 @@ impl InFlight {
             copy: None,
             extents: Vec::new(),
             cancelled: None,
+            is_unwanted: false,
         }
+    }
+
+    /// What there is to tell of it, once it takes long.
+    pub(super) fn running(&self, limit: Duration) -> Option<Running> {
+        let (elapsed, is_ending) = (self.started.elapsed(), self.cancelled.is_some());
+        (elapsed >= LONG).then_some(Running { elapsed, limit, is_ending })
     }
 
     /// Why the host has asked for its end, if it has.
@@ -193,7 +208,7 @@ impl Session {
             self.begin_reset(&reset);
             return self.launch_on_both(Work::Reset(reset));
         }
-        let goes_on = self.playing && !self.compiler_comes_first();
+        let goes_on = self.playing && !self.compiler_comes_first() && !self.waits_for_nan();
         if self.single_steps > 0 || (goes_on && self.is_due()) {
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch_on_both(Work::Step);
@@ -214,6 +229,9 @@ impl Session {
             self.state.inputs.time = 0.0;
             self.plots.restart();
             self.begin_anew();
+            self.nan.found = None;
+            self.begun_with = self.program.as_deref().map(beginning);
+            self.reset_is_edited = false;
         }
     }
 
@@ -262,7 +280,9 @@ impl Session {
         inputs.dt = program.scene.manifest.step_seconds(&inputs.parameters);
         let when = work.when();
         let every = self.options.statistics_every;
-        let measure = every.is_some() && work.is_measured(|| self.statistics.is_due(every));
+        let takes_statistics = every.is_some() || self.nan.is_wanted;
+        let measure = takes_statistics
+            && work.is_measured(|| self.nan.is_wanted || self.statistics.is_due(every));
         let (board, plots) = (&mut self.statistics, &mut self.plots);
         let mut in_flight = InFlight::new(work, measure, inputs.clone());
         let work = &in_flight.work;
@@ -398,7 +418,7 @@ impl Session {
                 device: self.device.info().to_string(),
             }),
             // Slow is not stuck: only the user's own limit ends a step that cannot be stopped.
-            Cause::Successor => Ok(()),
+            Cause::Successor | Cause::Wish => Ok(()),
             Cause::Interrupt => Err(Error::Interrupted),
         }
     }
@@ -410,6 +430,8 @@ impl Session {
         let elapsed = in_flight.started.elapsed();
         if self.options.interrupt.is_raised() {
             Some(Cause::Interrupt)
+        } else if in_flight.is_unwanted {
+            Some(Cause::Wish)
         } else if elapsed >= self.options.step_timeout {
             Some(Cause::Limit)
         } else {

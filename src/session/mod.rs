@@ -35,6 +35,7 @@ mod launch;
 mod layout;
 mod line;
 mod migration;
+mod nan_watch;
 mod options;
 mod playback;
 mod plots;
@@ -42,6 +43,7 @@ mod program;
 mod rename;
 mod replay;
 mod reset;
+mod reset_edit;
 mod run;
 mod run_files;
 mod seek;
@@ -52,6 +54,7 @@ mod status;
 mod symbol;
 mod time_series;
 mod timing;
+mod unwritten;
 mod variables;
 mod worker;
 
@@ -90,6 +93,8 @@ use crate::{
     compile::Compiler,
     device::{Device, DeviceKind, Stream},
     diagnostic::Diagnostic,
+    draw::Bounds,
+    element::Type,
     gl,
     interop::Interop,
     scene::{self, Inputs, Overrides, ResourceId},
@@ -104,10 +109,12 @@ use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
 use migration::Migration;
+use nan_watch::NanWatch;
 use plots::Plots;
 use program::Program;
 use rename::Rename;
 use reset::Reset;
+use reset_edit::Beginning;
 use seek::Shown;
 use timing::{Stopwatch, Timings};
 use worker::{Job, Recipe, Worker};
@@ -176,8 +183,12 @@ pub struct Session {
 
     statistics: statistics::Board,
     plots: Plots,
-    /// What start cameras fit: the boxes of these coordinates.
-    extents: BTreeMap<Vec<String>, frame::Extent>,
+    nan: NanWatch,
+    /// The reset kernels with which the scene began, and whether the program has other ones.
+    begun_with: Option<Beginning>,
+    reset_is_edited: bool,
+    /// What start cameras fit: the boxes of these values.
+    extents: BTreeMap<Vec<String>, Bounds>,
     timings: Timings,
     stopwatch: Stopwatch,
     rate: Rate,
@@ -265,6 +276,9 @@ impl Session {
             picture: 0,
             statistics: statistics::Board::default(),
             plots: Plots::default(),
+            nan: NanWatch::default(),
+            begun_with: None,
+            reset_is_edited: false,
             extents: BTreeMap::new(),
             timings: Timings::default(),
             stopwatch: Stopwatch::default(),
@@ -330,6 +344,7 @@ impl Session {
             self.picture += u64::from(shown);
             self.fit_cameras();
             self.collect_plots()?;
+            self.look_for_nan()?;
         }
         Ok(changed)
     }
@@ -413,6 +428,18 @@ impl Session {
             Ok(stream.download(borrowed[index].region())?)
         })?;
         Ok(readback.wait()?)
+    }
+
+    /// How the elements of a resource lie in memory, where the scene that runs has it.
+    pub fn type_of(&self, name: &str) -> Option<Type> {
+        let program = self.program.as_ref()?;
+        let id = program.scene.manifest.find_resource(name)?;
+        program.types.get(id.0).cloned()
+    }
+
+    /// Whether work is under way on the device, for which [`Session::read`] would wait.
+    pub fn is_working(&self) -> bool {
+        self.in_flight.is_some()
     }
 
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
+pub use super::nan_watch::FirstNan;
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
@@ -55,6 +56,18 @@ pub struct Snapshot {
     pub compile: CompileState,
     /// The last fault, until the next good module or a reset.
     pub fault: Option<Diagnostic>,
+    /// What has been under way for a while, where something has.
+    #[serde(skip)]
+    pub running: Option<Running>,
+    /// Whether the scene stops behind the first step that makes a NaN.
+    #[serde(skip)]
+    pub pauses_at_nan: bool,
+    /// Where it has stopped for one.
+    #[serde(skip)]
+    pub first_nan: Option<FirstNan>,
+    /// Whether the kernels of the reset passes are other ones than those that the scene began with.
+    #[serde(skip)]
+    pub reset_is_edited: bool,
     /// What the checker found since the session was opened, where its launches are watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Diagnostic>,
@@ -77,6 +90,17 @@ pub struct Renamed {
     pub line: u32,
     /// The last moment at which there was the old one.
     pub at: Moment,
+}
+
+/// Work on the device that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// For so long.
+    pub elapsed: Duration,
+    /// After so long it is stopped.
+    pub limit: Duration,
+    /// Whether it has been told to end.
+    pub is_ending: bool,
 }
 
 /// The accesses of guarded kernels.

@@ -1,7 +1,7 @@
 //! What a session says of itself.
 
 use super::{
-    Error, Parameter, PassTiming, Resource, Session, Sharing, Snapshot, Stat,
+    Error, Parameter, PassTiming, Resource, Running, Session, Sharing, Snapshot, Stat,
     condition::statistic_of, guarding, seek::Shown,
 };
 use crate::{
@@ -36,9 +36,18 @@ impl Session {
             guard: self.program.as_ref().and_then(|program| guarding::of(&program.module)),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
+            running: self.running(),
+            pauses_at_nan: self.nan.is_wanted,
+            first_nan: self.nan.found.clone(),
+            reset_is_edited: self.reset_is_edited,
             findings: self.findings(),
             renamed: self.renamed(),
         }
+    }
+
+    /// What has been under way for a while, where something has.
+    pub fn running(&self) -> Option<Running> {
+        self.in_flight.as_ref().and_then(|of| of.running(self.options.step_timeout))
     }
 
     /// Plots take over what has arrived with the latest statistics.

@@ -43,6 +43,27 @@ pub enum Syntax {
     Key,
 }
 
+#[cfg(test)]
+impl Syntax {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Plain,
+        Self::Comment,
+        Self::Keyword,
+        Self::Type,
+        Self::Qualifier,
+        Self::BuiltIn,
+        Self::Bound,
+        Self::Function,
+        Self::Number,
+        Self::String,
+        Self::Preprocessor,
+        Self::Punctuation,
+        Self::Table,
+        Self::Key,
+    ];
+}
+
 /// A piece of text, in bytes, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {

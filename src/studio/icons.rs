@@ -43,7 +43,7 @@ pub fn button(ui: &mut Ui, icon: Icon, size: f32, tip: &str) -> Response {
 /// A borderless small icon button.
 pub fn small_button(ui: &mut Ui, icon: Icon, tip: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::click());
-    let color = if response.hovered() { theme::ACCENT } else { theme::WEAK };
+    let color = if response.hovered() { theme::accent() } else { theme::weak() };
     paint(ui.painter(), icon, rect.shrink(3.0), color);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, tip));
     response.on_hover_text(tip)
@@ -117,16 +117,16 @@ pub fn triangle_down(painter: &Painter, center: Pos2, color: Color32) {
 /// The colour of a severity.
 pub fn severity_color(severity: Severity) -> Color32 {
     match severity {
-        Severity::Note => theme::NOTE,
-        Severity::Warning => theme::WARNING,
-        Severity::Error | Severity::Fault => theme::ERROR,
+        Severity::Note => theme::note(),
+        Severity::Warning => theme::warning(),
+        Severity::Error | Severity::Fault => theme::error(),
     }
 }
 
 /// The mark of a severity, about as high as a line of text.
 pub fn severity(painter: &Painter, center: Pos2, severity: Severity) {
     let color = severity_color(severity);
-    let stroke = Stroke::new(1.5, theme::GROUND);
+    let stroke = Stroke::new(1.5, theme::ground());
     match severity {
         Severity::Error => {
             painter.circle_filled(center, 5.5, color);
@@ -142,7 +142,7 @@ pub fn severity(painter: &Painter, center: Pos2, severity: Severity) {
                 vec![center + vec2(0.0, -6.0), center + vec2(6.0, 5.0), center + vec2(-6.0, 5.0)];
             painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
             painter.line_segment([center + vec2(0.0, -2.5), center + vec2(0.0, 1.2)], stroke);
-            painter.circle_filled(center + vec2(0.0, 3.2), 0.9, theme::GROUND);
+            painter.circle_filled(center + vec2(0.0, 3.2), 0.9, theme::ground());
         }
         Severity::Fault => {
             let bolt =
@@ -168,7 +168,7 @@ pub fn severity(painter: &Painter, center: Pos2, severity: Severity) {
 /// The studio's mark: three strokes of paint.
 pub fn mark(ui: &mut Ui, height: f32) {
     let (rect, _) = ui.allocate_exact_size(vec2(height * 1.15, height), Sense::hover());
-    for (n, color) in theme::MARK.into_iter().enumerate() {
+    for (n, color) in theme::mark().into_iter().enumerate() {
         let x = rect.left() + height * (0.02 + 0.36 * n as f32);
         let drop = height * 0.08 * n as f32;
         let slant = height * 0.22;

@@ -32,10 +32,10 @@ struct Seen {
 }
 
 impl Keyboard {
-    /// Looks at what a frame has shown; `view` is what the view knows of it.
-    pub fn look(&mut self, ui: &Ui, view: &view::Local) {
+    /// Looks at what a frame has shown; `view` is what the view knows of it, and `page` says whether a page is over it.
+    pub fn look(&mut self, ui: &Ui, view: &view::Local, page: bool) {
         let wanted = ui.ctx().egui_wants_keyboard_input();
-        let menu = Popup::is_any_open(ui.ctx());
+        let menu = page || Popup::is_any_open(ui.ctx());
         self.note(ui.input(|input| Seen {
             now: input.time,
             taken: wanted && !view.focused,

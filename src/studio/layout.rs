@@ -8,14 +8,19 @@ use egui::{
 };
 
 use super::{
+    console::Console,
+    gallery::Gallery,
     keyboard::Keyboard,
     panels::{
-        self, Action, FrameTimes, Probe, banner, comparison, compiler, diagnostics, editor,
-        parameters, plots, statistics, status, timeline, timings, transport, unsaved, view,
+        self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
+        editor, numbers, parameters, plots, start, statistics, status, timeline, timings,
+        transport, trouble, unsaved, view,
     },
     sides::Sides,
     state::{State, Tab},
+    table::Tables,
     theme,
+    trends::Trends,
     workspace::Workspace,
 };
 use crate::{
@@ -41,6 +46,11 @@ pub struct Locals {
     /// How A and B are shown together.
     pub sides: Sides,
     sizes: Sizes,
+    console: console::Local,
+    /// The table's.
+    pub numbers: numbers::Local,
+    /// The start page.
+    pub start: start::Start,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
 }
@@ -68,6 +78,14 @@ pub struct Shown<'a> {
     pub has_other: bool,
     /// What the colours of the picture of differences stand for.
     pub difference: Option<&'a Legend>,
+    /// The elements of a resource, and how statistics have changed.
+    pub tables: &'a Tables,
+    /// See `tables`.
+    pub trends: &'a Trends,
+    /// What was printed and told.
+    pub console: &'a Console,
+    /// What the start page offers.
+    pub gallery: &'a Gallery,
     /// The names of the built-in scenes.
     pub built_ins: &'a [&'a str],
 }
@@ -82,7 +100,7 @@ pub fn show(
 ) -> (Vec<Action>, Rect) {
     let snapshot = shown.snapshot;
     let mut actions = Vec::new();
-    let bar = |margin| Frame::new().fill(theme::BAR).inner_margin(Margin::symmetric(margin, 0));
+    let bar = |margin| Frame::new().fill(theme::bar()).inner_margin(Margin::symmetric(margin, 0));
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
         let Shown { built_ins, frames, .. } = shown;
         let local = &mut locals.transport;
@@ -96,7 +114,7 @@ pub fn show(
         ));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        status::show(ui, snapshot);
+        actions.extend(status::show(ui, snapshot));
     });
     if locals.sizes.space != ui.available_size() {
         locals.sizes.space = ui.available_size();
@@ -104,7 +122,7 @@ pub fn show(
     }
     left(ui, snapshot, workspace, state, locals, &mut actions);
     right(ui, snapshot, state, &mut locals.sizes, &mut actions);
-    lower(ui, shown, state, &mut locals.sizes, &mut actions);
+    lower(ui, shown, state, locals, &mut actions);
     if let Some(timeline) = &snapshot.timeline {
         let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
         panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, snapshot, timeline)));
@@ -117,6 +135,7 @@ pub fn show(
         actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
         actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
         let view = view::show(ui, shown, &mut locals.sides, &mut locals.view);
+        actions.extend(trouble::show(ui, view.0, snapshot));
         if snapshot.views.is_empty() {
             // A scene that draws nothing shows its plots in the view's place.
             let place = UiBuilder::new().max_rect(view.0.shrink(AROUND_PLOTS));
@@ -126,7 +145,10 @@ pub fn show(
     });
     let (rect, from_view) = view.inner;
     actions.extend(from_view);
-    locals.keyboard.look(ui, &locals.view);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
+    actions.extend(locals.start.show(ui.ctx(), start));
+    locals.keyboard.look(ui, &locals.view, locals.start.page().is_some());
     actions.extend(keys(ui, snapshot, &locals.keyboard));
     (actions, rect)
 }
@@ -168,11 +190,11 @@ fn left(
     let parameters = state.parameters_width.min(ui.available_width() * 0.3);
     let most = (ui.available_width() * 0.65 - parameters).max(260.0);
     let panel =
-        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::GROUND));
+        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::ground()));
     let shown = panel.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let frame =
-            Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+            Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
         Panel::top("file").exact_size(30.0).frame(frame).show(ui, |ui| {
             file_line(ui, workspace, locals.editor.caret());
         });
@@ -203,26 +225,26 @@ fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
     let document = &workspace.document;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::STRONG));
+        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::strong()));
         if let Some(path) = &document.path {
             name.on_hover_text(path.display().to_string());
         }
         if document.path.is_none() {
-            let text = if document.is_built_in() { "built in" } else { "in no file" };
-            ui.label(RichText::new(text).small().color(theme::WEAK));
+            let text = if document.is_built_in() { "built in" } else { "in no file yet" };
+            ui.label(RichText::new(text).small().color(theme::weak()));
         }
         if document.is_modified() {
             let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());
-            ui.painter().circle_filled(rect.center(), 4.0, theme::ACCENT);
-            ui.label(RichText::new("modified").small().color(theme::ACCENT));
+            ui.painter().circle_filled(rect.center(), 4.0, theme::accent());
+            ui.label(RichText::new("modified").small().color(theme::accent()));
         }
         let layout = egui::Layout::right_to_left(egui::Align::Center);
         ui.with_layout(layout, |ui| {
             let place = format!("{}:{}", caret.0, caret.1);
-            ui.label(RichText::new(place).monospace().size(11.5).color(theme::WEAK));
+            ui.label(RichText::new(place).monospace().size(11.5).color(theme::weak()));
             if ui.available_width() > 170.0 {
                 let hint = "compiles as you type, at once with Ctrl+Enter";
-                let hint = RichText::new(hint).small().color(theme::WEAK);
+                let hint = RichText::new(hint).small().color(theme::weak());
                 ui.add(egui::Label::new(hint).truncate());
             }
         });
@@ -237,7 +259,7 @@ fn right(
     actions: &mut Vec<Action>,
 ) {
     let frame =
-        Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
+        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
     let panel = Panel::right(PARAMETERS).size_range(180.0..=480.0).frame(frame);
     let shown = panel.show(ui, |ui| actions.extend(parameters::show(ui, snapshot)));
     let width = shown.response.rect.width();
@@ -248,10 +270,11 @@ fn lower(
     ui: &mut Ui,
     shown: &Shown<'_>,
     state: &mut State,
-    sizes: &mut Sizes,
+    locals: &mut Locals,
     actions: &mut Vec<Action>,
 ) {
-    let frame = Frame::new().fill(theme::PANEL).inner_margin(Margin::symmetric(theme::PADDING, 6));
+    let frame =
+        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
     let panel = Panel::bottom(LOWER)
         .resizable(true)
         .size_range(96.0..=ui.available_height() * 0.7)
@@ -264,6 +287,14 @@ fn lower(
             Tab::Plots => plots::show(ui, shown.snapshot),
             Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
             Tab::Compiler => compiler::show(ui, shown.snapshot),
+            Tab::Numbers => {
+                let Shown { snapshot, tables, trends, .. } = shown;
+                let local = &mut locals.numbers;
+                actions.extend(numbers::show(ui, snapshot, tables, trends, local));
+            }
+            Tab::Console => {
+                actions.extend(console::show(ui, shown.console, &mut locals.console));
+            }
             Tab::Comparison => {
                 let comparison = shown.snapshot.comparison.iter();
                 actions.extend(comparison.flat_map(|of| comparison::show(ui, of)));
@@ -271,7 +302,7 @@ fn lower(
         }
         ui.take_available_space();
     });
-    note_size(ui, &mut state.lower_height, &mut sizes.lower, panel.response.rect.height());
+    note_size(ui, &mut state.lower_height, &mut locals.sizes.lower, panel.response.rect.height());
 }
 
 /// Shows the tabs, of plots and of a comparison only where there are such; gives the one whose panel is to be shown.
@@ -279,20 +310,27 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
     let is_there = |tab: Tab| match tab {
         Tab::Plots => !snapshot.plots.is_empty(),
         Tab::Comparison => snapshot.comparison.is_some(),
-        Tab::Statistics | Tab::Timings | Tab::Compiler => true,
+        Tab::Statistics | Tab::Timings | Tab::Compiler | Tab::Console | Tab::Numbers => true,
     };
     let shown = if is_there(state.tab) { state.tab } else { Tab::Statistics };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 14.0;
         let tabs = [
             (Tab::Statistics, "Statistics"),
+            (Tab::Numbers, "Numbers"),
             (Tab::Plots, "Plots"),
             (Tab::Timings, "Timings"),
             (Tab::Comparison, "A/B"),
+            (Tab::Console, "Console"),
             (Tab::Compiler, "PTX and log"),
         ];
         for (tab, name) in tabs.into_iter().filter(|(tab, _)| is_there(*tab)) {
-            if panels::tab(ui, name, shown == tab).clicked() {
+            let response = panels::tab(ui, name, shown == tab);
+            if tab == Tab::Statistics && trouble::badge(snapshot).is_some() {
+                let at = response.rect.right_top() + vec2(4.0, 4.0);
+                ui.painter().circle_filled(at, 3.0, theme::error());
+            }
+            if response.clicked() {
                 state.tab = tab;
             }
         }
@@ -319,6 +357,10 @@ fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
     }
     if pressed(Modifiers::NONE, Key::Period) {
         actions.push(Action::Session(Command::Step));
+    }
+    // The one with Shift first: a key that is asked for without is found with it, too.
+    if pressed(Modifiers::SHIFT, Key::Home) {
+        actions.push(Action::Fit);
     }
     if pressed(Modifiers::NONE, Key::Home) {
         actions.push(Action::ResetCamera);

@@ -7,12 +7,17 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
+mod colors;
 mod completion;
+mod console;
 mod declaration;
 mod detail;
+mod dialog;
 mod document;
 mod error;
 mod export;
+mod filter;
+mod gallery;
 mod glossary;
 mod highlight;
 mod highlighter;
@@ -25,12 +30,17 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
+#[cfg(test)]
+mod rehearsal;
 mod shortcuts;
 mod sides;
 mod signals;
 mod state;
+mod table;
 mod text;
 mod theme;
+mod thumbnails;
+mod trends;
 mod typing;
 mod viewpoints;
 mod watch;

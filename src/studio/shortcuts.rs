@@ -50,6 +50,12 @@ pub enum Task {
     PreviousProblem,
     /// Saves the text as it is after the keys before.
     Save,
+    /// Asks where it is to be saved.
+    SaveAs,
+    /// Asks for a file to open.
+    Open,
+    /// Shows scenes and templates to begin with.
+    Start,
     /// Compiles that at once.
     Compile,
     /// The editor's letters become larger.
@@ -93,7 +99,7 @@ impl Task {
             Self::Find | Self::Replace | Self::GoToLine | Self::Enter | Self::Leave => true,
             Self::NextProblem | Self::PreviousProblem => true,
             Self::Accept(_) | Self::OtherField | Self::Close => true,
-            Self::Palette => true,
+            Self::Palette | Self::SaveAs | Self::Open | Self::Start => true,
             Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
             Self::FindNext | Self::FindPrevious | Self::Save | Self::Compile => false,
@@ -160,7 +166,10 @@ const fn text(
 /// All of them, by what they are for.
 pub static SHORTCUTS: &[Shortcut] = &[
     window(&[key(COMMAND_SHIFT, Key::P)], "All commands and their keys", Task::Palette),
+    window(&[key(COMMAND, Key::N)], "New, and all scenes", Task::Start),
+    window(&[key(COMMAND, Key::O)], "Open a file", Task::Open),
     window(&[key(COMMAND, Key::S)], "Save", Task::Save),
+    window(&[key(COMMAND_SHIFT, Key::S)], "Save as", Task::SaveAs),
     window(&[key(COMMAND, Key::Enter)], "Compile now", Task::Compile),
     window(&[key(COMMAND, Key::F)], "Find", Task::Find),
     window(&[key(COMMAND, Key::H)], "Replace", Task::Replace),
@@ -312,7 +321,7 @@ mod tests {
             typed(Key::Home, CTRL | SHIFT),
             Some(Task::Text(Command::Select(Motion::Start)))
         );
-        for letter in [Key::K, Key::U, Key::W, Key::T, Key::M, Key::B, Key::N, Key::P] {
+        for letter in [Key::K, Key::U, Key::W, Key::T, Key::M, Key::B, Key::P] {
             assert_eq!(typed(letter, CTRL), None, "{letter:?} deletes elsewhere");
         }
         assert_eq!(typed(Key::Backspace, ALT), None);

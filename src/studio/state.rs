@@ -10,7 +10,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    colors,
     keeper::{Due, Keeper},
+    theme,
     viewpoints::Viewpoints,
 };
 
@@ -32,6 +34,10 @@ pub enum Tab {
     Compiler,
     /// How A and B compare.
     Comparison,
+    /// What kernels print, and what was told.
+    Console,
+    /// The elements of a resource.
+    Numbers,
 }
 
 /// What is remembered. Sizes are in points, which are pixels divided by the display's scale.
@@ -51,10 +57,16 @@ pub struct State {
     pub diagnostics_height: f32,
     /// The size of the editor's font.
     pub font_size: f32,
+    /// The colours.
+    pub colors: colors::Choice,
+    /// The size of all that is shown, as a part of the usual one.
+    pub scale: f32,
     /// The tab of the panel below the view.
     pub tab: Tab,
     /// The scene that was open last: a path or a built-in's name.
     pub scene: Option<String>,
+    /// Files that were open, the last one first.
+    pub recent: Vec<PathBuf>,
     /// How its views were looked at.
     pub viewpoints: Viewpoints,
 }
@@ -69,14 +81,27 @@ impl Default for State {
             lower_height: 236.0,
             diagnostics_height: 116.0,
             font_size: 13.0,
+            colors: colors::Choice::default(),
+            scale: 1.0,
             tab: Tab::Statistics,
             scene: None,
+            recent: Vec::new(),
             viewpoints: Viewpoints::default(),
         }
     }
 }
 
+/// So many files are remembered.
+const MOST_RECENT: usize = 12;
+
 impl State {
+    /// Notes that a file was opened.
+    pub fn note_recent(&mut self, path: &Path) {
+        self.recent.retain(|other| other != path);
+        self.recent.insert(0, path.to_owned());
+        self.recent.truncate(MOST_RECENT);
+    }
+
     /// What was remembered in `file`; the defaults where it is missing, damaged or of another version.
     pub fn load(file: &Path) -> Self {
         fs::read_to_string(file)
@@ -100,7 +125,9 @@ impl State {
         bounded(&mut self.lower_height, 96.0, 2048.0, default.lower_height);
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
+        bounded(&mut self.scale, theme::SCALES[0], theme::SCALES[1], default.scale);
         self.viewpoints = self.viewpoints.sane();
+        self.recent.truncate(MOST_RECENT);
         self
     }
 }
@@ -168,6 +195,8 @@ pub struct Folders {
     pub state: PathBuf,
     /// The folder of unsaved texts.
     pub recovery: PathBuf,
+    /// The folder of the gallery's pictures.
+    pub thumbnails: PathBuf,
 }
 
 impl Folders {
@@ -177,6 +206,7 @@ impl Folders {
         Some(Self {
             state: folders.config_dir().join("studio.json"),
             recovery: folders.data_local_dir().join("recovery"),
+            thumbnails: folders.cache_dir().join("thumbnails"),
         })
     }
 }
@@ -185,6 +215,17 @@ impl Folders {
 mod tests {
     use super::*;
     use crate::studio::keeper::no_wake;
+
+    #[test]
+    fn recent_files_are_few_and_the_last_one_comes_first() {
+        let mut state = State::default();
+        for index in 0..30 {
+            state.note_recent(Path::new(&format!("{index}.cu")));
+        }
+        state.note_recent(Path::new("20.cu"));
+        assert_eq!(state.recent.len(), MOST_RECENT);
+        assert_eq!(state.recent[..2], [PathBuf::from("20.cu"), PathBuf::from("29.cu")]);
+    }
 
     #[test]
     fn what_is_stored_is_loaded() {

@@ -32,10 +32,23 @@ pub struct Viewpoint {
     pub camera: Camera,
     /// Which part of an image.
     pub part: PanZoom,
+    /// Whether the user has moved it. Until then the camera follows its start, which goes by the picture's shape.
+    moved: bool,
     /// Where the camera started; another start in the manifest moves it. Unknown of one that was remembered: it stays
     /// where it is.
     #[serde(skip)]
-    start: Option<Camera>,
+    start: Option<Start>,
+}
+
+/// Where a camera starts in a picture of some shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// There.
+    pub camera: Camera,
+    /// The picture's width / height.
+    pub aspect: f32,
+    /// Whether all that it goes by is known.
+    pub is_known: bool,
 }
 
 impl Viewpoints {
@@ -57,22 +70,29 @@ impl Viewpoints {
         ViewId(self.chosen.as_ref().and_then(chosen).unwrap_or(0))
     }
 
-    /// Shows one of the views, whose camera starts at `start`. It goes there where that is new; but a start that is not
-    /// known yet (`is_known`) moves no camera that has had one.
-    pub fn show(&mut self, views: &[View], view: ViewId, start: Camera, is_known: bool) {
+    /// Shows one of the views. Its camera goes to `start` where that is new; but a start that is not known yet moves no
+    /// camera that has had one, and a picture of another shape none that the user has moved.
+    pub fn show(&mut self, views: &[View], view: ViewId, start: Start) {
         let Some(View { name, .. }) = views.get(view.0) else { return self.shown.clear() };
         self.shown.clone_from(name);
         if self.remembered.len() > MOST_REMEMBERED {
             self.remembered.retain(|name, _| views.iter().any(|view| view.name == *name));
         }
-        let fresh = Viewpoint { camera: start, part: PanZoom::default(), start: Some(start) };
+        let fresh = Viewpoint { camera: start.camera, start: Some(start), ..Viewpoint::default() };
         let viewpoint = self.remembered.entry(name.clone()).or_insert(fresh);
-        match viewpoint.start {
-            _ if !is_known => {}
-            Some(old) if old == start => {}
-            Some(_) => *viewpoint = Viewpoint { part: viewpoint.part, ..fresh },
-            None => viewpoint.start = Some(start),
+        let is_other_wish = viewpoint.start.is_some_and(|old| {
+            (old.camera, old.is_known) != (start.camera, start.is_known)
+                && old.aspect == start.aspect
+        });
+        if !start.is_known {
+            return;
         }
+        if is_other_wish {
+            *viewpoint = Viewpoint { part: viewpoint.part, ..fresh };
+        } else if !viewpoint.moved {
+            viewpoint.camera = start.camera;
+        }
+        viewpoint.start = Some(start);
     }
 
     /// From where the view that is shown is seen.
@@ -81,8 +101,10 @@ impl Viewpoints {
     }
 
     /// The same, to be moved; `None` where no view is shown.
-    pub fn current_mut(&mut self) -> Option<&mut Viewpoint> {
-        self.remembered.get_mut(&self.shown)
+    pub fn moved_by_user(&mut self) -> Option<&mut Viewpoint> {
+        let viewpoint = self.remembered.get_mut(&self.shown)?;
+        viewpoint.moved = true;
+        Some(viewpoint)
     }
 
     /// Sees the view that is shown as the manifest has it.
@@ -108,8 +130,14 @@ mod tests {
         Scene::parse("t.cu", &text, &Overrides::default()).expect("good").manifest.views
     }
 
-    fn at(distance: f32) -> Camera {
-        Camera { distance, ..Camera::default() }
+    /// A start at a distance, in a square picture.
+    fn at(distance: f32) -> Start {
+        let camera = Camera { distance, ..Camera::default() };
+        Start { camera, aspect: 1.0, is_known: true }
+    }
+
+    fn unknown(distance: f32) -> Start {
+        Start { is_known: false, ..at(distance) }
     }
 
     #[test]
@@ -117,42 +145,42 @@ mod tests {
         let (mut viewpoints, both) = (Viewpoints::default(), views(&["a", "b"]));
         let show = |viewpoints: &mut Viewpoints, views: &[View], start| {
             let view = viewpoints.view(views);
-            viewpoints.show(views, view, at(start), true);
+            viewpoints.show(views, view, at(start));
             viewpoints.current().camera.distance
         };
         assert_eq!(show(&mut viewpoints, &both, 4.0), 4.0);
-        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         viewpoints.choose("b".into());
         assert_eq!(show(&mut viewpoints, &both, 5.0), 5.0);
-        viewpoints.current_mut().unwrap().camera.distance = 2.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 2.0;
         viewpoints.choose("a".into());
         assert_eq!(show(&mut viewpoints, &both, 4.0), 1.0);
         // It is gone for the time of an edit, and `b` is shown.
         assert_eq!(show(&mut viewpoints, &views(&["b"]), 5.0), 2.0);
         assert_eq!(show(&mut viewpoints, &views(&["b", "a"]), 4.0), 1.0);
         assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0, "the manifest has moved it");
-        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         viewpoints.start_anew();
         assert_eq!(show(&mut viewpoints, &both, 3.0), 3.0);
-        viewpoints.show(&[], ViewId(0), at(9.0), true);
-        assert!(viewpoints.current_mut().is_none());
+        viewpoints.show(&[], ViewId(0), at(9.0));
+        assert!(viewpoints.moved_by_user().is_none());
     }
 
     #[test]
     fn what_is_remembered_stays_and_a_start_that_is_not_known_moves_nothing() {
         let (mut viewpoints, one) = (Viewpoints::default(), views(&["a"]));
-        viewpoints.show(&one, ViewId(0), at(4.3), false);
-        viewpoints.show(&one, ViewId(0), at(8.0), true);
+        viewpoints.show(&one, ViewId(0), unknown(4.3));
+        viewpoints.show(&one, ViewId(0), at(8.0));
         assert_eq!(viewpoints.current().camera.distance, 8.0);
-        viewpoints.show(&one, ViewId(0), at(4.3), false);
+        viewpoints.show(&one, ViewId(0), unknown(4.3));
         assert_eq!(viewpoints.current().camera.distance, 8.0, "the scene starts anew");
-        viewpoints.current_mut().unwrap().camera.distance = 1.0;
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
         let kept = serde_json::to_string(&viewpoints).unwrap();
         let mut viewpoints = serde_json::from_str::<Viewpoints>(&kept).unwrap().sane();
-        viewpoints.show(&one, ViewId(0), at(4.3), false);
-        viewpoints.show(&one, ViewId(0), at(7.0), true);
+        viewpoints.show(&one, ViewId(0), unknown(4.3));
+        viewpoints.show(&one, ViewId(0), at(7.0));
         assert_eq!(viewpoints.current().camera.distance, 1.0);
-        viewpoints.show(&one, ViewId(0), at(6.0), true);
+        viewpoints.show(&one, ViewId(0), at(6.0));
         assert_eq!(viewpoints.current().camera.distance, 6.0);
         let damaged = kept.replace("\"distance\":1.0", "\"distance\":-1.0");
         assert_ne!(damaged, kept);
@@ -161,10 +189,24 @@ mod tests {
     }
 
     #[test]
+    fn a_camera_follows_the_shape_of_the_picture_until_it_is_moved() {
+        let (mut viewpoints, one) = (Viewpoints::default(), views(&["a"]));
+        let wide = |distance| Start { aspect: 2.0, ..at(distance) };
+        viewpoints.show(&one, ViewId(0), at(4.0));
+        viewpoints.show(&one, ViewId(0), wide(3.0));
+        assert_eq!(viewpoints.current().camera.distance, 3.0);
+        viewpoints.moved_by_user().unwrap().camera.distance = 1.0;
+        viewpoints.show(&one, ViewId(0), at(4.0));
+        assert_eq!(viewpoints.current().camera.distance, 1.0);
+        viewpoints.show(&one, ViewId(0), at(5.0));
+        assert_eq!(viewpoints.current().camera.distance, 5.0, "the manifest has moved it");
+    }
+
+    #[test]
     fn what_is_remembered_has_a_limit() {
         let mut viewpoints = Viewpoints::default();
         for index in 0..200 {
-            viewpoints.show(&views(&[&format!("v{index}")]), ViewId(0), at(1.0), true);
+            viewpoints.show(&views(&[&format!("v{index}")]), ViewId(0), at(1.0));
         }
         assert!(viewpoints.remembered.len() <= MOST_REMEMBERED + 1);
     }

@@ -357,6 +357,30 @@ impl Workspace {
         }
     }
 
+    /// Writes the text to the file at `path`, which is the document's from now on; gives whether it did. What goes
+    /// wrong is told.
+    pub fn save_as(&mut self, path: PathBuf) -> bool {
+        match file::replace(&path, self.document.to_disk()) {
+            Ok(()) => {
+                let text = self.gone_text();
+                self.notices.retain(|notice| notice.text != text);
+                self.conflict = None;
+                self.dismiss_question(&Action::ReloadFromDisk);
+                self.document.saved_as(path.clone());
+                self.watch_file();
+                self.forget_saved();
+                self.tell(Severity::Note, format!("Saved as {}.", path.display()));
+                true
+            }
+            Err(error) => {
+                let path = path.display();
+                let text = format!("{path} cannot be written: {error}. Your text is still here.");
+                self.tell(Severity::Error, text);
+                false
+            }
+        }
+    }
+
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
         // A text that has grown in the window is saved as any other; only one that would be taken over has the limit.
         let limit = match self.document.is_modified() {

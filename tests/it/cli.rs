@@ -413,3 +413,30 @@ fn the_users_device_is_taken() {
     run(&[], "cpu", "first").expect(0, &[]);
     run(&["--device", "cpu"], "gpu", "first").expect(0, &[]);
 }
+
+#[test]
+fn every_template_is_a_scene_that_runs_and_draws() {
+    let place = Workplace::new();
+    for template in warpaint::scene::templates() {
+        let (name, file) = (template.name, format!("{}.cu", template.name));
+        place.run(&["new", "--template", name, "--out", &file]).expect(0, &[]);
+        assert_eq!(fs::read_to_string(place.path(&file)).unwrap(), template.source);
+        let printed = place.run(&["new", "--template", name]);
+        assert_eq!(printed.out, template.source);
+        let arguments = ["render", &file, "--device", "cpu", "--steps", "3", "--json", "run.json"];
+        place.run(&arguments).expect(0, &[]);
+        let report = fs::read_to_string(place.path("run.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let components = report["resources"][0]["components"].as_array().unwrap().clone();
+        assert!(!components.is_empty(), "{name}: {report}");
+        for of in &components {
+            assert_eq!(of["nan"], 0, "{name}");
+        }
+        let spreads = |of: &serde_json::Value| of["min"].as_f64() < of["max"].as_f64();
+        assert!(components.iter().any(spreads), "{name}: all is alike: {report}");
+    }
+    // What is there already is not replaced.
+    place.run(&["new", "--template", "image", "--out", "image.cu"]).expect(2, &["image.cu"]);
+    place.run(&["new", "--template", "picture"]).expect(2, &["points, image, two-pass"]);
+    place.run(&["new"]).expect(2, &["--from"]);
+}

@@ -6,6 +6,7 @@ mod faults;
 mod loops;
 mod structures;
 mod texture;
+mod trouble;
 mod view;
 
 use crate::skip::{Need, skip};

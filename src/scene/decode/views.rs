@@ -401,11 +401,25 @@ fn range(table: &mut Fields<'_, '_, '_>) -> Option<[f32; 2]> {
     Some([range[0] as f32, range[1] as f32])
 }
 
+/// Two corners of a box, of which the second has the larger coordinates.
+fn box_to_fit(table: &mut Fields<'_, '_, '_>) -> Option<[[f32; 3]; 2]> {
+    let ends = table.floats("fit", &[6])?;
+    let [low, high] = [0, 3].map(|end| [0, 1, 2].map(|axis| ends[end + axis] as f32));
+    if (0..3).any(|axis| low[axis] > high[axis]) || low == high {
+        let text = "`fit` is a box: its smallest x, y and z, then its largest".to_owned();
+        table.complain_about("fit", text);
+        return None;
+    }
+    Some([low, high])
+}
+
 fn camera(mut table: Fields<'_, '_, '_>) -> Camera {
     let target = table.floats("target", &[3]);
     let mut angle = |key| table.float(key).map(|degrees| degrees as f32);
     let (yaw_deg, pitch_deg) = (angle("yaw"), angle("pitch"));
+    let fit = box_to_fit(&mut table);
     let camera = Camera {
+        fit,
         target: target.map(|t| [t[0] as f32, t[1] as f32, t[2] as f32]),
         distance: table.positive("distance").map(|distance| distance as f32),
         yaw_deg,

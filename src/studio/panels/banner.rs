@@ -64,7 +64,7 @@ fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
 /// What a strip stands on.
 pub(super) fn ground(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
     let color = icons::severity_color(severity);
-    let fill = theme::PANEL.lerp_to_gamma(color, 0.16);
+    let fill = theme::panel().lerp_to_gamma(color, 0.16);
     let frame = Frame::new().fill(fill).inner_margin(Margin::symmetric(12, 6));
     let strip = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -94,7 +94,7 @@ fn fault_content(ui: &mut Ui, fault: &Diagnostic, file: &str, actions: &mut Vec<
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = format!("Stopped: {}", fault.text.lines().next().unwrap_or_default());
             let font = TextStyle::Body.resolve(ui.style());
-            let mut job = LayoutJob::simple(text, font, theme::STRONG, f32::INFINITY);
+            let mut job = LayoutJob::simple(text, font, theme::strong(), f32::INFINITY);
             // The view is beneath, and the list of problems has all of it.
             job.wrap.max_rows = 3;
             ui.add(egui::Label::new(job).wrap()).on_hover_text(fault.text.trim());
@@ -115,7 +115,7 @@ fn untrusted_content(ui: &mut Ui, files: &[String], actions: &mut Vec<Action>) {
                     format!("The scene wants to read {} files that are not in its folder.", files.len())
                 }
             };
-            let label = egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap();
+            let label = egui::Label::new(RichText::new(text).color(theme::strong())).wrap();
             ui.add(label).on_hover_text(files.join("\n"));
         });
     });
@@ -130,7 +130,7 @@ fn plain_content(ui: &mut Ui, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = "This file has no manifest, which would say what runs.";
-            ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
+            ui.add(egui::Label::new(RichText::new(text).color(theme::strong())).wrap());
         });
     });
 }
@@ -151,7 +151,7 @@ fn renamed_content(ui: &mut Ui, renamed: &Renamed, actions: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let text = format!("Is {to} another name for {from}, which is gone?");
-            ui.add(egui::Label::new(RichText::new(text).color(theme::STRONG)).wrap());
+            ui.add(egui::Label::new(RichText::new(text).color(theme::strong())).wrap());
         });
     });
 }
@@ -168,8 +168,39 @@ fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
             }
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let text = RichText::new(&notice.text).color(theme::STRONG);
+            let text = RichText::new(&notice.text).color(theme::strong());
             ui.add(egui::Label::new(text).wrap());
         });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        session::Moment,
+        studio::rehearsal::{Rehearsal, snapshot},
+    };
+
+    #[test]
+    fn what_may_have_been_renamed_is_asked() {
+        let (mut rehearsal, mut snapshot) = (Rehearsal::default(), snapshot());
+        let mut shown = |rehearsal: &mut Rehearsal, snapshot: &Snapshot| {
+            let mut actions = Vec::new();
+            for _ in 0..2 {
+                rehearsal.frame(|ui| actions.extend(show(ui, snapshot, "t.cu", &[])));
+            }
+            actions
+        };
+        assert_eq!(shown(&mut rehearsal, &snapshot), []);
+        let at = Moment { line: 2, step: 70 };
+        let renamed = Renamed { from: "heat".into(), to: "warmth".into(), line: 3, at };
+        snapshot.renamed = Some(renamed.clone());
+        shown(&mut rehearsal, &snapshot);
+        assert!(rehearsal.sees("Is warmth another name for heat"), "{:?}", rehearsal.written());
+        rehearsal.click("Keep heat");
+        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::KeepRenamed(renamed)]);
+        rehearsal.click("Begin anew");
+        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::Session(Command::ForgetRename)]);
+    }
 }

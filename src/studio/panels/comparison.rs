@@ -63,11 +63,11 @@ fn heading(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 10.0;
                 for (letter, text, color) in [
-                    ("A", "what runs".to_owned(), theme::A),
-                    ("B", sides::name(&comparison.variant), theme::B),
+                    ("A", "what runs".to_owned(), theme::a()),
+                    ("B", sides::name(&comparison.variant), theme::b()),
                 ] {
                     ui.label(RichText::new(letter).strong().color(color));
-                    ui.label(RichText::new(text).color(theme::TEXT));
+                    ui.label(RichText::new(text).color(theme::text()));
                 }
                 let (text, color) = told(comparison);
                 ui.add(Label::new(RichText::new(&text).color(color)).truncate())
@@ -82,15 +82,15 @@ fn heading(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
 fn told(comparison: &Comparison) -> (String, Color32) {
     match &comparison.phase {
         ComparisonPhase::Compiling => {
-            ("B is being compiled; A goes on alone".to_owned(), theme::WEAK)
+            ("B is being compiled; A goes on alone".to_owned(), theme::weak())
         }
-        ComparisonPhase::Waiting => ("B waits for A's state".to_owned(), theme::WEAK),
+        ComparisonPhase::Waiting => ("B waits for A's state".to_owned(), theme::weak()),
         ComparisonPhase::Rejected(diagnostics) => {
-            (format!("B does not run: {}", first_line(diagnostics)), theme::ERROR)
+            (format!("B does not run: {}", first_line(diagnostics)), theme::error())
         }
         ComparisonPhase::Faulted(fault) => {
             let fault = first_line(std::slice::from_ref(fault));
-            (format!("B has stopped, and a reset begins anew: {fault}"), theme::ERROR)
+            (format!("B has stopped, and a reset begins anew: {fault}"), theme::error())
         }
         ComparisonPhase::Running => parted(comparison),
     }
@@ -112,18 +112,18 @@ fn parted(comparison: &Comparison) -> (String, Color32) {
     match parted.min_by_key(|parting| parting.step) {
         Some(Parting { step, at, a, b }) => {
             let step = number::count(*step);
-            (format!("part after step {step} at {at}: {a} in A, {b} in B"), theme::STRONG)
+            (format!("part after step {step} at {at}: {a} in A, {b} in B"), theme::strong())
         }
         None if comparison.resources.is_empty() => {
-            ("A and B have nothing alike that could be compared".to_owned(), theme::WARNING)
+            ("A and B have nothing alike that could be compared".to_owned(), theme::warning())
         }
         None => {
             let since = number::count(comparison.since);
             let step = comparison.step.map_or_else(|| since.clone(), number::count);
             let text = format!("the same from step {since} to step {step}");
             match comparison.unlike.is_empty() {
-                true => (text, theme::GOOD),
-                false => (format!("what both have is {text}"), theme::TEXT),
+                true => (text, theme::good()),
+                false => (format!("what both have is {text}"), theme::text()),
             }
         }
     }
@@ -168,7 +168,7 @@ fn last(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 }
 
 fn header(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).small().color(theme::WEAK));
+    ui.label(RichText::new(text).small().color(theme::weak()));
 }
 
 fn mono(ui: &mut Ui, text: impl Into<String>, color: Color32) -> egui::Response {
@@ -179,7 +179,7 @@ fn name(ui: &mut Ui, name: &str, element: &str, color: Color32) {
     left(ui, |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.label(RichText::new(name).monospace().color(color));
-        ui.label(RichText::new(element).small().color(theme::WEAK));
+        ui.label(RichText::new(element).small().color(theme::weak()));
     });
 }
 
@@ -188,14 +188,14 @@ fn row(body: &mut TableBody<'_>, compared: &Compared) {
     body.row(ROW, |mut row| {
         let is_same = compared.first.is_none();
         let (value, head) = match is_same {
-            true => (theme::FAINT, theme::TEXT),
-            false => (theme::STRONG, theme::STRONG),
+            true => (theme::faint(), theme::text()),
+            false => (theme::strong(), theme::strong()),
         };
         row.col(|ui| name(ui, &compared.name, &compared.element, head));
         let now = compared.last.map_or(0, |last| last.differing);
         row.col(|ui| {
             let (most, all) = (number::count(compared.differing), number::count(compared.numbers));
-            mono(ui, number::count(now), if now > 0 { theme::STRONG } else { theme::FAINT })
+            mono(ui, number::count(now), if now > 0 { theme::strong() } else { theme::faint() })
                 .on_hover_text(format!("of {all} numbers; {most} at most"));
         });
         let most = compared.most;
@@ -204,7 +204,7 @@ fn row(body: &mut TableBody<'_>, compared: &Compared) {
         row.col(|ui| _ = mono(ui, ulp(compared), value));
         row.col(|ui| {
             let (text, tip) = first(compared);
-            let color = if is_same { theme::GOOD } else { theme::TEXT };
+            let color = if is_same { theme::good() } else { theme::text() };
             last(ui, |ui| _ = mono(ui, text, color).on_hover_text(tip));
         });
     });
@@ -242,21 +242,21 @@ fn first(compared: &Compared) -> (String, String) {
 
 fn unlike_row(body: &mut TableBody<'_>, unlike: &Unlike) {
     body.row(ROW, |mut row| {
-        row.col(|ui| name(ui, &unlike.name, "", theme::WARNING));
+        row.col(|ui| name(ui, &unlike.name, "", theme::warning()));
         for _ in 1..HEADERS.len() {
-            row.col(|ui| _ = mono(ui, "\u{2013}", theme::FAINT));
+            row.col(|ui| _ = mono(ui, "\u{2013}", theme::faint()));
         }
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "none".to_owned());
         let [a, b] = unlike.is.each_ref().map(side);
         let text = format!("{a} in A, {b} in B");
-        row.col(|ui| last(ui, |ui| _ = mono(ui, text, theme::WARNING)));
+        row.col(|ui| last(ui, |ui| _ = mono(ui, text, theme::warning())));
     });
 }
 
 /// The time ratios, with the quartiles of their spread.
 fn passes(ui: &mut Ui, passes: &[PassRatio]) {
     ui.spacing_mut().item_spacing.y = 2.0;
-    let weak = |text: &str| RichText::new(text).small().color(theme::WEAK);
+    let weak = |text: &str| RichText::new(text).small().color(theme::weak());
     cells(ui, [weak("pass"), weak("time B / A"), weak("quartiles"), weak("A")]);
     for PassRatio { name, ratio, median_ms: [a, _] } in passes {
         let mono = |text: String, color| RichText::new(text).monospace().color(color);
@@ -264,17 +264,17 @@ fn passes(ui: &mut Ui, passes: &[PassRatio]) {
             Some([low, median, high]) => {
                 // Where the quartiles lie on both sides of 1, neither is quicker.
                 let color = match (*high < 1.0, *low > 1.0) {
-                    (true, _) => theme::GOOD,
-                    (_, true) => theme::WARNING,
-                    (false, false) => theme::STRONG,
+                    (true, _) => theme::good(),
+                    (_, true) => theme::warning(),
+                    (false, false) => theme::strong(),
                 };
                 (format!("{median:.2}"), format!("{low:.2}\u{2013}{high:.2}"), color)
             }
-            None => ("\u{2013}".to_owned(), String::new(), theme::FAINT),
+            None => ("\u{2013}".to_owned(), String::new(), theme::faint()),
         };
         let a = number::milliseconds(*a as f32);
-        let name = mono(name.clone(), theme::TEXT);
-        cells(ui, [name, mono(median, color), mono(spread, theme::TEXT), mono(a, theme::TEXT)]);
+        let name = mono(name.clone(), theme::text());
+        cells(ui, [name, mono(median, color), mono(spread, theme::text()), mono(a, theme::text())]);
     }
 }
 

@@ -16,11 +16,11 @@ const MOST_VERSIONS: usize = 24;
 /// The button, whose menu offers what there is to compare with; it ends a comparison, too.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut Vec<Action>) {
     let is_running = snapshot.comparison.is_some();
-    let color = if is_running { theme::ACCENT } else { theme::TEXT };
+    let color = if is_running { theme::accent() } else { theme::text() };
     let text = RichText::new("A/B").color(color);
     let (button, _) = MenuButton::new(text).ui(ui, |ui| {
         ui.set_width(270.0);
-        ui.label(RichText::new("Compare what runs, A, with B:").small().color(theme::WEAK));
+        ui.label(RichText::new("Compare what runs, A, with B:").small().color(theme::weak()));
         let tip = "B keeps this text and these parameters: edit the text or move a slider, and see what it does";
         offer(ui, "What runs now, while I change A", tip, held(snapshot), actions);
         let before = Variant { text: VariantText::Before, ..Variant::default() };
@@ -79,7 +79,7 @@ fn versions(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         return;
     }
     ui.add_space(4.0);
-    ui.label(RichText::new("A version in the past").small().color(theme::WEAK));
+    ui.label(RichText::new("A version in the past").small().color(theme::weak()));
     ScrollArea::vertical().max_height(160.0).show(ui, |ui| {
         for (version, step) in older {
             let text = format!("Version {version}, from step {}", number::count(*step));

@@ -12,11 +12,11 @@ const MOST_LETTERS: usize = 1000;
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
     let compile = &snapshot.compile;
     if compile.log.trim().is_empty() && compile.ptx.is_empty() {
-        ui.label(RichText::new("Nothing is compiled yet.").color(theme::WEAK));
+        ui.label(RichText::new("Nothing is compiled yet.").color(theme::weak()));
         return;
     }
     let mut lines: Vec<(&str, egui::Color32)> = Vec::new();
-    lines.extend(compile.log.trim_end().lines().map(|line| (line, theme::WARNING)));
+    lines.extend(compile.log.trim_end().lines().map(|line| (line, theme::warning())));
     lines.extend(compile.ptx.lines().map(|line| (line, ptx_color(line))));
     let height = ui.text_style_height(&TextStyle::Monospace);
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -33,12 +33,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
 fn ptx_color(line: &str) -> egui::Color32 {
     let code = line.trim_start();
     if code.starts_with("//") {
-        theme::FAINT
+        theme::faint()
     } else if code.starts_with('.') {
-        theme::ACCENT
+        theme::accent()
     } else if code.starts_with('$') || code.ends_with(':') {
-        theme::NOTE
+        theme::note()
     } else {
-        theme::TEXT
+        theme::text()
     }
 }

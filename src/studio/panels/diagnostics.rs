@@ -30,7 +30,7 @@ pub fn all(snapshot: &Snapshot) -> impl Iterator<Item = &Diagnostic> {
 fn header(ui: &mut Ui, compile: &CompileState) {
     let count = |severity| compile.diagnostics.iter().filter(|d| d.severity == severity).count();
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Problems").strong().color(theme::STRONG));
+        ui.label(RichText::new("Problems").strong().color(theme::strong()));
         for severity in [Severity::Error, Severity::Warning, Severity::Note] {
             let count = count(severity);
             if count > 0 {
@@ -51,15 +51,15 @@ fn header(ui: &mut Ui, compile: &CompileState) {
 pub fn summary(compile: &CompileState) -> (String, egui::Color32) {
     let elapsed = number::milliseconds(compile.elapsed.as_secs_f32() * 1e3);
     match compile.phase {
-        Phase::Compiling => ("compiling\u{2026}".to_owned(), theme::ACCENT),
-        Phase::Rejected if compile.running == 0 => ("rejected".to_owned(), theme::ERROR),
+        Phase::Compiling => ("compiling\u{2026}".to_owned(), theme::accent()),
+        Phase::Rejected if compile.running == 0 => ("rejected".to_owned(), theme::error()),
         Phase::Rejected => {
-            (format!("rejected; version {} keeps running", compile.running), theme::ERROR)
+            (format!("rejected; version {} keeps running", compile.running), theme::error())
         }
         Phase::Running if compile.cached => {
-            (format!("version {} in {elapsed}, from the cache", compile.running), theme::GOOD)
+            (format!("version {} in {elapsed}, from the cache", compile.running), theme::good())
         }
-        Phase::Running => (format!("version {} in {elapsed}", compile.running), theme::GOOD),
+        Phase::Running => (format!("version {} in {elapsed}", compile.running), theme::good()),
     }
 }
 
@@ -72,20 +72,20 @@ fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
         let (rect, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
         icons::severity(ui.painter(), rect.center(), diagnostic.severity);
         let place =
-            RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::WEAK);
+            RichText::new(place(diagnostic, file)).monospace().size(11.5).color(theme::weak());
         let row = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(46.0, 18.0), row, |ui| {
             ui.set_min_width(46.0);
             ui.add(egui::Label::new(place).extend());
         });
-        let text = RichText::new(diagnostic.text.trim()).color(theme::TEXT);
+        let text = RichText::new(diagnostic.text.trim()).color(theme::text());
         ui.add(egui::Label::new(text).wrap());
     });
     let rect = response.response.rect;
     let response = ui.interact(rect, ui.scope_id().with("row"), Sense::click());
     let line = diagnostic.line.filter(|_| diagnostic.file == file);
     if response.hovered() && line.is_some() {
-        ui.painter().set(background, egui::Shape::rect_filled(rect, 3.0, theme::RAISED));
+        ui.painter().set(background, egui::Shape::rect_filled(rect, 3.0, theme::raised()));
         ui.set_cursor_icon(egui::CursorIcon::PointingHand);
     }
     let revealed = line.filter(|_| response.clicked());

@@ -9,18 +9,23 @@ pub mod banner;
 pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;
+pub mod console;
 pub mod diagnostics;
 pub mod editor;
 pub mod legend;
+pub mod numbers;
 pub mod palette;
 pub mod parameters;
+pub mod path_field;
 pub mod plots;
 pub mod sides;
+pub mod start;
 pub mod statistics;
 pub mod status;
 pub mod timeline;
 pub mod timings;
 pub mod transport;
+pub mod trouble;
 pub mod unsaved;
 pub mod view;
 pub mod views;
@@ -29,7 +34,7 @@ use std::{borrow::Cow, path::PathBuf};
 
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
-use super::theme;
+use super::{colors, state::Tab, theme};
 use crate::session::{Command, Exportable, Renamed};
 
 /// What the user wants. The window carries it out.
@@ -51,6 +56,16 @@ pub enum Action {
     KeepRenamed(Renamed),
     /// Write the text to its file, or to a new one where it has none.
     Save,
+    /// Ask where the text is to be written to.
+    SaveAs,
+    /// Write the text to this file, which is the scene's from then on.
+    SaveTo(PathBuf),
+    /// Show the start page.
+    ShowStart,
+    /// Ask which file is to be opened.
+    ChooseFile,
+    /// Open a copy of the template that is called so.
+    New(&'static str),
     /// Open a scene's file.
     Open(PathBuf),
     /// Open a built-in scene.
@@ -69,6 +84,18 @@ pub enum Action {
     Discard(PathBuf),
     /// Ask no more about unsaved texts until the next start.
     AskLater,
+    /// Show the studio in these colours.
+    ChooseColors(colors::Choice),
+    /// Show all of it larger by a factor, or as large as usual.
+    Scale(Option<f32>),
+    /// Show a tab of the lower panel.
+    ShowTab(Tab),
+    /// Forget what was printed and told.
+    ClearConsole,
+    /// Show an element of a resource in the table.
+    ShowElement(String, u64),
+    /// Write the table of elements to a file.
+    ExportNumbers(numbers::Written),
     /// Take away the notice with this number.
     Dismiss(u64),
     /// Turn the camera, by a part of the view's height.
@@ -84,6 +111,8 @@ pub enum Action {
     },
     /// The camera's first place again, or all of an image.
     ResetCamera,
+    /// The camera so that all that is drawn now is in the picture.
+    Fit,
     /// Show the view that is called so.
     ShowView(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
@@ -134,11 +163,11 @@ pub struct FrameTimes {
 
 /// A word of several, of which one is chosen: a line stands under that one.
 pub fn tab(ui: &mut Ui, name: &str, chosen: bool) -> Response {
-    let color = if chosen { theme::STRONG } else { theme::WEAK };
+    let color = if chosen { theme::strong() } else { theme::weak() };
     let response = ui.add(Label::new(RichText::new(name).color(color)).sense(Sense::click()));
     let rect = response.rect;
     if chosen || response.hovered() {
-        let color = if chosen { theme::ACCENT } else { theme::FAINT };
+        let color = if chosen { theme::accent() } else { theme::faint() };
         ui.painter().hline(rect.x_range(), rect.bottom() + 2.0, Stroke::new(2.0, color));
     }
     response

@@ -9,7 +9,9 @@ use super::Action;
 use crate::{
     session::{Command, Snapshot},
     studio::{
+        colors,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
+        state::Tab,
         text::Direction,
         theme,
     },
@@ -32,7 +34,8 @@ pub enum Choice {
 /// A row of the list.
 struct Entry {
     title: &'static str,
-    keys: KeyboardShortcut,
+    /// `None` where no key does it.
+    keys: Option<KeyboardShortcut>,
     choice: Choice,
 }
 
@@ -90,7 +93,7 @@ impl Palette {
         let words = self.text.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let fits = |entry: &Entry| {
-            let keys = name(&entry.keys);
+            let keys = entry.keys.as_ref().map(name).unwrap_or_default();
             let text = format!("{} {keys}", entry.title).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
@@ -134,7 +137,7 @@ impl Palette {
         ui.add_space(6.0);
         let found = self.found(snapshot);
         if found.is_empty() {
-            ui.label(RichText::new("Nothing is called so.").color(theme::WEAK));
+            ui.label(RichText::new("Nothing is called so.").color(theme::weak()));
         }
         let moved = std::mem::take(&mut self.moved);
         let mut clicked = None;
@@ -144,8 +147,11 @@ impl Palette {
                 let (rect, response) =
                     ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::CLICK);
                 if is_chosen || response.hovered() {
-                    let color =
-                        if is_chosen { theme::RAISED } else { theme::faded(theme::RAISED, 0.5) };
+                    let color = if is_chosen {
+                        theme::raised()
+                    } else {
+                        theme::faded(theme::raised(), 0.5)
+                    };
                     ui.painter().rect_filled(rect, 4.0, color);
                 }
                 if is_chosen && moved {
@@ -165,11 +171,12 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     let inner = rect.shrink2(vec2(8.0, 0.0));
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
-        let keys = RichText::new(name(&entry.keys)).monospace().size(11.5).color(theme::WEAK);
+        let keys = entry.keys.as_ref().map(name).unwrap_or_default();
+        let keys = RichText::new(keys).monospace().size(11.5).color(theme::weak());
         ui.add(Label::new(keys).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
-            let title = RichText::new(entry.title).color(theme::TEXT);
+            let title = RichText::new(entry.title).color(theme::text());
             ui.add(Label::new(title).truncate().selectable(false));
         });
     });
@@ -195,21 +202,47 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),
         ("Reset: back to step 0", Modifiers::COMMAND, Key::R, Action::Session(Command::Reset)),
         ("The camera's first place", Modifiers::NONE, Key::Home, Action::ResetCamera),
+        ("All that is drawn into the view", Modifiers::SHIFT, Key::Home, Action::Fit),
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title,
-        keys: KeyboardShortcut::new(modifiers, key),
+        keys: Some(KeyboardShortcut::new(modifiers, key)),
         choice: Choice::Action(action),
     });
+    let nan = match snapshot.pauses_at_nan {
+        true => "Go on where there is NaN",
+        false => "Pause at the first NaN",
+    };
+    let without_key = [
+        (nan, Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan))),
+        ("Stop the step that runs", Action::Session(Command::Stop)),
+        ("Console", Action::ShowTab(Tab::Console)),
+        ("Statistics", Action::ShowTab(Tab::Statistics)),
+        ("Numbers: the elements of a resource", Action::ShowTab(Tab::Numbers)),
+        ("Timings", Action::ShowTab(Tab::Timings)),
+        ("PTX and the compiler's log", Action::ShowTab(Tab::Compiler)),
+    ];
+    let colors = colors::Choice::ALL.map(|(choice, title)| (title, Action::ChooseColors(choice)));
+    let sizes = [
+        ("Larger interface", Action::Scale(Some(1.1))),
+        ("Smaller interface", Action::Scale(Some(1.0 / 1.1))),
+        ("Interface of the usual size", Action::Scale(None)),
+    ];
+    let without_key = without_key
+        .into_iter()
+        .chain(colors)
+        .chain(sizes)
+        .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,
     };
-    let editor = SHORTCUTS.iter().filter(is_general).filter_map(|shortcut| {
-        let choice = Choice::Task(shortcut.task.clone());
-        Some(Entry { title: shortcut.title, keys: *shortcut.keys.first()?, choice })
+    let editor = SHORTCUTS.iter().filter(is_general).map(|shortcut| Entry {
+        title: shortcut.title,
+        keys: shortcut.keys.first().copied(),
+        choice: Choice::Task(shortcut.task.clone()),
     });
-    scene.into_iter().chain(editor).collect()
+    scene.into_iter().chain(editor).chain(without_key).collect()
 }
 
 #[cfg(test)]

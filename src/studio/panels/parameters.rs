@@ -38,7 +38,7 @@ fn header(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
     let changed: Vec<&Parameter> =
         snapshot.parameters.iter().filter(|parameter| is_changed(parameter)).collect();
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Parameters").strong().color(theme::STRONG));
+        ui.label(RichText::new("Parameters").strong().color(theme::strong()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let tip = "All parameters back to the manifest's values";
             if !changed.is_empty() && icons::small_button(ui, Icon::Reset, tip).clicked() {
@@ -52,7 +52,7 @@ fn header(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
 fn hint(ui: &mut Ui) {
     let text = "This scene has none. A table such as\n\n[param.speed]\nvalue = 1.0\nmin = 0.0\nmax = 4.0\n\n\
                 in the manifest makes a slider here, and a kernel argument `speed`.";
-    ui.label(RichText::new(text).color(theme::WEAK));
+    ui.label(RichText::new(text).color(theme::weak()));
 }
 
 fn reset(parameter: &Parameter) -> Action {
@@ -87,7 +87,7 @@ fn row(ui: &mut Ui, parameter: &Parameter, actions: &mut Vec<Action>) -> Option<
 }
 
 fn label(ui: &mut Ui, parameter: &Parameter) {
-    let name = ui.label(RichText::new(&parameter.label).color(theme::TEXT));
+    let name = ui.label(RichText::new(&parameter.label).color(theme::text()));
     name.on_hover_text(format!("`{}` in kernels", parameter.name));
 }
 
@@ -183,8 +183,8 @@ fn switch(ui: &mut Ui, on: &mut bool) {
     let state = *on;
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Switch, true, state, ""));
     let along = ui.ctx().animate_bool_responsive(response.id, *on);
-    let rail = theme::RAISED.lerp_to_gamma(theme::ACCENT, along * 0.75);
+    let rail = theme::raised().lerp_to_gamma(theme::accent(), along * 0.75);
     ui.painter().rect_filled(rect, 8.0, rail);
     let x = egui::lerp(Rangef::new(rect.left() + 8.0, rect.right() - 8.0), along);
-    ui.painter().circle_filled(egui::pos2(x, rect.center().y), 6.0, theme::STRONG);
+    ui.painter().circle_filled(egui::pos2(x, rect.center().y), 6.0, theme::strong());
 }

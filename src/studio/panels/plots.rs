@@ -12,13 +12,15 @@ const LEAST: egui::Vec2 = vec2(300.0, 150.0);
 const GAP: f32 = 10.0;
 
 /// In the panel.
-const LOOK: Look = Look {
-    ground: Color32::TRANSPARENT,
-    title: theme::STRONG,
-    text: theme::WEAK,
-    grid: theme::LINE,
-    series: theme::SERIES,
-};
+fn look() -> Look {
+    Look {
+        ground: Color32::TRANSPARENT,
+        title: theme::strong(),
+        text: theme::weak(),
+        grid: theme::line(),
+        series: theme::series(),
+    }
+}
 
 /// As many in a row as there is room for.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
@@ -36,7 +38,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
                 let room = Rect::from_min_size(egui::pos2(left, line.top()), vec2(width, height));
                 if ui.is_rect_visible(room) {
                     let painter = ui.painter_at(room);
-                    painter.extend(painter.fonts_mut(|fonts| chart.shapes(room, &LOOK, fonts)));
+                    painter.extend(painter.fonts_mut(|fonts| chart.shapes(room, &look(), fonts)));
                 }
             }
         }

@@ -47,7 +47,7 @@ pub fn show(ui: &Ui, rect: Rect, top: f32, comparison: &Comparison, sides: &mut 
     if let Some(x) = middle {
         // The chooser stands above its end.
         let below = Rangef::new(under.top() + BELOW_CHOOSER, rect.bottom());
-        painter.vline(x, below, Stroke::new(1.5, theme::faded(theme::STRONG, 0.75)));
+        painter.vline(x, below, Stroke::new(1.5, theme::faded(theme::strong(), 0.75)));
         let y = rect.center().y;
         if sides.arrangement == Arrangement::Split {
             handle(&painter, pos2(x, y));
@@ -74,13 +74,13 @@ fn handle(painter: &Painter, at: Pos2) {
     painter.rect(
         grip,
         5.5,
-        theme::RAISED,
-        Stroke::new(1.0, theme::faded(theme::STRONG, 0.75)),
+        theme::raised(),
+        Stroke::new(1.0, theme::faded(theme::strong(), 0.75)),
         egui::StrokeKind::Inside,
     );
     for dx in [-1.5, 1.5] {
         let y = Rangef::new(at.y - 7.0, at.y + 7.0);
-        painter.vline(at.x + dx, y, Stroke::new(1.0, theme::WEAK));
+        painter.vline(at.x + dx, y, Stroke::new(1.0, theme::weak()));
     }
 }
 
@@ -89,8 +89,8 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
     let y = rect.top() + BELOW_CHOOSER + 16.0;
     let b = name(&comparison.variant);
     for (align, dx, letter, text, color) in [
-        (Align2::RIGHT_CENTER, -14.0, "A", "what runs".to_owned(), theme::A),
-        (Align2::LEFT_CENTER, 14.0, "B", b, theme::B),
+        (Align2::RIGHT_CENTER, -14.0, "A", "what runs".to_owned(), theme::a()),
+        (Align2::LEFT_CENTER, 14.0, "B", b, theme::b()),
     ] {
         let font = FontId::proportional(12.0);
         let galley = painter.layout_no_wrap(format!("{letter}   {text}"), font, color);
@@ -98,7 +98,7 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
         painter.rect_filled(
             place.expand2(vec2(8.0, 4.0)),
             6.0,
-            theme::faded(theme::BAR, theme::VEIL),
+            theme::faded(theme::bar(), theme::VEIL),
         );
         painter.galley(place.min, galley, color);
     }
@@ -128,7 +128,7 @@ fn chooser(ui: &Ui, rect: Rect, sides: &mut Sides, comparison: &Comparison) {
         .constrain_to(rect);
     area.show(ui.ctx(), |ui| {
         let frame = Frame::new()
-            .fill(theme::faded(theme::BAR, theme::VEIL))
+            .fill(theme::faded(theme::bar(), theme::VEIL))
             .corner_radius(6)
             .inner_margin(Margin { left: 12, right: 12, top: 5, bottom: 7 });
         frame.show(ui, |ui| {
@@ -162,12 +162,12 @@ fn difference_tip() -> &'static str {
 /// The colours of both, and whether they are in step.
 fn key(ui: &mut Ui, comparison: &Comparison) {
     ui.spacing_mut().item_spacing.x = 5.0;
-    for (letter, color) in [("A", theme::A), ("B", theme::B)] {
+    for (letter, color) in [("A", theme::a()), ("B", theme::b())] {
         let (dot, _) = ui.allocate_exact_size(vec2(9.0, 9.0), Sense::hover());
         ui.painter().circle_filled(dot.center(), 4.0, color);
-        ui.label(egui::RichText::new(letter).size(12.0).color(theme::TEXT));
+        ui.label(egui::RichText::new(letter).size(12.0).color(theme::text()));
     }
     if comparison.phase != ComparisonPhase::Running {
-        ui.label(egui::RichText::new("not in step").size(12.0).color(theme::WARNING));
+        ui.label(egui::RichText::new("not in step").size(12.0).color(theme::warning()));
     }
 }

@@ -17,7 +17,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
     if snapshot.resources.is_empty() {
         let running = snapshot.compile.running > 0;
         let text = if running { "This scene has no resources." } else { "Nothing runs yet." };
-        ui.label(RichText::new(text).color(theme::WEAK));
+        ui.label(RichText::new(text).color(theme::weak()));
         return;
     }
     if !snapshot.stats.is_empty() {
@@ -48,8 +48,8 @@ fn own(ui: &mut Ui, stat: &Stat) {
         text
     };
     let value = stat.value.map_or_else(|| "\u{2013}".to_owned(), number::value);
-    let color = if stat.value.is_some_and(f64::is_nan) { theme::ERROR } else { theme::STRONG };
-    ui.label(RichText::new(&stat.name).color(theme::TEXT)).on_hover_text(told());
+    let color = if stat.value.is_some_and(f64::is_nan) { theme::error() } else { theme::strong() };
+    ui.label(RichText::new(&stat.name).color(theme::text())).on_hover_text(told());
     ui.label(ui_text(value).color(color)).on_hover_text(told());
     ui.add_space(12.0);
 }
@@ -82,16 +82,16 @@ fn table(ui: &mut Ui, snapshot: &Snapshot) {
 }
 
 fn header(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).small().color(theme::WEAK));
+    ui.label(RichText::new(text).small().color(theme::weak()));
 }
 
 fn rows(body: &mut TableBody<'_>, resource: &Resource) {
     if resource.components.is_empty() {
         body.row(ROW, |mut row| {
             row.col(|ui| name(ui, resource, None));
-            row.col(|ui| cell(ui, number::count(resource.count), theme::TEXT));
+            row.col(|ui| cell(ui, number::count(resource.count), theme::text()));
             for _ in &HEADERS[1..] {
-                row.col(|ui| cell(ui, "\u{2013}".to_owned(), theme::FAINT));
+                row.col(|ui| cell(ui, "\u{2013}".to_owned(), theme::faint()));
             }
         });
     }
@@ -99,11 +99,11 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
     for (at, statistics) in resource.components.iter().enumerate() {
         body.row(ROW, |mut row| {
             row.col(|ui| name(ui, resource, several.then_some(at)));
-            row.col(|ui| cell(ui, number::count(statistics.count), theme::TEXT));
-            row.col(|ui| cell(ui, number::value(statistics.min), theme::TEXT));
-            row.col(|ui| cell(ui, number::value(statistics.max), theme::TEXT));
-            row.col(|ui| cell(ui, number::value(statistics.mean), theme::STRONG));
-            row.col(|ui| cell(ui, number::value(statistics.std), theme::TEXT));
+            row.col(|ui| cell(ui, number::count(statistics.count), theme::text()));
+            row.col(|ui| cell(ui, number::value(statistics.min), theme::text()));
+            row.col(|ui| cell(ui, number::value(statistics.max), theme::text()));
+            row.col(|ui| cell(ui, number::value(statistics.mean), theme::strong()));
+            row.col(|ui| cell(ui, number::value(statistics.std), theme::text()));
             row.col(|ui| alarm(ui, statistics.nan));
             row.col(|ui| alarm(ui, statistics.inf));
             row.col(|ui| range(ui, statistics));
@@ -119,19 +119,19 @@ fn name(ui: &mut Ui, resource: &Resource, component: Option<usize>) {
         let letter = component.map(|at| resource.names.get(at).map_or("?", String::as_str));
         match letter {
             Some(letter) => {
-                let shown = if component == Some(0) { theme::STRONG } else { theme::FAINT };
+                let shown = if component == Some(0) { theme::strong() } else { theme::faint() };
                 ui.spacing_mut().item_spacing.x = 0.0;
                 ui.label(text(resource.name.clone(), shown));
                 ui.label(text(format!(".{letter}"), theme::syntax(Syntax::Bound)));
                 ui.add_space(6.0);
             }
             None => {
-                ui.label(text(resource.name.clone(), theme::STRONG));
+                ui.label(text(resource.name.clone(), theme::strong()));
             }
         }
         if component.unwrap_or(0) == 0 {
             let shared = if resource.shared { ", drawn" } else { "" };
-            let kind = ui.label(RichText::new(&resource.element).small().color(theme::WEAK));
+            let kind = ui.label(RichText::new(&resource.element).small().color(theme::weak()));
             kind.on_hover_text(format!(
                 "{} \u{d7} {}, {}{shared}; taken after step {}",
                 number::count(resource.count),
@@ -154,12 +154,12 @@ fn cell(ui: &mut Ui, text: String, color: Color32) {
 /// A count that should be 0.
 fn alarm(ui: &mut Ui, count: u64) {
     if count == 0 {
-        cell(ui, "0".to_owned(), theme::FAINT);
+        cell(ui, "0".to_owned(), theme::faint());
         return;
     }
     let rect = ui.max_rect().shrink2(egui::vec2(2.0, 2.0));
-    ui.painter().rect_filled(rect, 3.0, theme::faded(theme::ERROR, 0.25));
-    cell(ui, number::count(count), theme::ERROR);
+    ui.painter().rect_filled(rect, 3.0, theme::faded(theme::error(), 0.25));
+    cell(ui, number::count(count), theme::error());
 }
 
 /// Where 0 and the mean lie between the least and the greatest value.
@@ -172,7 +172,7 @@ fn range(ui: &mut Ui, statistics: &Statistics) {
             Align2::CENTER_CENTER,
             "\u{2013}",
             FontId::monospace(12.0),
-            theme::FAINT,
+            theme::faint(),
         );
         return;
     }
@@ -182,11 +182,11 @@ fn range(ui: &mut Ui, statistics: &Statistics) {
     };
     let y = rect.center().y;
     let rail = egui::Rect::from_x_y_ranges(rect.x_range(), y - 1.5..=y + 1.5);
-    ui.painter().rect_filled(rail, 1.5, theme::RAISED);
+    ui.painter().rect_filled(rail, 1.5, theme::raised());
     if statistics.min < 0.0 && statistics.max > 0.0 {
-        ui.painter().vline(at(0.0), y - 4.0..=y + 4.0, egui::Stroke::new(1.0, theme::FAINT));
+        ui.painter().vline(at(0.0), y - 4.0..=y + 4.0, egui::Stroke::new(1.0, theme::faint()));
     }
     if statistics.mean.is_finite() {
-        ui.painter().circle_filled(egui::pos2(at(statistics.mean), y), 3.5, theme::ACCENT);
+        ui.painter().circle_filled(egui::pos2(at(statistics.mean), y), 3.5, theme::accent());
     }
 }

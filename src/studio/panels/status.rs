@@ -2,17 +2,18 @@
 
 use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
 
-use super::diagnostics;
+use super::{Action, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
-    studio::theme,
+    studio::{colors, state::Tab, theme},
 };
 
 /// The width of all that stands around the names of device and renderer, in points.
 const AROUND_NAMES: f32 = 230.0;
 
 /// The bar's content.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
+    let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let (text, color) = diagnostics::summary(&snapshot.compile);
@@ -23,6 +24,16 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
         ui.label(small(&text, color));
         dot(ui, color);
         ui.add_space(6.0);
+        action = appearance(ui);
+        ui.add_space(6.0);
+        if let Some(text) = trouble::badge(snapshot) {
+            let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
+            if ui.add(label).on_hover_text("Show the statistics").clicked() {
+                action = Some(Action::ShowTab(Tab::Statistics));
+            }
+            dot(ui, theme::error());
+            ui.add_space(6.0);
+        }
         // What is left of the bar; long names are cut, so that nothing lies over anything.
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let names = if snapshot.renderer.is_some() { 2.0 } else { 1.0 };
@@ -35,28 +46,52 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) {
             sharing(ui, &snapshot.sharing);
         });
     });
+    action
+}
+
+/// The menu of colours and sizes.
+fn appearance(ui: &mut Ui) -> Option<Action> {
+    let mut action = None;
+    let title = small("Appearance", theme::weak());
+    ui.menu_button(title, |ui| {
+        for (choice, name) in colors::Choice::ALL {
+            if ui.button(name).clicked() {
+                action = Some(Action::ChooseColors(choice));
+            }
+        }
+        ui.separator();
+        let sizes = [("Larger", Some(1.1)), ("Smaller", Some(1.0 / 1.1)), ("The usual size", None)];
+        for (name, factor) in sizes {
+            if ui.button(name).clicked() {
+                action = Some(Action::Scale(factor));
+            }
+        }
+    })
+    .response
+    .on_hover_text("Colours and sizes of the studio");
+    action
 }
 
 fn sharing(ui: &mut Ui, sharing: &Sharing) {
     let (text, color, tip) = match sharing {
         Sharing::None => return,
         Sharing::Registered => {
-            ("zero-copy", theme::GOOD, "Kernels write into OpenGL's own buffers.".to_owned())
+            ("zero-copy", theme::good(), "Kernels write into OpenGL's own buffers.".to_owned())
         }
         Sharing::Copied(reason) => (
             "copied",
-            theme::WARNING,
+            theme::warning(),
             format!("Results are copied through the host: {}", reason.trim_end_matches('.')) + ".",
         ),
     };
     separator(ui);
     dot(ui, color);
-    ui.label(small(text, theme::TEXT)).on_hover_text(tip);
+    ui.label(small(text, theme::text())).on_hover_text(tip);
 }
 
 fn field(ui: &mut Ui, name: &str, value: &str, width: f32, tip: &str) {
-    ui.label(small(name, theme::WEAK));
-    let label = egui::Label::new(small(value, theme::TEXT)).truncate();
+    ui.label(small(name, theme::weak()));
+    let label = egui::Label::new(small(value, theme::text())).truncate();
     ui.scope(|ui| {
         ui.set_max_width(width);
         ui.add(label).on_hover_text(format!("{value}\n{tip}"));
@@ -65,7 +100,7 @@ fn field(ui: &mut Ui, name: &str, value: &str, width: f32, tip: &str) {
 
 fn separator(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(9.0, 12.0), Sense::hover());
-    ui.painter().vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, theme::LINE));
+    ui.painter().vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, theme::line()));
 }
 
 fn dot(ui: &mut Ui, color: Color32) {

@@ -82,9 +82,9 @@ fn beside(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut V
         }
         let step = number::count(timeline.shown.step);
         let (text, color) = match timeline.sought {
-            Some(_) => ("seeking".to_owned(), theme::ACCENT),
-            None if is_other(timeline) => (format!("past: about step {step}"), theme::WARNING),
-            None => (format!("past: step {step}"), theme::ACCENT),
+            Some(_) => ("seeking".to_owned(), theme::accent()),
+            None if is_other(timeline) => (format!("past: about step {step}"), theme::warning()),
+            None => (format!("past: step {step}"), theme::accent()),
         };
         let label = ui.label(RichText::new(text).color(color).size(12.0));
         if is_other(timeline) {
@@ -94,9 +94,9 @@ fn beside(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut V
     }
     let [device, host] = timeline.bytes;
     let (text, color) = match timeline.gap {
-        Some(PastGap::NoRoom) => ("no room for copies".to_owned(), theme::WARNING),
-        Some(PastGap::Heap) => ("no past: kernels call malloc".to_owned(), theme::WARNING),
-        None => (format!("past: {}", number::bytes(device + host)), theme::WEAK),
+        Some(PastGap::NoRoom) => ("no room for copies".to_owned(), theme::warning()),
+        Some(PastGap::Heap) => ("no past: kernels call malloc".to_owned(), theme::warning()),
+        None => (format!("past: {}", number::bytes(device + host)), theme::weak()),
     };
     ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
 }
@@ -179,24 +179,24 @@ impl Scale {
     fn draw(&self, ui: &Ui, row: usize, line: &Line, timeline: &Timeline, is_last: bool) {
         let (painter, y) = (ui.painter(), self.y(row));
         let (left, right) = (self.x(line.first), self.x(line.last));
-        let color = if is_last { theme::WEAK } else { theme::FAINT };
+        let color = if is_last { theme::weak() } else { theme::faint() };
         let bar = Rect::from_x_y_ranges(left..=right.max(left + 3.0), y - 3.0..=y + 3.0);
         painter.rect_filled(bar, 3.0, theme::faded(color, 0.55));
         for [from, to] in &line.others {
             let steps = Rect::from_x_y_ranges(self.x(*from)..=self.x(*to), bar.y_range());
-            painter.rect_filled(steps, 0.0, theme::faded(theme::WARNING, 0.55));
+            painter.rect_filled(steps, 0.0, theme::faded(theme::warning(), 0.55));
         }
         let mut last = f32::NEG_INFINITY;
         for step in &line.copies {
             let x = self.x(*step);
             // Closer ones would be a pattern that says nothing.
             if x - last >= LEAST_DISTANCE {
-                painter.vline(x, Rangef::new(y - 1.5, y + 1.5), Stroke::new(1.0, theme::GROUND));
+                painter.vline(x, Rangef::new(y - 1.5, y + 1.5), Stroke::new(1.0, theme::ground()));
                 last = x;
             }
         }
         for (step, _) in line.edits.iter().skip(1) {
-            painter.circle_filled(pos2(self.x(*step), y), 3.0, theme::NOTE);
+            painter.circle_filled(pos2(self.x(*step), y), 3.0, theme::note());
         }
         if let Some(parent) = line.parent {
             painter.circle_filled(pos2(self.x(parent.step), y), 3.0, color);
@@ -204,7 +204,7 @@ impl Scale {
         let shown = timeline.sought.unwrap_or(timeline.shown);
         if shown.line == line.id {
             let x = self.x(shown.step);
-            let color = if timeline.is_past { theme::ACCENT } else { theme::STRONG };
+            let color = if timeline.is_past { theme::accent() } else { theme::strong() };
             painter.vline(x, Rangef::new(y - 6.0, y + 6.0), Stroke::new(2.0, color));
             if timeline.is_past {
                 let place = pos2(x + 5.0, y);

@@ -43,10 +43,10 @@ fn series<'a>(snapshot: &'a Snapshot, frames: &'a FrameTimes) -> Vec<Series<'a>>
         name: &pass.name,
         last_ms: pass.last_ms,
         history_ms: &pass.history_ms,
-        color: theme::SERIES[at % theme::SERIES.len()],
+        color: theme::series()[at % theme::series().len()],
     });
     let window =
-        [("draw", &frames.draw_ms, theme::STRONG), ("frame", &frames.frame_ms, theme::FAINT)];
+        [("draw", &frames.draw_ms, theme::strong()), ("frame", &frames.frame_ms, theme::faint())];
     let window = window.into_iter().map(|(name, history, color)| Series {
         name,
         last_ms: history.last().copied().unwrap_or(0.0),
@@ -58,13 +58,13 @@ fn series<'a>(snapshot: &'a Snapshot, frames: &'a FrameTimes) -> Vec<Series<'a>>
 
 fn table(ui: &mut Ui, rows: &[Series<'_>]) {
     ui.spacing_mut().item_spacing.y = 3.0;
-    row(ui, None, ["pass", "last", "median"], theme::WEAK);
+    row(ui, None, ["pass", "last", "median"], theme::weak());
     for series in rows {
         let (last, median) = (
             number::milliseconds(series.last_ms),
             number::milliseconds(number::median(series.history_ms)),
         );
-        row(ui, Some(series.color), [series.name, &last, &median], theme::TEXT);
+        row(ui, Some(series.color), [series.name, &last, &median], theme::text());
     }
 }
 
@@ -77,7 +77,7 @@ fn guarding(ui: &mut Ui, guard: &Guarding) {
          {at_launch} of the checks are not needed in launches of which the arguments prove that they hold. \
          A pass with `guard = \"off\"` does without."
     );
-    ui.label(RichText::new(text).small().color(theme::WEAK)).on_hover_text(about);
+    ui.label(RichText::new(text).small().color(theme::weak())).on_hover_text(about);
 }
 
 fn row(ui: &mut Ui, swatch: Option<Color32>, [name, last, median]: [&str; 3], color: Color32) {
@@ -126,7 +126,7 @@ fn plot(ui: &mut Ui, rows: &[Series<'_>]) {
     Plot::new("timing history")
         .show_x(false)
         .set_margin_fraction(vec2(0.0, 0.08))
-        .grid_color(theme::LINE)
+        .grid_color(theme::line())
         .show_axes([false, true])
         .y_axis_formatter(axis)
         .y_axis_min_width(54.0)

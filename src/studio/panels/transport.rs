@@ -1,11 +1,11 @@
 //! The title bar: the scene, its clock, and the buttons that move it.
 
 use egui::{
-    Align, Layout, PopupCloseBehavior, RichText, ScrollArea, Ui,
+    Align, Id, Layout, PopupCloseBehavior, RichText, ScrollArea, Ui,
     containers::menu::{MenuButton, MenuConfig},
 };
 
-use super::{Action, FrameTimes, shortened};
+use super::{Action, FrameTimes, path_field::PathField, shortened};
 use crate::{
     session::{Command, Snapshot},
     studio::{
@@ -21,7 +21,7 @@ const BELOW_SCENES: f32 = 200.0;
 /// What the bar remembers from frame to frame.
 #[derive(Debug, Default)]
 pub struct Local {
-    path: String,
+    path: PathField,
 }
 
 /// The bar's content; `built_ins` are the scenes that the menu offers.
@@ -39,6 +39,10 @@ pub fn show(
         ui.add_space(2.0);
         scene_menu(ui, snapshot, built_ins, local, &mut actions);
         save_button(ui, document, &mut actions);
+        let scenes = ui.button("Scenes").on_hover_text("New, recent files and all scenes (Ctrl+N)");
+        if scenes.clicked() {
+            actions.push(Action::ShowStart);
+        }
         ui.add_space(10.0);
         buttons(ui, snapshot, &mut actions);
         ui.add_space(8.0);
@@ -56,12 +60,12 @@ fn scene_menu(
     actions: &mut Vec<Action>,
 ) {
     let title = shortened(&snapshot.title, 60);
-    let title = RichText::new(format!("{title}     ")).color(theme::STRONG).size(14.5);
+    let title = RichText::new(format!("{title}     ")).color(theme::strong()).size(14.5);
     // A click into the field for a path must not close the menu.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (button, _) = MenuButton::new(title).config(stays).ui(ui, |ui| {
         ui.set_width(250.0);
-        ui.label(RichText::new("Built-in scenes").small().color(theme::WEAK));
+        ui.label(RichText::new("Built-in scenes").small().color(theme::weak()));
         // In a low window the field below is to be within it, too.
         let height = (ui.ctx().content_rect().height() - BELOW_SCENES).max(60.0);
         ScrollArea::vertical().max_height(height).show(ui, |ui| {
@@ -77,32 +81,32 @@ fn scene_menu(
         path_field(ui, local, actions);
     });
     let end = button.rect.right_center() - egui::vec2(14.0, 0.0);
-    icons::triangle_down(ui.painter(), end, theme::WEAK);
+    icons::triangle_down(ui.painter(), end, theme::weak());
     button.on_hover_text(&snapshot.summary);
 }
 
 fn path_field(ui: &mut Ui, local: &mut Local, actions: &mut Vec<Action>) {
-    ui.label(RichText::new("A .cu file (or drop one on the window)").small().color(theme::WEAK));
-    let field = egui::TextEdit::singleline(&mut local.path)
-        .hint_text("path/to/scene.cu")
-        .desired_width(f32::INFINITY);
-    let field = ui.add(field);
-    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-    let named = !local.path.trim().is_empty();
-    let open = ui.add_enabled(named, egui::Button::new("Open"));
-    if named && (entered || open.clicked()) {
-        actions.push(Action::Open(std::mem::take(&mut local.path).trim().into()));
+    ui.label(RichText::new("A .cu file (or drop one on the window)").small().color(theme::weak()));
+    let folder = std::env::current_dir().unwrap_or_default();
+    let id = Id::unique("scene menu path");
+    let entered = local.path.show(ui, id, "path/to/scene.cu", &folder);
+    let named = !local.path.text.trim().is_empty();
+    let open = ui.add_enabled(named, egui::Button::new("Open")).clicked();
+    let path = entered.or_else(|| (named && open).then(|| local.path.path(&folder)));
+    if let Some(path) = path {
+        local.path = PathField::default();
+        actions.push(Action::Open(path));
         ui.close();
     }
 }
 
 fn save_button(ui: &mut Ui, document: &Document, actions: &mut Vec<Action>) {
     let built_in = document.path.is_none();
-    let text = if built_in { "Save as .cu" } else { "Save" };
+    let text = if built_in { "Save as \u{2026}" } else { "Save" };
     let tip = if built_in {
-        "Write this scene to a new file in the current folder (Ctrl+S)"
+        "Write this scene to a file (Ctrl+S)"
     } else {
-        "Write the text to its file (Ctrl+S)"
+        "Write the text to its file (Ctrl+S); to another one with Ctrl+Shift+S"
     };
     let enabled = built_in || document.is_modified();
     let button = ui.add_enabled(enabled, egui::Button::new(text)).on_hover_text(tip);
@@ -152,7 +156,7 @@ fn readout(ui: &mut Ui, label: &str, value: &str, width: f32) {
         ui.set_width(width);
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.add_space(1.0);
-        ui.label(RichText::new(label).size(10.5).color(theme::WEAK));
-        ui.label(RichText::new(value).monospace().size(13.0).color(theme::STRONG));
+        ui.label(RichText::new(label).size(10.5).color(theme::weak()));
+        ui.label(RichText::new(value).monospace().size(13.0).color(theme::strong()));
     });
 }

@@ -48,7 +48,7 @@ fn heading(ui: &mut Ui, count: usize, actions: &mut Vec<Action>) {
                     1 => "An unsaved text from earlier".to_owned(),
                     count => format!("{count} unsaved texts from earlier"),
                 };
-                ui.add(Label::new(RichText::new(text).color(theme::STRONG)).truncate());
+                ui.add(Label::new(RichText::new(text).color(theme::strong())).truncate());
             });
         });
     });
@@ -78,9 +78,9 @@ fn names(ui: &mut Ui, version: &Version, now: SystemTime) {
     let place = folder.map_or_else(|| "not in a file yet".into(), |f| f.display().to_string());
     let rest = format!("{}   {place}", number::ago(written));
     let tip = format!("{}\n{rest}", version.name());
-    let name = RichText::new(version.name()).color(theme::STRONG);
+    let name = RichText::new(version.name()).color(theme::strong());
     ui.add(Label::new(name).truncate()).on_hover_text(&tip);
-    let rest = RichText::new(rest).small().color(theme::TEXT);
+    let rest = RichText::new(rest).small().color(theme::text());
     ui.add(Label::new(rest).truncate()).on_hover_text(tip);
 }
 

@@ -169,14 +169,14 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
             format!("The new source has errors; version {} keeps running", compile.running)
         };
         let width = (rect.width() - 2.0 * 14.0 - 40.0).max(1.0);
-        let galley = painter.layout(text, FontId::proportional(13.0), theme::STRONG, width);
+        let galley = painter.layout(text, FontId::proportional(13.0), theme::strong(), width);
         let place = rect.left_top() + vec2(14.0, 14.0);
         let frame = Rect::from_min_size(place, galley.size() + vec2(40.0, 14.0));
         painter.rect(
             frame,
             6.0,
-            theme::faded(theme::BAR, 0.92),
-            egui::Stroke::new(1.0, theme::faded(theme::ERROR, 0.7)),
+            theme::faded(theme::bar(), 0.92),
+            egui::Stroke::new(1.0, theme::faded(theme::error(), 0.7)),
             egui::StrokeKind::Inside,
         );
         icons::severity(
@@ -184,20 +184,26 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
             frame.left_center() + vec2(17.0, 0.0),
             crate::diagnostic::Severity::Error,
         );
-        painter.galley(place + vec2(30.0, 7.0), galley, theme::STRONG);
+        painter.galley(place + vec2(30.0, 7.0), galley, theme::strong());
     }
     if compile.phase == Phase::Compiling && compile.running == 0 {
         let font = FontId::proportional(15.0);
-        painter.text(rect.center(), Align2::CENTER_CENTER, "compiling\u{2026}", font, theme::WEAK);
+        painter.text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            "compiling\u{2026}",
+            font,
+            theme::weak(),
+        );
     }
     if let Some(hand) = hand {
-        let color = theme::faded(theme::WEAK, 0.9);
+        let color = theme::faded(theme::weak(), 0.9);
         let width = (rect.width() - 2.0 * 14.0).max(1.0);
         let text = hand.hint().to_owned();
         let galley = painter.layout(text, FontId::proportional(12.0), color, width);
         let place = rect.left_bottom() + vec2(14.0, -12.0 - galley.size().y);
         let behind = Rect::from_min_size(place, galley.size()).expand2(vec2(7.0, 4.0));
-        painter.rect_filled(behind, 6.0, theme::faded(theme::BAR, theme::VEIL));
+        painter.rect_filled(behind, 6.0, theme::faded(theme::bar(), theme::VEIL));
         painter.galley(place, galley, color);
     }
 }
@@ -218,9 +224,9 @@ fn corners(ui: &Ui, rect: Rect, legend: Option<&Legend>, probe: Option<&Probe>) 
             Some(other) => format!("[{x}, {y}]  A {}   B {}", told(values), told(other)),
             None => format!("[{x}, {y}]  {}", told(values)),
         };
-        let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::STRONG);
+        let galley = painter.layout_no_wrap(text, FontId::monospace(12.0), theme::strong());
         let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);
-        painter.rect_filled(frame, 6.0, theme::faded(theme::BAR, theme::VEIL));
-        painter.galley(frame.min + vec2(10.0, 5.0), galley, theme::STRONG);
+        painter.rect_filled(frame, 6.0, theme::faded(theme::bar(), theme::VEIL));
+        painter.galley(frame.min + vec2(10.0, 5.0), galley, theme::strong());
     }
 }

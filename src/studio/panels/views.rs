@@ -31,7 +31,7 @@ pub fn show(
         .constrain_to(rect);
     let area = area.show(ui.ctx(), |ui| {
         let frame = Frame::new()
-            .fill(theme::faded(theme::BAR, theme::VEIL))
+            .fill(theme::faded(theme::bar(), theme::VEIL))
             .corner_radius(6)
             .inner_margin(Margin { left: 12, right: 12, top: 5, bottom: 7 });
         frame.show(ui, |ui| {

@@ -11,8 +11,8 @@ use crate::{
     scene,
     session::{self, Command, Exportable, Renamed, Variant, VariantText},
     studio::{
-        declaration, document::Document, export, panels::Action, typing::Typing,
-        viewpoints::Viewpoints, workspace::Recovered,
+        declaration, dialog::Purpose, document::Document, export, panels::Action, state::Tab,
+        theme, typing::Typing, viewpoints::Viewpoints, workspace::Recovered,
     },
 };
 
@@ -33,17 +33,21 @@ impl Studio {
     /// Carries out what the user wants.
     pub(super) fn act(&mut self, action: Action) {
         self.redraws.want(Instant::now());
-        let opens = matches!(action, Action::Open(_) | Action::OpenBuiltIn(_) | Action::Recover(_));
+        let opens = matches!(
+            action,
+            Action::Open(_) | Action::OpenBuiltIn(_) | Action::New(_) | Action::Recover(_)
+        );
         if opens && Typing::waiting(&self.egui.egui_ctx) > 0 {
             self.take_in();
         }
         match action {
             Action::Edit(text) | Action::Compile(text) => self.compile(text),
-            Action::Save => {
-                let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-                self.workspace.save(&folder);
-                self.note_scene();
-            }
+            Action::Save => self.save(),
+            Action::SaveAs => self.choose_file(Purpose::SaveAs),
+            Action::SaveTo(path) => self.save_to(path),
+            Action::ShowStart => self.show_start(false),
+            Action::ChooseFile => self.choose_file(Purpose::Open),
+            Action::New(template) => self.begin(template),
             Action::Open(path) => self.open_file(&path),
             Action::OpenBuiltIn(name) => self.open_built_in(&name),
             Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
@@ -60,6 +64,18 @@ impl Studio {
             },
             Action::Discard(file) => self.workspace.discard(&file),
             Action::AskLater => self.workspace.ask_later(),
+            Action::ChooseColors(choice) => self.state.colors = choice,
+            Action::Scale(factor) => {
+                let scale = factor.map_or(1.0, |factor| self.state.scale * factor);
+                self.state.scale = scale.clamp(theme::SCALES[0], theme::SCALES[1]);
+            }
+            Action::ShowElement(resource, element) => {
+                self.locals.numbers.go_to(&resource, element);
+                self.state.tab = Tab::Numbers;
+            }
+            Action::ExportNumbers(written) => self.export_numbers(written),
+            Action::ShowTab(tab) => self.state.tab = tab,
+            Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
             Action::Orbit(drag) => self.orbit(drag),
             Action::Pan(drag) => self.pan(drag),
@@ -68,6 +84,7 @@ impl Studio {
                 self.state.viewpoints.start_anew();
                 self.place_camera();
             }
+            Action::Fit => self.fit(),
             Action::ShowView(name) => {
                 self.state.viewpoints.choose(name);
                 self.place_camera();
@@ -242,6 +259,9 @@ impl Studio {
         self.session = None;
         self.replaying = None;
         self.drawn = None;
+        self.console.begin();
+        self.tables.clear();
+        self.trends.clear();
     }
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.

@@ -11,7 +11,7 @@ use crate::{
         Result,
         panels::{Pointer, Probe},
         sides::Arrangement,
-        viewpoints::Viewpoint,
+        viewpoints::{Start, Viewpoint},
     },
 };
 
@@ -42,6 +42,11 @@ impl Studio {
         // A window may be larger than any texture: then the picture is enlarged.
         let largest = self.context.gl().max_picture_side();
         let size = size.map(|side| side.min(largest));
+        if self.view.size() != size {
+            self.view.resize(size)?;
+            self.drawn = None;
+            self.place_camera();
+        }
         let picture = self.session.as_ref().map_or(0, Session::picture);
         let (view, Viewpoint { camera, part, .. }) =
             (self.shown(), self.state.viewpoints.current());
@@ -51,15 +56,12 @@ impl Studio {
         let from = Drawn { view, camera, part, picture, arrangement, difference };
         let now = Instant::now();
         let detail = match self.drawn {
-            Some((drawn, detail)) if drawn == from && self.view.size() == size => {
-                match self.detail.still(now, detail) {
-                    Some(finer) => finer,
-                    None => return Ok(()),
-                }
-            }
+            Some((drawn, detail)) if drawn == from => match self.detail.still(now, detail) {
+                Some(finer) => finer,
+                None => return Ok(()),
+            },
             _ => self.detail.moving(now),
         };
-        self.view.resize(size)?;
         let frame = match &self.session {
             Some(session) => session.frame(view, &camera),
             None => draw::Frame::new(&camera, draw::Content::Nothing),
@@ -120,7 +122,7 @@ impl Studio {
     pub(super) fn pan(&mut self, [x, y]: [f32; 2]) {
         let (aspect, picture) = (self.aspect(), self.view.size());
         let image = self.image();
-        match (self.state.viewpoints.current_mut(), image) {
+        match (self.state.viewpoints.moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.pan([x / aspect, y].into(), image, picture)
             }
@@ -132,7 +134,7 @@ impl Studio {
     pub(super) fn zoom(&mut self, factor: f32, at: [f32; 2]) {
         let picture = self.view.size();
         let image = self.image();
-        match (self.state.viewpoints.current_mut(), image) {
+        match (self.state.viewpoints.moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.zoom_at(factor, at.into(), image, picture)
             }
@@ -142,7 +144,7 @@ impl Studio {
     }
 
     pub(super) fn orbit(&mut self, drag: [f32; 2]) {
-        if let Some(viewpoint) = self.state.viewpoints.current_mut() {
+        if let Some(viewpoint) = self.state.viewpoints.moved_by_user() {
             viewpoint.camera.orbit(drag.into());
         }
     }
@@ -151,8 +153,21 @@ impl Studio {
     pub(super) fn place_camera(&mut self) {
         let view = self.shown();
         let Some(session) = &self.session else { return };
-        let (start, is_known) = (session.start_camera(view), session.is_start_known(view));
-        self.state.viewpoints.show(session.views(), view, start, is_known);
+        let aspect = self.aspect();
+        let camera = session.start_camera(view, aspect);
+        let start = Start { camera, aspect, is_known: session.is_start_known(view) };
+        self.state.viewpoints.show(session.views(), view, start);
+    }
+
+    /// Moves the camera so that all that is drawn now is in the picture, or shows all of an image.
+    pub(super) fn fit(&mut self) {
+        let (view, aspect) = (self.shown(), self.aspect());
+        let Some(session) = &self.session else { return };
+        let Viewpoint { camera, .. } = self.state.viewpoints.current();
+        let fitted = session.fitted_camera(view, camera, aspect);
+        let Some(viewpoint) = self.state.viewpoints.moved_by_user() else { return };
+        viewpoint.part = draw::PanZoom::default();
+        viewpoint.camera = fitted.unwrap_or(viewpoint.camera);
     }
 
     pub(super) fn point(&mut self, pointer: Pointer) {

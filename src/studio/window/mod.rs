@@ -5,13 +5,16 @@
 
 mod actions;
 mod beside;
+mod files;
 mod host;
 mod looking;
+mod numbers;
 mod opening;
 mod replaying;
 
 use std::{
     collections::BTreeSet,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -28,15 +31,21 @@ use winit::{
 
 use super::{
     Options, Result,
+    console::Console,
     detail::Detail,
-    export, keyboard, layout,
+    dialog::Dialogs,
+    export,
+    gallery::Gallery,
+    keyboard, layout,
     origin::Origin,
     panels::{Action, Pointer, Probe},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
     sides::Arrangement,
     state::{Folders, Remembered, State},
+    table::Tables,
     theme,
+    trends::Trends,
     typing::Typing,
     viewpoints::Viewpoints,
     workspace::Workspace,
@@ -50,6 +59,11 @@ use crate::{
 };
 use host::Event;
 use replaying::Replaying;
+
+/// While a scene plays its numbers are read so often.
+const READ_AGAIN: Duration = Duration::from_millis(500);
+/// How often the time of a step that takes long is told.
+const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 
 /// The open window and all that is behind it. Fields are dropped in this order: what uses OpenGL before the
 /// context, the context before the window.
@@ -69,6 +83,15 @@ struct Studio {
     snapshot: Snapshot,
     workspace: Workspace,
     locals: layout::Locals,
+    console: Console,
+    tables: Tables,
+    /// When the table's content was read last.
+    read_at: Instant,
+    trends: Trends,
+    gallery: Gallery,
+    /// Where the gallery's pictures are kept.
+    thumbnails: Option<PathBuf>,
+    dialogs: Dialogs,
     state: State,
     remembered: Option<Remembered>,
     detail: Detail,
@@ -151,6 +174,13 @@ impl Studio {
             workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
             proxy,
             locals: layout::Locals::default(),
+            console: Console::default(),
+            tables: Tables::default(),
+            read_at: Instant::now(),
+            trends: Trends::default(),
+            gallery: Gallery::default(),
+            thumbnails: folders.map(|folders| folders.thumbnails),
+            dialogs: Dialogs::default(),
             state,
             remembered,
             detail: Detail::new(Instant::now()),
@@ -164,6 +194,7 @@ impl Studio {
             redraws,
             title: String::new(),
         };
+        studio.console.listen(&studio.device, opening::wake(&studio.proxy));
         // Another scene than last time is looked at anew.
         let last = studio.state.scene.clone();
         studio.note_scene();
@@ -204,11 +235,19 @@ impl Studio {
         if self.update_session() {
             self.redraws.want(now);
         }
+        if self.session.as_ref().is_some_and(|session| session.running().is_some()) {
+            self.redraws.want(now + RUNNING_PAUSE);
+        }
         self.tell_exported();
         if self.is_replaying() {
             self.go_on_replaying();
             self.redraws.want(now);
         }
+        if self.console.take_printed() {
+            self.redraws.want(now);
+        }
+        self.take_chosen_file();
+        self.follow_numbers(now);
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
@@ -235,6 +274,9 @@ impl Studio {
     /// Notes which scene is open, for the next start.
     fn note_scene(&mut self) {
         let Origin { name, path } = self.workspace.document.origin().clone();
+        if let Some(path) = &path {
+            self.state.note_recent(path);
+        }
         self.state.scene = Some(path.map_or(name, |path| path.display().to_string()));
     }
 
@@ -281,10 +323,17 @@ impl Studio {
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
+        let file = &self.workspace.document.name;
+        self.trends.observe(&self.snapshot);
+        self.console.observe(&self.snapshot, file, self.workspace.notices());
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
         self.place_camera();
+        if self.locals.start.page().is_some() {
+            self.gallery.take_pictures(&self.egui.egui_ctx);
+        }
+        theme::choose(&self.egui.egui_ctx, self.state.colors, self.state.scale);
         self.context.make_current()?;
         self.probe = self.probed();
         let (actions, view) = self.panels();
@@ -312,6 +361,10 @@ impl Studio {
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
             difference: difference.as_ref(),
             built_ins: &names,
+            gallery: &self.gallery,
+            console: &self.console,
+            tables: &self.tables,
+            trends: &self.trends,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
         let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
@@ -347,7 +400,7 @@ impl Studio {
     fn paint(&mut self, view: egui::Rect) -> Result<()> {
         let screen: [u32; 2] = self.size.into();
         let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
-        self.egui.painter.clear(screen, theme::GROUND.to_normalized_gamma_f32());
+        self.egui.painter.clear(screen, theme::ground().to_normalized_gamma_f32());
         if rect[2] > 0 && rect[3] > 0 {
             self.paint_view(rect)?;
         }

@@ -248,7 +248,7 @@ __global__ void paint(cudaSurfaceObject_t picture) {
         assert!(session.snapshot().compile.diagnostics.is_empty());
         session.run_steps(1, |_| {}).unwrap();
         let mut view = warpaint::draw::View::new(context.gl(), [8, 8]).unwrap();
-        let camera = session.start_camera(FIRST);
+        let camera = session.start_camera(FIRST, 1.0);
         let drawn = view.draw(&session.frame(FIRST, &camera)).unwrap().read_rgba8().unwrap();
         // The first row of a texture is the lowest of the picture.
         let texel = |i: usize| [30 * (i % 8), 30 * (7 - i / 8), i % 8 + 7 - i / 8, 255];

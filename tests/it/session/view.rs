@@ -32,7 +32,7 @@ fn drawn(size: &str, view: &str) -> Option<(Session, Vec<u8>)> {
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
     let mut of = View::new(context.gl(), [64, 64]).unwrap();
-    let camera = session.start_camera(FIRST);
+    let camera = session.start_camera(FIRST, 1.0);
     let pixels = of.draw(&session.frame(FIRST, &camera)).unwrap().read_rgba8().unwrap();
     Some((session, pixels))
 }
@@ -80,7 +80,7 @@ fn grid(what: &str, store: &str, view: &str) -> Option<(Session, Vec<u8>)> {
     session.run_steps(1, |_| {}).unwrap();
     session.measure().unwrap();
     let mut of = View::new(context.gl(), [64, 32]).unwrap();
-    let camera = session.start_camera(FIRST);
+    let camera = session.start_camera(FIRST, 2.0);
     let pixels = of.draw(&session.frame(FIRST, &camera)).unwrap().read_rgba8().unwrap();
     Some((session, pixels))
 }
@@ -154,7 +154,7 @@ fn elements_are_seen_after_an_edit_and_a_grid_that_opengl_cannot_have_is_told() 
     session.run_steps(1, |_| {}).unwrap();
     let picture = |session: &Session| {
         let mut of = View::new(context.gl(), [64, 32]).unwrap();
-        let camera = session.start_camera(FIRST);
+        let camera = session.start_camera(FIRST, 2.0);
         of.draw(&session.frame(FIRST, &camera)).unwrap().read_rgba8().unwrap()
     };
     let before = picture(&session);

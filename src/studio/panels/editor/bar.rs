@@ -192,7 +192,7 @@ impl Bar {
             Shown::Replace => 2.0,
         };
         let margin = Margin::symmetric(theme::PADDING, 5);
-        let frame = Frame::new().fill(theme::PANEL).inner_margin(margin);
+        let frame = Frame::new().fill(theme::panel()).inner_margin(margin);
         let panel =
             egui::Panel::top("editor bar").exact_size(rows * 24.0 + (rows - 1.0) * 4.0 + 10.0);
         let shown = panel.frame(frame).show(ui, |ui| {
@@ -292,12 +292,12 @@ impl Bar {
         let current = current.ok().filter(|n| self.matches[*n] == selected);
         let more = if self.is_more { "+" } else { "" };
         let (text, color) = match (&self.error, current, self.matches.len()) {
-            (Some(_), ..) if self.finder.is_some() => ("too many".to_owned(), theme::ERROR),
-            (Some(_), ..) => ("not valid".to_owned(), theme::ERROR),
-            (None, ..) if self.query.text.is_empty() => (String::new(), theme::WEAK),
-            (None, _, 0) => ("none".to_owned(), theme::WARNING),
-            (None, Some(n), count) => (format!("{} of {count}{more}", n + 1), theme::WEAK),
-            (None, None, count) => (format!("{count}{more}"), theme::WEAK),
+            (Some(_), ..) if self.finder.is_some() => ("too many".to_owned(), theme::error()),
+            (Some(_), ..) => ("not valid".to_owned(), theme::error()),
+            (None, ..) if self.query.text.is_empty() => (String::new(), theme::weak()),
+            (None, _, 0) => ("none".to_owned(), theme::warning()),
+            (None, Some(n), count) => (format!("{} of {count}{more}", n + 1), theme::weak()),
+            (None, None, count) => (format!("{count}{more}"), theme::weak()),
         };
         let text = RichText::new(text).size(11.5).color(color);
         let layout = egui::Layout::left_to_right(egui::Align::Center);
@@ -356,7 +356,7 @@ fn target(text: &str) -> Option<(usize, usize)> {
 
 /// A field of one line.
 fn field(ui: &mut Ui, id: Id, text: &mut String, hint: &str, width: f32, is_wrong: bool) {
-    let color = if is_wrong { theme::ERROR } else { theme::TEXT };
+    let color = if is_wrong { theme::error() } else { theme::text() };
     let edit = TextEdit::singleline(text)
         .id(id)
         .font(theme::code_font(12.5))
@@ -367,9 +367,9 @@ fn field(ui: &mut Ui, id: Id, text: &mut String, hint: &str, width: f32, is_wron
 }
 
 fn toggle(ui: &mut Ui, on: &mut bool, name: &str, tip: &str) {
-    let color = if *on { theme::ACCENT } else { theme::WEAK };
+    let color = if *on { theme::accent() } else { theme::weak() };
     let text = RichText::new(name).monospace().size(11.5).color(color);
-    let fill = if *on { theme::RAISED } else { theme::PANEL };
+    let fill = if *on { theme::raised() } else { theme::panel() };
     if ui
         .add(Button::new(text).fill(fill).min_size(egui::vec2(24.0, 22.0)))
         .on_hover_text(tip)

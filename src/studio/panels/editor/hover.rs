@@ -39,8 +39,8 @@ pub(super) fn show(ui: &Ui, response: &Response, field: Rect, hovered: &Hovered<
     let Some(text) = meaning(hovered, at) else { return };
     let (code, told) = text.split_once('\n').unwrap_or((&text, ""));
     egui::Tooltip::for_widget(response).at_pointer().gap(14.0).width(480.0).show(|ui| {
-        ui.add(Label::new(RichText::new(code).monospace().color(theme::STRONG)).wrap());
-        ui.add(Label::new(RichText::new(told).color(theme::WEAK)).wrap());
+        ui.add(Label::new(RichText::new(code).monospace().color(theme::strong())).wrap());
+        ui.add(Label::new(RichText::new(told).color(theme::weak())).wrap());
     });
 }
 

@@ -271,7 +271,7 @@ struct Told<'a> {
 fn field(ui: &mut Ui, document: &mut Document, local: &mut Local, told: &Told<'_>) {
     let font = told.font;
     let whole = ui.available_rect_before_wrap();
-    ui.painter().rect_filled(whole, 0.0, theme::GROUND);
+    ui.painter().rect_filled(whole, 0.0, theme::ground());
     drag(ui, document, font, local);
     local.update(&document.text);
     let buffer = &document.text;

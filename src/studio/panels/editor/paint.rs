@@ -3,15 +3,12 @@
 use std::ops::Range;
 
 use egui::{
-    Color32, CornerRadius, FontId, Painter, Rect, Shape, Stroke, StrokeKind, Ui, epaint::RectShape,
-    vec2,
+    CornerRadius, FontId, Painter, Rect, Shape, Stroke, StrokeKind, Ui, epaint::RectShape, vec2,
 };
 
 use super::{Local, marks::Marks, rows::Rows};
 use crate::studio::{icons, text::Buffer, theme};
 
-/// The line of the caret.
-const CURRENT_LINE: Color32 = Color32::from_rgb(0x18, 0x1b, 0x23);
 /// More pieces of selections and matches than these are not painted in one frame.
 const MOST: usize = 2_000;
 
@@ -32,8 +29,8 @@ impl Canvas<'_> {
         let lines = self.rows.visible(self.view);
         self.bands(painter, &lines);
         self.ranges(painter, &lines, local.bar.marked().iter(), |rect| {
-            let color = theme::faded(theme::ACCENT, 0.16);
-            let edge = Stroke::new(1.0, theme::faded(theme::ACCENT, 0.45));
+            let color = theme::faded(theme::accent(), 0.16);
+            let edge = Stroke::new(1.0, theme::faded(theme::accent(), 0.45));
             Shape::Rect(RectShape::new(
                 rect,
                 CornerRadius::same(2),
@@ -56,7 +53,7 @@ impl Canvas<'_> {
         self.brackets(painter, local, &lines);
         for line in lines.clone() {
             for (place, galley) in self.rows.parts(line, self.view) {
-                painter.galley(place, galley, theme::TEXT);
+                painter.galley(place, galley, theme::text());
             }
         }
         self.marks.paint(painter, self.rows, self.buffer, self.font, lines.clone());
@@ -73,7 +70,7 @@ impl Canvas<'_> {
         };
         let (line, _) = self.buffer.place(self.buffer.selections().primary().head);
         if self.focused && lines.contains(&line) {
-            band(line, CURRENT_LINE);
+            band(line, theme::current_line());
         }
         for line in lines.clone() {
             if let Some(severity) = self.marks.worst(line) {
@@ -116,8 +113,8 @@ impl Canvas<'_> {
             let (left, right) = (self.rows.x(line, column), self.rows.x(line, column + 1));
             let rect =
                 Rect::from_x_y_ranges(left..=right, self.rows.band(line)).shrink2(vec2(-0.5, 1.0));
-            let edge = Stroke::new(1.0, theme::faded(theme::ACCENT, 0.8));
-            painter.rect(rect, 2.0, theme::faded(theme::ACCENT, 0.14), edge, StrokeKind::Inside);
+            let edge = Stroke::new(1.0, theme::faded(theme::accent(), 0.8));
+            painter.rect(rect, 2.0, theme::faded(theme::accent(), 0.14), edge, StrokeKind::Inside);
         }
     }
 
@@ -161,20 +158,20 @@ impl Canvas<'_> {
             return 0.0;
         }
         let galley =
-            ui.painter().layout_no_wrap(local.composed.clone(), self.font.clone(), theme::STRONG);
+            ui.painter().layout_no_wrap(local.composed.clone(), self.font.clone(), theme::strong());
         let rect = Rect::from_min_size(caret.min, vec2(galley.size().x, caret.height()));
-        ui.painter().rect_filled(rect, 0.0, theme::RAISED);
-        ui.painter().hline(rect.x_range(), rect.bottom() - 2.0, Stroke::new(1.0, theme::ACCENT));
+        ui.painter().rect_filled(rect, 0.0, theme::raised());
+        ui.painter().hline(rect.x_range(), rect.bottom() - 2.0, Stroke::new(1.0, theme::accent()));
         let top = rect.center().y - galley.size().y / 2.0;
         let width = galley.size().x;
-        ui.painter().galley(egui::pos2(rect.left(), top), galley, theme::STRONG);
+        ui.painter().galley(egui::pos2(rect.left(), top), galley, theme::strong());
         width
     }
 }
 
 /// The numbers of the lines, with the worst remark of each.
 pub(super) fn gutter(canvas: &Canvas<'_>, painter: &Painter, gutter: Rect) {
-    painter.rect_filled(gutter, 0.0, theme::GROUND);
+    painter.rect_filled(gutter, 0.0, theme::ground());
     let (caret, _) = canvas.buffer.place(canvas.buffer.selections().primary().head);
     for line in canvas.rows.visible(gutter) {
         let band = canvas.rows.band(line);
@@ -186,8 +183,8 @@ pub(super) fn gutter(canvas: &Canvas<'_>, painter: &Painter, gutter: Rect) {
         }
         let color = match worst {
             Some(severity) => icons::severity_color(severity),
-            None if canvas.focused && line == caret => theme::TEXT,
-            None => theme::FAINT,
+            None if canvas.focused && line == caret => theme::text(),
+            None => theme::faint(),
         };
         let place = egui::pos2(gutter.right() - 8.0, band.center());
         painter.text(place, egui::Align2::RIGHT_CENTER, line + 1, canvas.font.clone(), color);

@@ -126,7 +126,7 @@ impl Suggest {
                             ui.allocate_exact_size(vec2(WIDTH, ROW), Sense::CLICK);
                         if n == self.chosen || response.hovered() {
                             let color = theme::faded(
-                                theme::HOVERED,
+                                theme::hovered(),
                                 if n == self.chosen { 1.0 } else { 0.5 },
                             );
                             ui.painter().rect_filled(rect, 3.0, color);
@@ -154,7 +154,7 @@ fn row(ui: &mut egui::Ui, rect: Rect, candidate: &Candidate, size: f32) {
             .font(theme::code_font(size.min(14.0)))
             .color(theme::syntax(candidate.syntax));
         ui.add(Label::new(word).selectable(false));
-        let detail = RichText::new(&candidate.detail).monospace().size(11.0).color(theme::WEAK);
+        let detail = RichText::new(&candidate.detail).monospace().size(11.0).color(theme::weak());
         ui.add(Label::new(detail).truncate().selectable(false));
     });
 }

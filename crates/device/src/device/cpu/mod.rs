@@ -61,6 +61,7 @@ pub use location::unsupported_instructions;
 pub use memory::Memory;
 pub use module::{Function, Module};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
+pub use printf::{Printed, PrintedAt};
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
 pub use texture::{SurfaceObject, TextureObject};
@@ -248,6 +249,11 @@ impl Device {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn print_to(&self, sink: impl Fn(&str) + Send + Sync + 'static) {
+        self.print_with(move |printed| sink(printed.text));
+    }
+
+    /// As [`print_to`](Self::print_to), and `sink` is told which thread has printed.
+    pub fn print_with(&self, sink: impl Fn(Printed<'_>) + Send + Sync + 'static) {
         self.shared.printer.redirect(Some(Arc::new(sink)));
     }
 

@@ -8,3 +8,4 @@ mod prints;
 
 pub(super) use format::{MAX_STRING, formatted};
 pub(super) use prints::{MOST_BYTES, Printer, Prints};
+pub use prints::{Printed, PrintedAt};

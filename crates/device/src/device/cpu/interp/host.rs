@@ -8,7 +8,7 @@ use super::{
 };
 use crate::device::{
     FaultKind,
-    cpu::printf::{MAX_STRING, formatted},
+    cpu::printf::{MAX_STRING, PrintedAt, formatted},
 };
 
 impl Machine {
@@ -26,7 +26,7 @@ impl Machine {
                 let string = |at| self.bytes(env, thread, at);
                 let (text, count) =
                     formatted(&format, self.prints.too_long(), value(1), load, string);
-                self.prints.print(&text);
+                self.prints.print(&text, PrintedAt { block: env.ctaid, thread: thread.tid });
                 u64::from(count as u32)
             }
             Host::Assert => {

@@ -4,7 +4,7 @@
 use crate::device::cpu::{
     abi::BlockContext,
     memory::{Arena, Range},
-    printf::{MAX_STRING, Prints, formatted},
+    printf::{MAX_STRING, PrintedAt, Prints, formatted},
 };
 
 pub(super) fn functions() -> [(&'static str, *const u8); 4] {
@@ -52,8 +52,17 @@ extern "C" fn vprintf(context: &mut BlockContext, format: u64, arguments: u64) -
     let prints = prints(context);
     let (text, count) =
         formatted(&format, prints.too_long(), arguments, load, |at| bytes(context, at));
-    prints.print(&text);
+    prints.print(&text, place(context));
     count
+}
+
+/// Which thread runs: that whose local memory is in use.
+fn place(context: &BlockContext) -> PrintedAt {
+    let offset = context.local_start.saturating_sub(context.local_base);
+    let index = offset.checked_div(context.local_stride).map_or(context.thread, |at| at as u32);
+    let [width, height, _] = context.ntid.map(|threads| threads.max(1));
+    let thread = [index % width, index / width % height, index / (width * height)];
+    PrintedAt { block: context.ctaid, thread }
 }
 
 fn prints(context: &BlockContext) -> &Prints {

@@ -12,8 +12,26 @@ use std::{
 
 use crate::device::{Error, Result};
 
-/// Takes the text of one `printf` after the other.
-type Sink = Arc<dyn Fn(&str) + Send + Sync>;
+/// What one `printf` has printed, and which thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printed<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// The block and the thread in it; `None` of what is said about a launch.
+    pub at: Option<PrintedAt>,
+}
+
+/// A block of a grid, and a thread of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintedAt {
+    /// `blockIdx`.
+    pub block: [u32; 3],
+    /// `threadIdx`.
+    pub thread: [u32; 3],
+}
+
+/// Takes what one `printf` after the other prints.
+type Sink = Arc<dyn Fn(Printed<'_>) + Send + Sync>;
 
 /// Most bytes that a launch prints: as CUDA's buffer for `printf` holds by default.
 pub(in crate::device::cpu) const MOST_BYTES: u64 = 1 << 20;
@@ -36,12 +54,12 @@ impl Printer {
         *self.sink.lock().unwrap_or_else(PoisonError::into_inner) = sink;
     }
 
-    fn print(&self, text: &str) {
+    fn print(&self, printed: Printed<'_>) {
         let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match sink {
-            Some(sink) => sink(text),
+            Some(sink) => sink(printed),
             // Nobody is left to tell when the standard output is gone.
-            None => drop(std::io::stdout().lock().write_all(text.as_bytes())),
+            None => drop(std::io::stdout().lock().write_all(printed.text.as_bytes())),
         }
     }
 }
@@ -68,22 +86,23 @@ impl Prints {
     }
 
     /// Prints what one call gives, or counts it as dropped where the launch has printed enough.
-    pub(in crate::device::cpu) fn print(&self, text: &str) {
+    pub(in crate::device::cpu) fn print(&self, text: &str, at: PrintedAt) {
         let bytes = text.len() as u64;
         if self.printed.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES {
-            self.give(text);
+            self.give(Printed { text, at: Some(at) });
         } else {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Gives a text to the host, unless its function has panicked before. A panic must not come into compiled code.
-    fn give(&self, text: &str) {
+    fn give(&self, printed: Printed<'_>) {
         let lock = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().is_some() {
             return;
         }
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| self.printer.print(text))) {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| self.printer.print(printed)))
+        {
             lock().get_or_insert(Error::panicked(payload));
         }
     }
@@ -95,9 +114,10 @@ impl Prints {
     pub(in crate::device::cpu) fn finish(&self, kernel: &str) -> Result<()> {
         let dropped = self.dropped.load(Ordering::Relaxed);
         if dropped > 0 {
-            self.give(&format!(
+            let text = format!(
                 "[kernel `{kernel}`: {dropped} more calls of printf; a launch prints at most {MOST_BYTES} bytes]\n"
-            ));
+            );
+            self.give(Printed { text: &text, at: None });
         }
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         failed.map_or(Ok(()), Err)

@@ -1,0 +1,119 @@
+//! What goes wrong while a scene runs, and is told: steps that do not end, NaN, a beginning that was edited.
+
+use std::{
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use warpaint::session::{Command, Session};
+
+use super::open;
+
+/// Numbers that count; number 5 is NaN from step 4 on.
+const NAN_LATER: &str = r#"/*---
+[array.a]
+type = "float2"
+count = 8
+[[pass]]
+kernel = "begin"
+on = "reset"
+over = "a"
+[[pass]]
+kernel = "count"
+over = "a"
+---*/
+__global__ void begin(float2 *a, int a_count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < a_count) a[i] = make_float2(0.0f, 1.0f);
+}
+__global__ void count(float2 *a, int a_count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= a_count) return;
+    a[i].x += 1.0f;
+    if (i == 5) a[i].y = sqrtf(3.5f - a[i].x);
+}
+"#;
+
+/// Lets a session do what it does until `done`.
+fn until(session: &mut Session, done: impl Fn(&Session) -> bool) {
+    let begun = Instant::now();
+    while !done(session) {
+        session.update().unwrap();
+        sleep(Duration::from_millis(1));
+        assert!(begun.elapsed() < Duration::from_secs(60), "step {}", session.clock().step);
+    }
+}
+
+#[test]
+fn a_scene_pauses_at_the_first_nan_and_names_it() {
+    let mut session = open(NAN_LATER);
+    session.apply(&Command::PauseAtNan(true));
+    session.play();
+    until(&mut session, |session| session.snapshot().first_nan.is_some());
+    let found = session.snapshot().first_nan.unwrap();
+    assert_eq!(found.told(), "The first NaN is a[5].y, after step 4: pass `count` wrote it");
+    assert_eq!((session.clock().step, session.clock().playing), (4, false));
+
+    // It goes on from there, and has said so; a reset begins to look again.
+    session.play();
+    until(&mut session, |session| session.clock().step >= 8);
+    session.apply(&Command::Reset);
+    session.play();
+    until(&mut session, |session| session.clock().step == 4 && !session.clock().playing);
+    assert_eq!(session.snapshot().first_nan, Some(found));
+}
+
+#[test]
+fn a_step_that_does_not_end_is_told_and_stopped_when_that_is_wanted() {
+    let endless = NAN_LATER.replace("a[i].x += 1.0f;", "while (a[i].x >= 0.0f) a[i].x += 1e-30f;");
+    let mut session = open(&endless);
+    session.play();
+    until(&mut session, |session| session.running().is_some());
+    let running = session.running().unwrap();
+    assert!(running.elapsed >= Duration::from_millis(300) && !running.is_ending, "{running:?}");
+    assert!(running.limit > running.elapsed);
+    session.apply(&Command::Stop);
+    until(&mut session, |session| session.fault().is_some());
+    let told = &session.fault().unwrap().text;
+    assert!(told.contains("stopped, as you asked"), "{told}");
+    assert_eq!((session.running(), session.clock().step), (None, 0), "the step is undone");
+}
+
+#[test]
+fn an_edit_of_what_begins_the_scene_is_told_until_it_is_reset_or_taken_back() {
+    let is_edited = |session: &mut Session, text: &str| {
+        session.set_source(text.to_owned());
+        assert!(session.wait_for_program().unwrap());
+        session.run_steps(1, |_| {}).unwrap();
+        session.snapshot().reset_is_edited
+    };
+    let mut session = open(NAN_LATER);
+    session.run_steps(2, |_| {}).unwrap();
+    let edited = NAN_LATER.replace("make_float2(0.0f, 1.0f)", "make_float2(2.0f, 1.0f)");
+    assert!(!is_edited(&mut session, &NAN_LATER.replace("+= 1.0f", "+= 2.0f")), "a step's kernel");
+    assert!(is_edited(&mut session, &edited));
+    assert!(!is_edited(&mut session, NAN_LATER), "taken back");
+    assert!(is_edited(&mut session, &edited));
+    session.reset();
+    session.run_steps(1, |_| {}).unwrap();
+    assert!(!session.snapshot().reset_is_edited);
+}
+
+#[test]
+fn a_half_that_is_taken_and_never_written_is_warned_of() {
+    let double = NAN_LATER.replace("count = 8", "count = 8\ndouble = true");
+    let warned = |text: &str| {
+        let session = open(text);
+        let told = session.snapshot().compile.diagnostics;
+        told.iter().map(|of| (of.line, of.text.clone())).collect::<Vec<_>>()
+    };
+    let takes = double.replace("begin(float2 *a,", "begin(float2 *a, float2 *a_next,");
+    let told = warned(&takes);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1.contains("kernel `begin` takes `a_next` and never writes it"), "{told:?}");
+    assert_eq!(told[0].0, Some(7), "the line of its pass");
+    assert_eq!(warned(&takes.replace("a[i] = make", "a_next[i] = make")), []);
+    // That it is read is no reason.
+    let reads = takes.replace("a[i] = make_float2(0.0f, 1.0f)", "a[i] = a_next[i]");
+    assert_eq!(warned(&reads).len(), 1);
+}
