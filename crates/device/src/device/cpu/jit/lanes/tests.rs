@@ -47,7 +47,14 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
             // The buffers lie elsewhere in each run, the addresses of other state spaces do not.
             let at = fault.access.map(|(address, bytes)| {
                 let from_buffer = address.wrapping_sub(b.address()).cast_signed();
-                (if from_buffer.unsigned_abs() < 1 << 30 { from_buffer } else { address.cast_signed() }, bytes)
+                (
+                    if from_buffer.unsigned_abs() < 1 << 30 {
+                        from_buffer
+                    } else {
+                        address.cast_signed()
+                    },
+                    bytes,
+                )
             });
             Some(format!("{:?} {:?} {:?} {at:?}", fault.kind, fault.block, fault.thread))
         }
