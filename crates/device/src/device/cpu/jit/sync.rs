@@ -8,7 +8,7 @@
 //! is a little more than a power of two: with one exactly, all registers of a thread would fall in one set of
 //! the first cache.
 
-use std::mem::offset_of;
+use std::{collections::BTreeMap, mem::offset_of};
 
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 
@@ -90,7 +90,7 @@ impl Plan {
         let is_constant = |reg: &mut Reg| constants.of(*reg).is_some();
         let made_again = live.iter_mut().map(|live| live.extract_if(.., is_constant).collect());
         let made_again = made_again.collect();
-        let (spills, spill_bytes) = lay_out(body, live);
+        let (spills, spill_bytes) = lay_out(body, &live);
         let schedule = if points.is_empty() {
             Schedule::Free
         } else if body.instructions().all(is_plain) {
@@ -163,23 +163,35 @@ impl Plan {
     }
 }
 
-/// Gives each register that is live at a point an array, and says how long they are together.
+/// Gives each register that is live at some points an array, the same one at all of them, and says how long the arrays
+/// are together. Where a group does not touch a register between two points, it stays where it is.
 ///
-/// Points share the arrays, but only those of the same width: threads of a block may wait at different points,
-/// and an entry of a thread must never overlap another thread's entry of an array with another width.
-fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize) {
+/// Registers that never live at one point share arrays, but only those of the same width: threads of a block may wait
+/// at different points, and an entry of a thread must never overlap another thread's entry of an array with another
+/// width.
+fn lay_out(body: &Body, points: &[Vec<Reg>]) -> (Vec<Vec<(Reg, usize)>>, usize) {
     const WIDTHS: [usize; 3] = [16, 8, 4];
     let width = |reg: Reg| clif_type(body.registers.ty(reg)).bytes().max(4) as usize;
+    let mut points_of: BTreeMap<Reg, Vec<usize>> = BTreeMap::new();
+    for (point, regs) in points.iter().enumerate() {
+        regs.iter().for_each(|reg| points_of.entry(*reg).or_default().push(point));
+    }
     let mut spills: Vec<Vec<(Reg, usize)>> = points.iter().map(|_| Vec::new()).collect();
     let mut start = 0;
     for of_width in WIDTHS {
         let array_bytes = of_width * MAX_THREADS + SKEW;
+        let mut taken: Vec<Vec<bool>> = vec![Vec::new(); points.len()];
         let mut arrays = 0;
-        for (regs, spills) in points.iter().zip(&mut spills) {
-            let regs = regs.iter().copied().filter(|&reg| width(reg) == of_width);
-            let before = spills.len();
-            spills.extend(regs.enumerate().map(|(index, reg)| (reg, start + index * array_bytes)));
-            arrays = arrays.max(spills.len() - before);
+        for (reg, own) in points_of.iter().filter(|(reg, _)| width(**reg) == of_width) {
+            let is_taken = |at: usize| own.iter().any(|p| taken[*p].get(at) == Some(&true));
+            let array = (0..arrays).find(|at| !is_taken(*at)).unwrap_or(arrays);
+            arrays = arrays.max(array + 1);
+            for point in own {
+                let of_point = &mut taken[*point];
+                of_point.resize(of_point.len().max(array + 1), false);
+                of_point[array] = true;
+                spills[*point].push((*reg, start + array * array_bytes));
+            }
         }
         start += arrays * array_bytes;
     }

@@ -270,11 +270,13 @@ pub(super) struct GroupLower<'l, 'a, 'f> {
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,
+    /// Values that were loaded from the spilled registers, with their places there.
+    reloaded: HashMap<Value, usize>,
 }
 
 impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
     pub(super) fn new(lower: &'l mut Lower<'a, 'f>, plan: &'l Plan) -> Self {
-        Self { lower, plan, within: None, prechecked: None }
+        Self { lower, plan, within: None, prechecked: None, reloaded: HashMap::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Lanes;
 use crate::device::{
     Arguments, Error, Fill, LaunchConfig,
-    cpu::{Device, Module},
+    cpu::{Device, LaunchOptions, Module},
 };
 
 /// Words that kernels read and write.
@@ -40,7 +40,8 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     stream.fill(&slice(&b).into(), Fill::U32(0)).unwrap();
     let mut arguments = Arguments::new();
     arguments.push(&a.address()).push(&b.address()).push(&n);
-    stream.launch(&function, config, &arguments).unwrap();
+    let options = LaunchOptions { lanes, ..LaunchOptions::default() };
+    stream.launch_with(&function, config, &arguments, &options).unwrap();
     let fault = match stream.synchronize() {
         Ok(()) => None,
         Err(Error::Fault(fault)) => {
@@ -272,7 +273,10 @@ fn sums_rounded_down_have_the_same_bits() {
         xor.b32 %r7, %r7, %r8; add.u32 %r7, %r7, %r9; st.global.u32 [%rd5], %r7;";
     let huge = "ld.global.u32 %r6, [%rd4]; or.b32 %r6, %r6, 0x7e000000; and.b32 %r7, %r5, 1; shl.b32 %r7, %r7, 31; xor.b32 %r6, %r6, %r7;
         mov.b32 %f1, %r6; fma.rm.f32 %f2, %f1, 0f41200000, %f1; st.global.f32 [%rd5], %f2;";
-    for body in [any, zeros, cancels, tiny, huge] {
+    // The sum needs more than 53 bits: what is lost decides.
+    let lost = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 0x807fffff; or.b32 %r6, %r6, 0x3f800000; mov.b32 %f1, %r6; and.b32 %r7, %r5, 1;
+        shl.b32 %r7, %r7, 31; or.b32 %r7, %r7, 0x0d800000; mov.b32 %f2, %r7; fma.rm.f32 %f3, %f1, 0f3F800000, %f2; st.global.f32 [%rd5], %f3;";
+    for body in [any, zeros, cancels, tiny, huge, lost] {
         check_all(body, 0);
     }
 }

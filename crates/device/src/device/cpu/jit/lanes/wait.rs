@@ -60,23 +60,28 @@ impl GroupLower<'_, '_, '_> {
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
 
-        let [unpack, on] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.switch_to_block(resumes.packed);
-        if let Some(shuffle) = shuffle {
-            self.reload_vectors(&point)?;
-            self.take_shuffle(i, shuffle);
-            self.lower.b.ins().jump(on, &[]);
-        } else {
-            self.lower.b.ins().jump(unpack, &[]);
+        let reload = self.lower.b.create_block();
+        let is_packed = self.lower.b.append_block_param(reload, types::I8);
+        for (block, by) in [(resumes.packed, 1), (resumes.alike, 0)] {
+            self.lower.begin_block(block);
+            if by == 0 {
+                self.part_unless_alike(&point.spills);
+            }
+            let by = self.lower.b.ins().iconst(types::I8, by);
+            self.lower.b.ins().jump(reload, &[by.into()]);
         }
-        self.lower.b.switch_to_block(resumes.alike);
-        self.part_unless_alike(&point.spills);
-        self.lower.b.ins().jump(unpack, &[]);
-        self.lower.b.switch_to_block(unpack);
+        self.lower.begin_block(reload);
         self.reload_vectors(&point)?;
+        let Some(shuffle) = shuffle else { return self.group_receives(i) };
+        let [warp, host, on] = [(); 3].map(|()| self.lower.b.create_block());
+        self.lower.b.ins().brif(is_packed, warp, &[], host, &[]);
+        self.lower.begin_block(warp);
+        self.take_shuffle(i, shuffle);
+        self.lower.b.ins().jump(on, &[]);
+        self.lower.begin_block(host);
         self.group_receives(i)?;
         self.lower.b.ins().jump(on, &[]);
-        self.lower.b.switch_to_block(on);
+        self.lower.begin_block(on);
         Ok(())
     }
 
@@ -136,21 +141,33 @@ impl GroupLower<'_, '_, '_> {
             let memory = self.lower.spill_memory(offset, bytes, LANES);
             if let Some(stride) = self.shape(reg).stride() {
                 let first = self.lower.b.use_var(self.lower.variable(reg));
-                let first = if clif_type(ty).bytes() < 4 {
-                    self.lower.b.ins().uextend(types::I32, first)
-                } else {
-                    first
-                };
-                self.lower.store(first, memory, 0);
+                if !self.is_stored(first, offset) {
+                    let first = if clif_type(ty).bytes() < 4 {
+                        self.lower.b.ins().uextend(types::I32, first)
+                    } else {
+                        first
+                    };
+                    self.lower.store(first, memory, 0);
+                }
                 registers.push(PackedRegister { offset, bytes: bytes as usize, stride });
                 continue;
             }
-            for (index, part) in self.spill_parts(reg, ty).into_iter().enumerate() {
-                let width = self.lower.b.func.dfg.value_type(part).bytes();
-                self.lower.store_unaligned(part, memory, index as i64 * i64::from(width));
+            let mut at = 0;
+            for part in self.spill_parts(reg, ty) {
+                if !self.is_stored(part, offset + at as usize) {
+                    self.lower.store_unaligned(part, memory, at);
+                }
+                at += i64::from(self.lower.b.func.dfg.value_type(part).bytes());
             }
         }
         self.lower.plan_mut().packed[point.state as usize] = Packed { registers, shuffles };
+    }
+
+    /// Whether a value is what was loaded from a place among the spilled registers since the group's turn began, and so
+    /// lies there already.
+    fn is_stored(&self, value: Value, place: usize) -> bool {
+        let value = self.lower.b.func.dfg.resolve_aliases(value);
+        self.reloaded.get(&value) == Some(&place)
     }
 
     /// All four values of a register that varies, as they lie one behind the other.
@@ -242,6 +259,7 @@ impl GroupLower<'_, '_, '_> {
             let memory = self.lower.spill_memory(offset, stored.bytes(), LANES);
             if self.shape(reg).stride().is_some() {
                 let first = self.lower.load_unaligned(stored, memory, 0);
+                self.reloaded.insert(first, offset);
                 let first = self.lower.fit(first, clif);
                 self.lower.b.def_var(self.lower.variable(reg), first);
                 continue;
@@ -252,6 +270,7 @@ impl GroupLower<'_, '_, '_> {
             for index in 0..count {
                 let at = index as i64 * i64::from(form.bytes());
                 let part = self.lower.load_unaligned(form, memory, at);
+                self.reloaded.insert(part, offset + at as usize);
                 parts.push(if ty == Type::Pred {
                     let zero = self.all_lanes(types::I32X4, 0);
                     self.lower.b.ins().icmp(IntCC::NotEqual, part, zero)
