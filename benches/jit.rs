@@ -1,7 +1,7 @@
 //! The CPU device against `gcc -O3 -fopenmp` on the same loops, in one run: `cargo bench --bench jit`.
 //!
 //! The kernels are in `kernels/`, compiled by NVRTC for `compute_80` with `-lineinfo`; their peers in
-//! `peers/peers.c` have the same bodies. With names as arguments (`cargo bench --bench jit -- nbody march`) only
+//! `peers/peers.c` and `peers/warps.h` compute the same. With names as arguments (`cargo bench --bench jit -- nbody march`) only
 //! those run; with `recompiles` it loads and drops a module 10,000 times and says how the process grew.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
@@ -11,6 +11,8 @@ mod cases;
 mod peers;
 #[path = "jit/program.rs"]
 mod program;
+#[path = "jit/warp_cases.rs"]
+mod warp_cases;
 
 use std::{cell::Cell, time::Instant};
 
@@ -47,7 +49,11 @@ fn main() {
         "{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}",
         "kernel", "ours, ms", "gcc, ms", "gcc/ours", "ours busy", "gcc busy", "gcc/ours", "goal"
     );
-    for case in CASES.iter().filter(|c| wanted.is_empty() || wanted.iter().any(|w| w == c.name)) {
+    for case in CASES
+        .iter()
+        .chain(&warp_cases::CASES)
+        .filter(|c| wanted.is_empty() || wanted.iter().any(|w| w == c.name))
+    {
         let (ms, check) = (case.run)(&bench);
         let busy = bench.busy_ms.get();
         let Some(peer) = peers.get(case.name) else {
@@ -64,6 +70,12 @@ fn main() {
         let off = (check - peer.check).abs() / peer.check.abs().max(1.0);
         if off > case.tolerance {
             println!("  results differ: {check} here, {} by gcc", peer.check);
+        }
+    }
+    for (name, goal, round) in warp_cases::WAITS {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            let [ns, busy] = warp_cases::wait(&bench, name, round);
+            println!("{name}: {ns:.2} ns each of a thread, {busy:.2} busy (goal {goal} ns)");
         }
     }
 }
@@ -94,7 +106,12 @@ impl Bench {
     }
 
     fn function(&self, name: &str) -> Function {
-        self.device.load(&Program::of(name).ptx).unwrap().function(name).unwrap()
+        self.function_of(name, name)
+    }
+
+    /// A kernel of a file.
+    fn function_of(&self, file: &str, name: &str) -> Function {
+        self.device.load(&Program::of(file).ptx).unwrap().function(name).unwrap()
     }
 
     #[expect(unsafe_code, reason = "the kernels stay within what they are given")]
@@ -105,7 +122,19 @@ impl Bench {
 
     /// Best of `runs` launches in milliseconds.
     fn run(&self, name: &str, config: &LaunchConfig, arguments: &Arguments, runs: usize) -> f64 {
-        let function = self.function(name);
+        self.run_of(name, name, config, arguments, runs)
+    }
+
+    /// As [`Bench::run`], of a kernel of a file.
+    fn run_of(
+        &self,
+        file: &str,
+        name: &str,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        runs: usize,
+    ) -> f64 {
+        let function = self.function_of(file, name);
         let before = program::all_processors_ms();
         let ms = best(runs, || {
             self.launch(&function, config, arguments);

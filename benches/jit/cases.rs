@@ -28,7 +28,7 @@ pub(crate) const CASES: [Case; 9] = [
 ];
 
 /// Numbers in [0, 1), the same as the peers get.
-fn randoms(count: usize) -> Vec<f32> {
+pub(crate) fn randoms(count: usize) -> Vec<f32> {
     let mut state = 1u32;
     let next = || {
         state = state.wrapping_mul(1664525).wrapping_add(1013904223);
@@ -37,7 +37,7 @@ fn randoms(count: usize) -> Vec<f32> {
     std::iter::repeat_with(next).take(count).collect()
 }
 
-fn squares(values: &[f32]) -> f64 {
+pub(crate) fn squares(values: &[f32]) -> f64 {
     values.iter().map(|value| f64::from(*value) * f64::from(*value)).sum()
 }
 

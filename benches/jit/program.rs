@@ -15,11 +15,12 @@ macro_rules! sources {
     };
 }
 
-const KERNELS: [(&str, &str); 11] = sources![
-    "curl.cu" "empty.cu" "jacobi.cu" "large.cu" "mandelbrot.cu" "march.cu" "nbody.cu" "philox.cu" "saxpy.cu"
-    "sgemm.cu" "sum.cu"
+const KERNELS: [(&str, &str); 22] = sources![
+    "copy.cu" "curl.cu" "empty.cu" "histogram.cu" "jacobi.cu" "jacobi_tile.cu" "large.cu" "layernorm.cu"
+    "mandelbrot.cu" "march.cu" "md5.cu" "nbody.cu" "philox.cu" "saxpy.cu" "scan.cu" "sgemm.cu" "sgemm_tile.cu"
+    "softmax.cu" "softmax_rows.cu" "stencil.cu" "sum.cu" "waits.cu"
 ];
-const HEADERS: [(&str, &str); 4] = sources!["body.h" "curl.h" "march.h" "philox.h"];
+const HEADERS: [(&str, &str); 5] = sources!["body.h" "curl.h" "march.h" "md5.h" "philox.h"];
 
 impl Program {
     /// The kernel `name`, from NVRTC or the user's cache.

@@ -1,15 +1,13 @@
 // The kernels of ../kernels as plain C with OpenMP; prints one line a kernel: name, best of some runs in
 // milliseconds, time on the processors, a checksum.
 #include <math.h>
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../kernels/curl.h"
 #include "../kernels/march.h"
 #include "../kernels/philox.h"
+#include "measure.h"
+#include "warps.h"
 
 static void nbody(const float4 *bodies, float4 *accelerations, int n)
 {
@@ -100,57 +98,6 @@ static void philox(float4 *numbers, unsigned key, int n)
     for (int i = 0; i < n; i++) numbers[i] = normals(i, key);
 }
 
-// What the last kernel took of the processors, shared out among all threads, in milliseconds a run.
-static double busy;
-
-#define BEST(runs, code)                                                             \
-    ({                                                                               \
-        double best = 1e30;                                                          \
-        clock_t before = clock();                                                    \
-        for (int run = 0; run < runs; run++) {                                       \
-            double start = omp_get_wtime();                                          \
-            code;                                                                    \
-            double ms = (omp_get_wtime() - start) * 1e3;                             \
-            if (ms < best) best = ms;                                                \
-        }                                                                            \
-        busy = (clock() - before) * 1e3 / CLOCKS_PER_SEC / runs / omp_get_max_threads(); \
-        best;                                                                        \
-    })
-
-// Numbers in [0, 1), the same as the kernels get.
-static float *randoms(int count)
-{
-    float *values = malloc(count * sizeof *values);
-    unsigned state = 1;
-    for (int i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        values[i] = (state >> 8) / 16777216.0f;
-    }
-    return values;
-}
-
-static double squares(const float *values, int count)
-{
-    double total = 0.0;
-    for (int i = 0; i < count; i++) total += (double)values[i] * values[i];
-    return total;
-}
-
-static void show(const char *name, double ms, double check)
-{
-    printf("%s %.4f %.4f %.9g\n", name, ms, busy, check);
-}
-
-// Whether this kernel is to run: all do unless some are named.
-static int argument_count;
-static char **argument_values;
-static int wanted(const char *name)
-{
-    for (int i = 1; i < argument_count; i++)
-        if (!strcmp(argument_values[i], name)) return 1;
-    return argument_count <= 1;
-}
-
 int main(int count, char **values)
 {
     argument_count = count, argument_values = values;
@@ -183,11 +130,12 @@ int main(int count, char **values)
         double ms = BEST(60, jacobi(next, now, right, 1024, 1024));
         show("jacobi", ms, squares(next, million));
     }
-    if (wanted("sgemm")) {
+    if (wanted("sgemm") || wanted("sgemm_tile")) {
         int side = 512;
         float *a = randoms(side * side), *b = randoms(side * side), *c = malloc(side * side * sizeof *c);
-        double ms = BEST(15, sgemm(a, b, c, side));
-        show("sgemm", ms, squares(c, side * side));
+        double ms = BEST(15, sgemm(a, b, c, side)), check = squares(c, side * side);
+        if (wanted("sgemm")) show("sgemm", ms, check);
+        if (wanted("sgemm_tile")) show("sgemm_tile", ms, check);
     }
     if (wanted("curl")) {
         float4 *position = (float4 *)randoms(4 * particles);
@@ -204,5 +152,6 @@ int main(int count, char **values)
         double ms = BEST(10, philox(numbers, 7u, million));
         show("philox", ms, squares((float *)numbers, 4 * million));
     }
+    warps();
     return 0;
 }

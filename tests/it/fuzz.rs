@@ -31,13 +31,14 @@ mod source;
 mod spec;
 mod sweep;
 mod values;
+mod warps;
 
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use warpaint::device::Device;
 
-use compare::{Engines, Job, compare};
+use compare::{Engines, Job, Runner, compare, compare_between};
 use corpus::Corpus;
 use guard::Guard;
 
@@ -168,6 +169,27 @@ fn random_ptx_gives_the_same_everywhere() {
         guard.try_text(case, &kernel.text, |text| {
             let (text, module) = engines.load(text)?;
             compare(&mut engines, &module, &kernel.job(text, seed), random::place).map(drop)
+        });
+    }
+    guard.finish();
+    engines.expect_nothing_refused();
+}
+
+/// Random kernels whose threads meet while their ways part give the same bits on the interpreter, one thread after the
+/// other, and in groups.
+#[test]
+fn warps_that_part_give_the_same_everywhere() {
+    let mut engines = Engines::new();
+    let mut guard = Guard::new("warps");
+    for case in Budget::cases(40) {
+        let mut rng = generator("warps", case);
+        let kernel = warps::kernel(&mut rng);
+        let seed = rng.u64(..);
+        guard.try_text(case, &kernel.text, |text| {
+            let (text, module) = engines.load(text)?;
+            let job = kernel.job(text, seed);
+            let runners = [Runner::Interpreter, Runner::Jit, Runner::Groups, Runner::Singles];
+            compare_between(&mut engines, &runners, &module, &job, warps::place).map(drop)
         });
     }
     guard.finish();

@@ -7,7 +7,7 @@ use std::{
 
 use warpaint::device::{
     Arguments, Device, Error, Function, LaunchConfig, Limit, Module, Stream,
-    cpu::{Engine, LaunchOptions},
+    cpu::{Engine, Lanes, LaunchOptions},
     nvidia::JitOptions,
 };
 
@@ -18,6 +18,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runner {
     Jit,
+    /// Groups of threads side by side, wherever that is possible.
+    Groups,
+    /// One thread after the other.
+    Singles,
     Deterministic,
     Interpreter,
     Nvidia,
@@ -112,7 +116,8 @@ impl Engines {
                     return None;
                 }
             },
-            (Runner::Jit | Runner::Deterministic | Runner::Interpreter, _) => {
+            (Runner::Jit | Runner::Groups | Runner::Singles, _)
+            | (Runner::Deterministic | Runner::Interpreter, _) => {
                 self.launch(runner, &self.cpu, cpu, job)
             }
         };
@@ -187,6 +192,12 @@ fn start(
     let options = LaunchOptions {
         engine: if runner == Runner::Interpreter { Engine::Interpreter } else { Engine::Jit },
         deterministic: runner == Runner::Deterministic,
+        lanes: match runner {
+            Runner::Groups => Lanes::Always,
+            Runner::Singles => Lanes::Never,
+            Runner::Jit | Runner::Deterministic => Lanes::WhereFaster,
+            Runner::Interpreter | Runner::Nvidia => Lanes::WhereFaster,
+        },
         ..LaunchOptions::default()
     };
     match (stream, function) {
@@ -246,6 +257,17 @@ pub fn compare(
     name: impl Fn(usize, usize) -> String,
 ) -> Result<Outcome, String> {
     let runners = engines.runners(0);
+    compare_between(engines, &runners, cpu, job, name)
+}
+
+/// As [`compare`], of these engines.
+pub fn compare_between(
+    engines: &mut Engines,
+    runners: &[Runner],
+    cpu: &Module,
+    job: &Job,
+    name: impl Fn(usize, usize) -> String,
+) -> Result<Outcome, String> {
     let first =
         engines.run(runners[0], cpu, job).unwrap_or_else(|| Err("not supported".to_owned()));
     if let Err(error) = &first {

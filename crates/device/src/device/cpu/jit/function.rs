@@ -7,7 +7,7 @@ use cranelift_jit::JITModule;
 
 use super::{
     Schedule, Unit,
-    kernel::{ResumePoint, SiteKind},
+    kernel::{Packed, ResumePoint, SiteKind},
     known::Known,
     lanes::{self, GroupLower},
     lower::{Lower, Source, kernel},
@@ -39,13 +39,14 @@ pub(super) struct Lowered {
     /// Whether threads run side by side, each with local memory of its own.
     pub(super) lanes: bool,
     pub(super) resumes: Vec<ResumePoint>,
+    pub(super) packed: Vec<Packed>,
 }
 
 impl Lowered {
     fn new(
         frame: &StackFrame,
         stack_bytes: u64,
-        plan: sync::Plan,
+        mut plan: sync::Plan,
         entry_site: u32,
         lanes: bool,
     ) -> Self {
@@ -60,6 +61,7 @@ impl Lowered {
             flushes: plan.flushes,
             entry_site,
             lanes,
+            packed: std::mem::take(&mut plan.packed),
             resumes: plan.into_resumes(),
         }
     }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::code::Code;
 use crate::{
-    device::{FaultKind, FunctionInfo, InlinedCall, Location, cpu::abi::Entry},
+    device::{
+        FaultKind, FunctionInfo, InlinedCall, Location,
+        cpu::abi::{BLOCKED, DONE, Entry, OPENS, PACKED, YIELDED},
+    },
     ptx::op::WarpOp,
 };
 
@@ -33,11 +36,18 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) entry_site: u32,
     pub(super) sites: Arc<[Site]>,
     pub(super) resumes: Vec<ResumePoint>,
+    /// How groups pack their registers, by the state in which they wait.
+    pub(super) packed: Vec<Packed>,
     /// Keeps the code that `entry` points to.
     pub(super) _code: Arc<Code>,
 }
 
 impl Kernel {
+    /// How a group packs its registers that waits in this state.
+    pub(in crate::device::cpu) fn packed(&self, state: u32) -> Option<&Packed> {
+        self.packed.get((state & !(BLOCKED | PACKED | OPENS)) as usize)
+    }
+
     /// Whether its threads hold matrices together.
     pub(in crate::device::cpu) fn has_matrices(&self) -> bool {
         self.resumes.iter().any(|point| matches!(point.kind, Resume::Warp(WarpOp::Matrix(_))))
@@ -50,11 +60,31 @@ impl Kernel {
 
     /// Where a thread in this state goes on.
     pub(in crate::device::cpu) fn resume(&self, state: u32) -> ResumePoint {
-        use crate::device::cpu::abi::{BLOCKED, DONE, YIELDED};
-        let index = (state & !(BLOCKED | YIELDED)) as usize;
+        let index = (state & !(BLOCKED | YIELDED | PACKED | OPENS)) as usize;
         let ended = ResumePoint { kind: Resume::Start, site: self.entry_site };
         if state == DONE { ended } else { self.resumes.get(index).copied().unwrap_or(ended) }
     }
+}
+
+/// What a group leaves in memory where it waits, and what single threads and the host have to know to read it: what
+/// differs by a constant lies there for the first thread only.
+#[derive(Clone, Debug, Default)]
+pub(in crate::device::cpu) struct Packed {
+    pub(in crate::device::cpu) registers: Vec<PackedRegister>,
+    /// Whether it brings its values to a shuffle by the whole warp, in [`Exchange::shuffles`].
+    ///
+    /// [`Exchange::shuffles`]: crate::device::cpu::abi::Exchange::shuffles
+    pub(in crate::device::cpu) shuffles: bool,
+}
+
+/// A register that differs by a constant from thread to thread.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device::cpu) struct PackedRegister {
+    /// Where its array begins among the spilled registers.
+    pub(in crate::device::cpu) offset: usize,
+    /// Bytes of an element.
+    pub(in crate::device::cpu) bytes: usize,
+    pub(in crate::device::cpu) stride: i64,
 }
 
 /// How the threads of a block are run.

@@ -309,6 +309,12 @@ impl Lower<'_, '_> {
         last.is_some_and(|inst| self.b.func.dfg.insts[inst].opcode().is_terminator())
     }
 
+    /// Begins a block to which all branches have been made: what a register holds there is known at once.
+    pub(super) fn begin_block(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.b.seal_block(block);
+    }
+
     pub(super) fn label(&mut self, label: Label) {
         let block = self.targets.label(label);
         if !self.is_filled() {
@@ -556,9 +562,9 @@ impl Lower<'_, '_> {
         let [on, stop] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(stop);
         self.b.ins().brif(fine, on, &[], stop, &[]);
-        self.b.switch_to_block(stop);
+        self.begin_block(stop);
         self.stop_at(site, address);
-        self.b.switch_to_block(on);
+        self.begin_block(on);
     }
 
     pub(super) fn stop_at(&mut self, site: u32, address: Value) {

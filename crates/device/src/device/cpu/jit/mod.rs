@@ -9,13 +9,15 @@
 //! 4. [`function`]: each function becomes one CLIF function, by [`lower`] and, where groups of threads run side by
 //!    side, by [`lanes`], too. A kernel's holds the loop over the threads of a block, so that it is called once a
 //!    block (or warp), not once a thread. Places where threads wait are resume points ([`sync`]): the live
-//!    registers are spilled, and the next thread's turn comes.
+//!    registers are spilled, and the next thread's turn comes. Where all of a warp or a block come to the same one, the
+//!    next turns begin within the function; else the host says who goes on.
 //! 5. [`code`]: machine code in executable memory.
 //!
 //! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
 //! launch in the middle of a run.
 
 mod code;
+mod constants;
 mod flow;
 mod function;
 mod images;
@@ -42,7 +44,7 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
-pub(super) use kernel::{Kernel, Reduce, Resume, Schedule};
+pub(super) use kernel::{Kernel, Packed, Reduce, Resume, Schedule};
 pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;
 
@@ -201,6 +203,7 @@ fn kernel(
         entry_site: lowered.entry_site,
         sites,
         resumes: lowered.resumes,
+        packed: lowered.packed,
         _code: code,
     }
 }

@@ -16,7 +16,6 @@ use super::{
     kernel::SiteKind,
     lower::{Lower, Step},
     span::MemorySpan,
-    sync::Point,
 };
 use crate::{
     device::cpu::abi::{BlockContext, YIELDED},
@@ -129,12 +128,12 @@ impl Lower<'_, '_> {
         self.b.switch_to_block(yield_turn);
         self.poll();
         let site = self.site(SiteKind::Poll);
-        let Point { state, spills } = self.plan().point(at)?;
-        self.plan_mut().resume(state, Resume::Yield { waits }, site);
-        self.suspend(&spills, state | YIELDED);
+        let point = self.plan().point(at)?;
+        self.plan_mut().resume(point.state, Resume::Yield { waits }, site);
+        self.suspend(&point.spills, point.state | YIELDED);
 
         self.b.switch_to_block(resume);
-        self.reload(&spills);
+        self.reload(&point)?;
         self.b.ins().jump(on, &[]);
         self.b.switch_to_block(on);
         Ok(())

@@ -3,17 +3,20 @@
 //! entered again there and reloads them. So barriers may stand in loops and in divergent code, and threads
 //! may have ended before.
 //!
-//! Registers lie as structures of arrays, so that later several threads can be loaded as one vector. The stride
+//! Registers lie as structures of arrays, so that several threads' are loaded as one vector. Those that hold constants
+//! are not spilled but made again. The stride
 //! is a little more than a power of two: with one exactly, all registers of a thread would fall in one set of
 //! the first cache.
 
-use std::mem::offset_of;
+use std::{collections::BTreeMap, mem::offset_of};
 
 use cranelift_codegen::ir::{self, Block, InstBuilder, Value, types};
 
 use super::{
-    Reduce, Resume, Schedule, flow,
-    kernel::{ResumePoint, SiteKind},
+    Reduce, Resume, Schedule,
+    constants::Constants,
+    flow,
+    kernel::{Packed, ResumePoint, SiteKind},
     lower::{Lower, Step, Unsupported, clif_type},
     span::MemorySpan,
     spin::{self, Spin},
@@ -41,12 +44,17 @@ pub(super) struct Plan {
     points: Vec<usize>,
     /// Live registers at each, and where they are spilled.
     spills: Vec<Vec<(Reg, usize)>>,
+    /// Live registers at each that hold constants.
+    made_again: Vec<Vec<Reg>>,
+    constants: Constants,
     /// Loops in which threads yield.
     pub(super) spins: Vec<Spin>,
     pub(super) schedule: Schedule,
     spill_bytes: usize,
     /// By state: the start, then one for each point. Filled in while lowering.
     resumes: Vec<ResumePoint>,
+    /// How groups pack their registers, by state. Filled in while lowering.
+    pub(super) packed: Vec<Packed>,
     /// Whether the function calls others.
     pub(super) calls: bool,
     /// How many coordinates of its threads it asks for: x, y and z.
@@ -62,6 +70,8 @@ pub(super) struct Point {
     pub(super) state: u32,
     /// The registers that are live there, and where they are spilled.
     pub(super) spills: Vec<(Reg, usize)>,
+    /// The others, which hold constants.
+    pub(super) made_again: Vec<Reg>,
 }
 
 impl Plan {
@@ -75,8 +85,12 @@ impl Plan {
         let waiting = body.statements.iter().enumerate().filter_map(waits);
         let mut points: Vec<usize> = waiting.chain(spins.iter().map(|spin| spin.at)).collect();
         points.sort_unstable();
-        let live = flow::live_after(body, cfg, liveness, &points);
-        let (spills, spill_bytes) = lay_out(body, live);
+        let constants = Constants::new(body, liveness);
+        let mut live = flow::live_after(body, cfg, liveness, &points);
+        let is_constant = |reg: &mut Reg| constants.of(*reg).is_some();
+        let made_again = live.iter_mut().map(|live| live.extract_if(.., is_constant).collect());
+        let made_again = made_again.collect();
+        let (spills, spill_bytes) = lay_out(body, &live);
         let schedule = if points.is_empty() {
             Schedule::Free
         } else if body.instructions().all(is_plain) {
@@ -89,9 +103,12 @@ impl Plan {
         Self {
             points,
             spills,
+            made_again,
+            constants,
             spins,
             schedule,
             spill_bytes,
+            packed: vec![Packed::default(); resumes.len()],
             resumes,
             calls,
             axes: if calls { 3 } else { axes(body) },
@@ -112,7 +129,13 @@ impl Plan {
     pub(super) fn point(&self, statement: usize) -> Step<Point> {
         let index = self.points.binary_search(&statement);
         let index = index.map_err(|_| Unsupported::Part("not a place to wait"))?;
-        Ok(Point { state: index as u32 + 1, spills: self.spills[index].clone() })
+        let (spills, made_again) = (self.spills[index].clone(), self.made_again[index].clone());
+        Ok(Point { state: index as u32 + 1, spills, made_again })
+    }
+
+    /// The registers that hold constants.
+    pub(super) fn constants(&self) -> &Constants {
+        &self.constants
     }
 
     /// Notes where threads in a state go on.
@@ -140,23 +163,35 @@ impl Plan {
     }
 }
 
-/// Gives each register that is live at a point an array, and says how long they are together.
+/// Gives each register that is live at some points an array, the same one at all of them, and says how long the arrays
+/// are together. Where a group does not touch a register between two points, it stays where it is.
 ///
-/// Points share the arrays, but only those of the same width: threads of a block may wait at different points,
-/// and an entry of a thread must never overlap another thread's entry of an array with another width.
-fn lay_out(body: &Body, points: Vec<Vec<Reg>>) -> (Vec<Vec<(Reg, usize)>>, usize) {
+/// Registers that never live at one point share arrays, but only those of the same width: threads of a block may wait
+/// at different points, and an entry of a thread must never overlap another thread's entry of an array with another
+/// width.
+fn lay_out(body: &Body, points: &[Vec<Reg>]) -> (Vec<Vec<(Reg, usize)>>, usize) {
     const WIDTHS: [usize; 3] = [16, 8, 4];
     let width = |reg: Reg| clif_type(body.registers.ty(reg)).bytes().max(4) as usize;
+    let mut points_of: BTreeMap<Reg, Vec<usize>> = BTreeMap::new();
+    for (point, regs) in points.iter().enumerate() {
+        regs.iter().for_each(|reg| points_of.entry(*reg).or_default().push(point));
+    }
     let mut spills: Vec<Vec<(Reg, usize)>> = points.iter().map(|_| Vec::new()).collect();
     let mut start = 0;
     for of_width in WIDTHS {
         let array_bytes = of_width * MAX_THREADS + SKEW;
+        let mut taken: Vec<Vec<bool>> = vec![Vec::new(); points.len()];
         let mut arrays = 0;
-        for (regs, spills) in points.iter().zip(&mut spills) {
-            let regs = regs.iter().copied().filter(|&reg| width(reg) == of_width);
-            let before = spills.len();
-            spills.extend(regs.enumerate().map(|(index, reg)| (reg, start + index * array_bytes)));
-            arrays = arrays.max(spills.len() - before);
+        for (reg, own) in points_of.iter().filter(|(reg, _)| width(**reg) == of_width) {
+            let is_taken = |at: usize| own.iter().any(|p| taken[*p].get(at) == Some(&true));
+            let array = (0..arrays).find(|at| !is_taken(*at)).unwrap_or(arrays);
+            arrays = arrays.max(array + 1);
+            for point in own {
+                let of_point = &mut taken[*point];
+                of_point.resize(of_point.len().max(array + 1), false);
+                of_point[array] = true;
+                spills[*point].push((*reg, start + array * array_bytes));
+            }
         }
         start += arrays * array_bytes;
     }
@@ -247,15 +282,15 @@ impl Lower<'_, '_> {
     pub(super) fn wait(&mut self, at: usize, instruction: &Instruction, resume: Block) -> Step {
         let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
         let site = self.site(site_kind(kind));
-        let Point { state, spills } = self.plan().point(at)?;
-        self.plan_mut().resume(state, kind, site);
+        let point = self.plan().point(at)?;
+        self.plan_mut().resume(point.state, kind, site);
         if self.plan().schedule == Schedule::Warp {
             self.hand_over(instruction, kind)?;
         }
-        self.suspend(&spills, state | BLOCKED);
+        self.suspend(&point.spills, point.state | BLOCKED);
 
         self.b.switch_to_block(resume);
-        self.reload(&spills);
+        self.reload(&point)?;
         self.receive(instruction)
     }
 
@@ -265,7 +300,6 @@ impl Lower<'_, '_> {
         let memory = self.state_memory(1);
         let state = self.b.ins().iconst(types::I32, i64::from(state));
         self.store(state, memory, 0);
-        self.count_waiting(1);
         let next = self.targets().next();
         self.b.ins().jump(next, &[]);
     }
@@ -286,11 +320,16 @@ impl Lower<'_, '_> {
         MemorySpan::new(address, offset as i64, u64::from(bytes) * threads as u64)
     }
 
-    /// The element of the thread whose turn it is in an array of what threads hand over.
-    fn exchange_memory(&mut self, field: usize, bytes: u32) -> MemorySpan {
+    /// The elements of so many threads, from the one whose turn it is, in an array of what threads hand over.
+    pub(super) fn exchange_memory(
+        &mut self,
+        field: usize,
+        bytes: u32,
+        threads: usize,
+    ) -> MemorySpan {
         let exchange = self.context_u64(offset_of!(BlockContext, exchange));
         let address = self.element(exchange, bytes);
-        MemorySpan::new(address, field as i64, bytes.into())
+        MemorySpan::new(address, field as i64, u64::from(bytes) * threads as u64)
     }
 
     fn spill(&mut self, spills: &[(Reg, usize)]) {
@@ -302,8 +341,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    pub(super) fn reload(&mut self, spills: &[(Reg, usize)]) {
-        for &(reg, offset) in spills {
+    /// What lives at a point is in its registers again.
+    pub(super) fn reload(&mut self, point: &Point) -> Step {
+        for reg in &point.made_again {
+            let value = self.constant(*reg)?;
+            self.b.def_var(self.variable(*reg), value);
+        }
+        for &(reg, offset) in &point.spills {
             let ty = clif_type(self.body().registers.ty(reg));
             let stored = if ty.bytes() < 4 { types::I32 } else { ty };
             let memory = self.spill_memory(offset, stored.bytes(), 1);
@@ -311,6 +355,15 @@ impl Lower<'_, '_> {
             let value = self.fit(value, ty);
             self.b.def_var(self.variable(reg), value);
         }
+        Ok(())
+    }
+
+    /// The value of a register that holds a constant.
+    pub(super) fn constant(&mut self, reg: Reg) -> Step<Value> {
+        let constant = self.plan().constants().of(reg).cloned();
+        let (operand, ty) = constant.ok_or(Unsupported::Part("a register without a value"))?;
+        let value = self.value(&operand, ty)?;
+        Ok(self.fit(value, clif_type(self.body().registers.ty(reg))))
     }
 
     fn widened(&mut self, value: Value) -> Value {
@@ -320,12 +373,12 @@ impl Lower<'_, '_> {
 
     fn give(&mut self, value: Value, field: usize) {
         let value = self.widened(value);
-        let memory = self.exchange_memory(field, self.b.func.dfg.value_type(value).bytes());
+        let memory = self.exchange_memory(field, self.b.func.dfg.value_type(value).bytes(), 1);
         self.store(value, memory, 0);
     }
 
     fn take(&mut self, ty: ir::Type, field: usize) -> Value {
-        let memory = self.exchange_memory(field, ty.bytes());
+        let memory = self.exchange_memory(field, ty.bytes(), 1);
         self.load(ty, memory, 0)
     }
 

@@ -7,8 +7,8 @@ use super::{CANCELLED, Run, Scratch, warp::Warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
-        abi::{BARRIERS, BLOCKED, BlockContext, DONE, STOPPED, WARP, YIELDED},
-        jit::{Kernel, Resume, Schedule, take_assertion},
+        abi::{BARRIERS, BLOCKED, BlockContext, DONE, OPENS, STOPPED, WARP, YIELDED},
+        jit::{Kernel, Reduce, Resume, Schedule, take_assertion},
         matrix::Refused,
     },
 };
@@ -26,6 +26,11 @@ pub(super) fn abandon(run: &Run, block: u64, site: u32, thread: u32) {
     if run.launch.abort.load(Ordering::Relaxed) == CANCELLED {
         run.stop(run.fault_of(FaultKind::Cancelled, site, block, thread));
     }
+}
+
+/// The state of a thread that waits no more.
+fn opened(state: u32) -> u32 {
+    state & !(BLOCKED | OPENS)
 }
 
 /// A block was stopped; its fault has been reported.
@@ -84,7 +89,7 @@ impl Resident {
         let threads = run.launch.config.block.count() as u32;
         let mut body = Body { run, kernel, threads, resident: self };
         match kernel.schedule {
-            Schedule::Free => body.enter(0, threads).map(|_| Progress::Ended),
+            Schedule::Free => body.enter(0, threads).map(|()| Progress::Ended),
             Schedule::Block => body.run_phases(),
             Schedule::Warp => body.run_warps(),
         }
@@ -108,17 +113,18 @@ impl Body<'_> {
         &mut self.resident.scratch.states[..self.threads as usize]
     }
 
-    /// Runs threads until each waits, has yielded or has ended; how many are not at their end.
-    fn enter(&mut self, begin: u32, end: u32) -> std::result::Result<u32, Stopped> {
+    /// Runs threads until each waits, has yielded or has ended.
+    fn enter(&mut self, begin: u32, end: u32) -> std::result::Result<(), Stopped> {
         let Resident { scratch, context, .. } = &mut *self.resident;
         // Provenance: compiled code also writes what these lie in, through the context's addresses.
         context.states = scratch.states.as_mut_ptr() as u64;
         context.exchange = ptr::from_mut(&mut *scratch.exchange) as u64;
         context.matrices = scratch.matrices.as_mut_ptr() as u64;
+        context.spill = scratch.spill.as_mut_ptr() as u64;
         // SAFETY: the code was compiled for this layout, its module is kept by the launch, and the context
         // names memory that lives until the call returns; all other addresses are checked before use.
-        let waiting = unsafe { (self.kernel.entry)(context, begin, end) };
-        if waiting == STOPPED { Err(self.stopped()) } else { Ok(waiting) }
+        let status = unsafe { (self.kernel.entry)(context, begin, end) };
+        if status == STOPPED { Err(self.stopped()) } else { Ok(()) }
     }
 
     /// Reports why compiled code gave up.
@@ -180,7 +186,11 @@ impl Body<'_> {
 
     /// A kernel whose threads only meet at `bar.sync 0`: all run to the barrier, and on.
     fn run_phases(&mut self) -> std::result::Result<Progress, Stopped> {
-        while self.enter(0, self.threads)? > 0 {
+        loop {
+            self.enter(0, self.threads)?;
+            if self.has_ended() {
+                return Ok(Progress::Ended);
+            }
             self.poll()?;
             if self.kernel.yields && self.end_round() {
                 if self.is_stalled() {
@@ -189,10 +199,14 @@ impl Body<'_> {
                 continue;
             }
             for state in self.states_mut() {
-                *state &= !BLOCKED;
+                *state = opened(*state);
             }
         }
-        Ok(Progress::Ended)
+    }
+
+    /// Whether all threads have ended.
+    fn has_ended(&self) -> bool {
+        self.states().iter().all(|state| *state == DONE)
     }
 
     /// Any kernel: each warp runs as far as it can by itself, then barriers open.
@@ -201,7 +215,7 @@ impl Body<'_> {
             for begin in (0..self.threads).step_by(WARP) {
                 self.run_warp(begin, (begin + WARP as u32).min(self.threads))?;
             }
-            if self.states().iter().all(|state| *state == DONE) {
+            if self.has_ended() {
                 return Ok(Progress::Ended);
             }
             self.poll()?;
@@ -218,17 +232,28 @@ impl Body<'_> {
 
     fn run_warp(&mut self, begin: u32, end: u32) -> std::result::Result<(), Stopped> {
         let lanes = begin as usize..end as usize;
-        let runs = |state: &u32| state & (BLOCKED | YIELDED) == 0 && *state != DONE;
-        while self.states()[lanes.clone()].iter().any(runs) {
-            if self.enter(begin, end)? == 0 {
+        loop {
+            let runs = |state: &u32| state & (BLOCKED | YIELDED) == 0 && *state != DONE;
+            let states = self.states()[lanes.clone()].iter();
+            let ran =
+                states.enumerate().fold(0u32, |ran, (lane, s)| ran | u32::from(runs(s)) << lane);
+            if ran == 0 {
+                break;
+            }
+            self.enter(begin, end)?;
+            // Those that waited before go on waiting unless somebody comes.
+            let mut states = self.states()[lanes.clone()].iter().enumerate();
+            let comes =
+                |(lane, s): (usize, &u32)| ran >> lane & 1 != 0 && s & (BLOCKED | YIELDED) != 0;
+            if !states.any(comes) {
                 break;
             }
             self.poll()?;
             let Resident { scratch, context, .. } = &mut *self.resident;
-            let Scratch { states, exchange, matrices, .. } = scratch;
+            let Scratch { states, exchange, matrices, spill, .. } = scratch;
             let first = begin as usize;
             let arena = &self.run.shared.arena;
-            let mut warp = Warp { first, exchange, matrices, context, arena };
+            let mut warp = Warp { first, exchange, matrices, context, arena, spill };
             let resolved = warp.resolve(self.kernel, &mut states[lanes.clone()]);
             resolved.map_err(|refused| self.refused(begin, refused))?;
         }
@@ -294,6 +319,9 @@ impl Body<'_> {
 
     /// Lets the threads go on at whose barriers all have arrived; whether there were any.
     fn open_barriers(&mut self) -> bool {
+        if self.open_for_all() {
+            return true;
+        }
         let Resident { scratch, context, .. } = &*self.resident;
         let mut counts = context.arrived;
         let mut expected = [0; BARRIERS];
@@ -314,6 +342,25 @@ impl Body<'_> {
         !opening.is_empty()
     }
 
+    /// Lets all threads go on where they wait at one place, at one barrier, for all of them; whether they do.
+    fn open_for_all(&mut self) -> bool {
+        let Resident { scratch, context, .. } = &*self.resident;
+        let first = self.states()[0];
+        let kind = self.kernel.resume(first).kind;
+        let waits = first & BLOCKED != 0 && kind == Resume::Barrier { reduce: Reduce::Nothing };
+        if !waits || self.states().iter().any(|state| *state != first) {
+            return false;
+        }
+        let threads = self.threads as usize;
+        let (ids, counts) = (&scratch.exchange.mask[..threads], &scratch.exchange.b[..threads]);
+        let same = ids.iter().all(|id| *id == ids[0]) && counts.iter().all(|count| *count == 0);
+        if !same || context.arrived != [0; BARRIERS] {
+            return false;
+        }
+        self.states_mut().fill(opened(first));
+        true
+    }
+
     fn open(&mut self, id: usize) {
         let exchange = &self.resident.scratch.exchange;
         let at = |thread: &usize| {
@@ -328,7 +375,8 @@ impl Body<'_> {
                 Resume::Warp(_) | Resume::Yield { .. } | Resume::Start => 0,
             };
             self.resident.scratch.exchange.result[thread] = result;
-            self.states_mut()[thread] &= !BLOCKED;
+            let state = &mut self.states_mut()[thread];
+            *state = opened(*state);
         }
         self.resident.context.arrived[id] = 0;
     }

@@ -2,8 +2,8 @@
 
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, BlockContext, DONE, Exchange, WARP},
-        jit::{Kernel, Resume},
+        abi::{BLOCKED, BlockContext, DONE, Exchange, LANES, OPENS, PACKED, Shuffle, WARP},
+        jit::{Kernel, Packed, Resume},
         matrix::{self, Reach, Refused, Registers},
         memory::{Arena, Range},
     },
@@ -24,6 +24,8 @@ pub(super) struct Warp<'a> {
     pub(super) matrices: &'a mut [Registers],
     pub(super) context: &'a BlockContext,
     pub(super) arena: &'a Arena,
+    /// The spilled registers of all threads of the block.
+    pub(super) spill: &'a mut [u64],
 }
 
 impl Warp<'_> {
@@ -33,6 +35,37 @@ impl Warp<'_> {
     /// The first access of theirs that is refused.
     pub(super) fn resolve(&mut self, kernel: &Kernel, states: &mut [u32]) -> Result<(), Refused> {
         debug_assert!(states.len() <= WARP, "a warp has 32 lanes");
+        match self.place_of_all(kernel, states) {
+            Some(Resume::Barrier { .. }) => Ok(()),
+            Some(Resume::Warp(op)) => {
+                self.perform(op, u32::MAX)?;
+                states.iter_mut().for_each(|state| *state &= !(BLOCKED | OPENS));
+                Ok(())
+            }
+            Some(Resume::Start | Resume::Yield { .. }) | None => self.resolve_some(kernel, states),
+        }
+    }
+
+    /// What all lanes of a whole warp wait for at one place, where nobody has to look at each of them.
+    fn place_of_all(&self, kernel: &Kernel, states: &[u32]) -> Option<Resume> {
+        let state = *states.first()?;
+        let waits = state & BLOCKED != 0 && state != DONE;
+        if states.len() != WARP || !waits || states.iter().any(|other| *other != state) {
+            return None;
+        }
+        let kind = kernel.resume(state).kind;
+        let shuffles = state & PACKED != 0 && kernel.packed(state).is_some_and(|p| p.shuffles);
+        let all_named = || self.exchange.mask[self.first..][..WARP].iter().all(|m| *m == u32::MAX);
+        let whole = match kind {
+            Resume::Barrier { .. } | Resume::Warp(WarpOp::Activemask) => true,
+            Resume::Warp(_) => !shuffles && all_named(),
+            Resume::Start | Resume::Yield { .. } => false,
+        };
+        whole.then_some(kind)
+    }
+
+    fn resolve_some(&mut self, kernel: &Kernel, states: &mut [u32]) -> Result<(), Refused> {
+        self.unpack(kernel, states);
         let waiting = |state: u32| match kernel.resume(state).kind {
             Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
             Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
@@ -64,6 +97,37 @@ impl Warp<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives each thread of groups that wait what is its own: their ways may part now.
+    fn unpack(&mut self, kernel: &Kernel, states: &mut [u32]) {
+        for (group, states) in states.chunks_mut(LANES).enumerate() {
+            let state = states[0];
+            if state & PACKED == 0 {
+                continue;
+            }
+            let first = self.first + group * LANES;
+            if let Some(packed) = kernel.packed(state) {
+                spread(packed, self.spill, first);
+                if packed.shuffles {
+                    self.hand_over_shuffle(first);
+                }
+            }
+            states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS));
+        }
+    }
+
+    /// What a group brought to a shuffle by the whole warp, as single threads hand it over.
+    fn hand_over_shuffle(&mut self, first: usize) {
+        let exchange = &mut *self.exchange;
+        let buffer = self.context.shuffles as usize / size_of::<Shuffle>();
+        let values = exchange.shuffles[buffer].values;
+        let (by, bounds) = (exchange.b[first], exchange.c[first]);
+        for thread in first..first + LANES {
+            exchange.value[thread] = values[thread % WARP].into();
+            (exchange.b[thread], exchange.c[thread]) = (by, bounds);
+            exchange.mask[thread] = u32::MAX;
+        }
     }
 
     fn perform(&mut self, op: WarpOp, group: u32) -> Result<(), Refused> {
@@ -102,6 +166,27 @@ impl Warp<'_> {
         let shared = Range { address: self.context.shared_base, bytes: self.context.shared_bytes };
         let memory = op.memory().unwrap_or(MatrixMemory::NONE);
         matrix::perform(op, warp, &mut Reach { arena: self.arena, shared, memory })
+    }
+}
+
+/// Makes a group's registers that differ by a constant those of each thread.
+fn spread(packed: &Packed, spill: &mut [u64], first: usize) {
+    let spill: &mut [u8] = bytemuck::cast_slice_mut(spill);
+    for register in &packed.registers {
+        let start = register.offset + first * register.bytes;
+        let Some(elements) = spill.get_mut(start..start + LANES * register.bytes) else { continue };
+        let (one, others) = elements.split_at_mut(register.bytes);
+        for (lane, other) in (1..).zip(others.chunks_mut(register.bytes)) {
+            other.copy_from_slice(one);
+            let step = register.stride.wrapping_mul(lane);
+            if let Ok(word) = <[u8; 8]>::try_from(&*other) {
+                let sum = i64::from_le_bytes(word).wrapping_add(step);
+                other.copy_from_slice(&sum.to_le_bytes());
+            } else if let Ok(word) = <[u8; 4]>::try_from(&*other) {
+                let sum = i32::from_le_bytes(word).wrapping_add(step as i32);
+                other.copy_from_slice(&sum.to_le_bytes());
+            }
+        }
     }
 }
 

@@ -93,6 +93,15 @@ impl GroupLower<'_, '_, '_> {
         let (op, _) = i.op.float()?;
         let mode = op.mode();
         let relu = matches!(op, FloatOp::Fma { relu: true, .. });
+        if let (FloatOp::Fma { oob: false, .. }, Some(Rounding::Down), [a, b, c]) =
+            (&op, mode.rounding, operands)
+            && ty == Type::F32
+            && !relu
+            && !mode.ftz
+        {
+            let value = self.vector_fma_down([*a, *b, *c]);
+            return Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value });
+        }
         if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }

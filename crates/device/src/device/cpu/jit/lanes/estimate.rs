@@ -9,7 +9,7 @@ use crate::{
         cfg::{BlockId, Cfg},
         inst::{Instruction, Op},
         modifier::Function,
-        op::Next,
+        op::{Next, Waits},
         operand::{Base, Operand},
         pass::uniform::{Shape, Shapes},
         types::{Space, Type},
@@ -26,6 +26,8 @@ const WORTH: f64 = 0.8;
 const ACCESS: f64 = 5.0;
 /// A call of the host.
 const CALL: f64 = 15.0;
+/// An operation of the warp, of one thread and of a group.
+const MEETING: (f64, f64) = (10.0, 15.0);
 
 /// Whether each instruction can be done for groups.
 pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::Plan) -> bool {
@@ -122,6 +124,9 @@ fn depths(cfg: &Cfg) -> Vec<i32> {
 /// What an instruction costs for one thread, and for a group.
 fn costs(body: &Body, shapes: &Shapes, i: &Instruction) -> (f64, f64) {
     let one = cost(&i.op);
+    if let Waits::Warp(_) = i.op.facts().waits {
+        return MEETING;
+    }
     let uniform = shapes.reads_uniform(body, i);
     let once = match shapes.result(body, i) {
         Some(shape) => shape.stride().is_some(),

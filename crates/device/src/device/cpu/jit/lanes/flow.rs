@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, row::Row};
+use super::{GroupLower, meet::packed, row::Row, wait::Resumes};
 use crate::{
     device::{
         Result,
@@ -75,6 +75,11 @@ impl Loop {
         Self { turn, next, prechecked, single, stop: b.declare_var(types::I32) }
     }
 
+    /// Where a group's turn begins.
+    pub(super) fn turn(self) -> Block {
+        self.turn
+    }
+
     /// Where a group goes that has ended or waits.
     pub(super) fn next(self) -> Block {
         self.next
@@ -87,6 +92,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let groups = self.plan.loop_;
         self.lower.b.def_var(groups.stop, end);
         self.forget_leaving();
+        self.begin_meeting();
         let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let rest = self.lower.b.ins().band_imm_u(width, LANES as i64 - 1);
         self.lower.b.ins().brif(rest, turn, &[], groups.turn, &[]);
@@ -103,7 +109,6 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.ins().brif(last, whole, &[], turn, &[]);
         self.lower.b.switch_to_block(whole);
         self.meet_again();
-        self.forget_leaving();
         self.next_group(done, end);
     }
 
@@ -124,7 +129,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.enter_thread();
         self.be_patient();
         let points = self.lower.plan().points().len();
-        let resumes: Vec<Block> = (0..points).map(|_| self.lower.b.create_block()).collect();
+        let resumes: Vec<Resumes> = (0..points).map(|_| Resumes::new(&mut self.lower.b)).collect();
         let start = self.lower.b.create_block();
         self.dispatch_group(start, &resumes);
 
@@ -175,34 +180,44 @@ impl<'l> GroupLower<'l, '_, '_> {
     }
 
     /// To where all four threads are; where they are apart, each goes on by itself.
-    fn dispatch_group(&mut self, start: Block, resumes: &[Block]) {
+    fn dispatch_group(&mut self, start: Block, resumes: &[Resumes]) {
         if self.lower.plan().schedule == Schedule::Free {
             self.lower.b.ins().jump(start, &[]);
             return;
         }
+        let known = self.lower.b.create_block();
+        let state = self.lower.b.append_block_param(known, types::I32);
+        self.where_all_are(known);
         let states = self.lower.state_memory(LANES);
         let states = self.lower.load_unaligned(types::I32X4, states, 0);
         let first = self.lower.b.ins().extractlane(states, 0);
         let firsts = self.lower.b.ins().splat(types::I32X4, first);
         let same = self.lower.b.ins().icmp(IntCC::Equal, states, firsts);
         let together = self.lower.b.ins().vall_true(same);
-        let [whole, apart] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.ins().brif(together, whole, &[], apart, &[]);
+        let apart = self.lower.b.create_block();
+        self.lower.b.ins().brif(together, known, &[first.into()], apart, &[]);
 
         self.lower.b.switch_to_block(apart);
         self.leave_singly();
 
-        self.lower.b.switch_to_block(whole);
+        self.lower.b.switch_to_block(known);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
-        for (index, block) in resumes.iter().enumerate() {
-            switch.set_entry(index as u128 + 1, *block);
+        for (number, resumes) in (1..).zip(resumes) {
+            switch.set_entry(number.into(), resumes.alike);
+            switch.set_entry(packed(number).into(), resumes.packed);
         }
-        switch.emit(&mut self.lower.b, first, self.plan.loop_.next);
+        switch.emit(&mut self.lower.b, state, self.plan.loop_.next);
+    }
+
+    /// The threads of this group have their turns one after the other, each where its state says.
+    pub(super) fn leave_singly(&mut self) {
+        self.forget_leaving();
+        self.turns_of_singles();
     }
 
     /// The threads of this group have their turns one after the other.
-    pub(super) fn leave_singly(&mut self) {
+    pub(super) fn turns_of_singles(&mut self) {
         let groups = self.plan.loop_;
         let index = self.lower.current_index();
         let stop = self.lower.b.ins().iadd_imm_u(index, LANES as i64);
@@ -223,7 +238,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         }
     }
 
-    fn group_statements(&mut self, resumes: &[Block]) -> Result<()> {
+    fn group_statements(&mut self, resumes: &[Resumes]) -> Result<()> {
         let body = self.lower.body();
         let mut resumes = resumes.iter().copied();
         for (index, statement) in body.statements.iter().enumerate() {
@@ -287,21 +302,28 @@ impl<'l> GroupLower<'l, '_, '_> {
     }
 
     /// A group all of whose threads wait where groups never run.
-    fn resume_singly(&mut self, resume: Block, index: usize) {
+    fn resume_singly(&mut self, resumes: Resumes, index: usize) {
         if self.way(index) == Way::Leave {
             // Nothing falls through to an instruction that waits: it would be the block's only one.
             if !self.lower.is_filled() {
                 self.leave_at(index);
             }
         }
-        self.lower.b.switch_to_block(resume);
-        self.leave_singly();
+        for block in [resumes.packed, resumes.alike] {
+            self.lower.b.switch_to_block(block);
+            self.leave_singly();
+        }
     }
 
-    fn group_instruction(&mut self, index: usize, i: &Instruction, resume: Option<Block>) -> Step {
+    fn group_instruction(
+        &mut self,
+        index: usize,
+        i: &Instruction,
+        resumes: Option<Resumes>,
+    ) -> Step {
         self.lower.begin_instruction(i);
-        if let Some(resume) = resume {
-            return self.group_waits(index, i, resume);
+        if let Some(resumes) = resumes {
+            return self.group_waits(index, i, resumes);
         }
         if let Some(taken) = self.decision(index) {
             return self.go_as_decided(i, taken);
@@ -309,7 +331,10 @@ impl<'l> GroupLower<'l, '_, '_> {
         let varying_guard = i.guard.is_some_and(|guard| !self.shape(guard.reg).is_uniform());
         match i.op.facts().next {
             Next::Branches if self.skips_at(index) => self.begin_skip(index, i),
-            Next::Branches if varying_guard => self.group_branches(index, i),
+            Next::Branches if varying_guard => match self.each_at(index) {
+                Some(each) => self.branch_round(each, i),
+                None => self.group_branches(index, i),
+            },
             Next::Returns | Next::Exits | Next::Traps if varying_guard => {
                 self.group_parts(index, i)
             }

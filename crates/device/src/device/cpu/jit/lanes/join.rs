@@ -304,7 +304,6 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
             self.lower.enter_thread();
             self.reload_joined(&join.spills);
-            self.forget_leaving();
             let entry = match &self.lower.body().statements[join.start] {
                 Statement::Label(label) => self.plan.targets.label(*label),
                 Statement::Instruction(_) | Statement::Pragma(_) => join.block,

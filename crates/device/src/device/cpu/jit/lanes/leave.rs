@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, join::Joins, skip::Skip};
+use super::{GroupLower, join::Joins};
 use crate::{
     device::cpu::{
         abi::{BlockContext, LANES},
@@ -80,13 +80,13 @@ impl Leaves {
     }
 }
 
-/// The statements before which single threads may be entered.
+/// The statements before which single threads may be entered; groups stay together at the branches in `stays`.
 pub(super) fn points(
     body: &Body,
     cfg: &Cfg,
     shapes: &Shapes,
     run: &[bool],
-    skips: &[Skip],
+    stays: &[usize],
 ) -> Option<Vec<usize>> {
     let mut points = Vec::new();
     // Blocks that groups do not run, but come to.
@@ -100,7 +100,7 @@ pub(super) fn points(
         let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
         match i.op.facts().next {
             Next::Branches => {
-                if parts && skips.iter().all(|skip| skip.at != index) {
+                if parts && !stays.contains(&index) {
                     points.extend([target(cfg, i)?, index + 1]);
                     if index + 1 >= body.statements.len() {
                         return None;
@@ -315,7 +315,7 @@ impl GroupLower<'_, '_, '_> {
             self.lower.b.def_var(variable, value);
         }
         self.aim_for_join(at);
-        self.leave_singly();
+        self.turns_of_singles();
     }
 
     /// All four are at the beginning of a block that groups do not run.
@@ -363,13 +363,19 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// A bit for each thread in which the guard holds.
-    fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
+    pub(super) fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
         let mask = self.vectors(reg)[0];
         let bits = self.lower.b.ins().vhigh_bits(types::I32, mask);
         if negated { self.lower.b.ins().bxor_imm_u(bits, (1 << LANES) - 1) } else { bits }
     }
 
-    fn all_or_none(&mut self, bits: Value, all: Block, none: Block, some: impl FnOnce(&mut Self)) {
+    pub(super) fn all_or_none(
+        &mut self,
+        bits: Value,
+        all: Block,
+        none: Block,
+        some: impl FnOnce(&mut Self),
+    ) {
         let [not_all, mixed] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.set_cold_block(mixed);
         let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, (1 << LANES) - 1);

@@ -12,7 +12,8 @@
 //! - else one vector (32 bits), two (64 bits), or four scalars (anything else).
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
-//! ([`value`]). A group goes one way: where its threads part, each is left to the code for single threads, which
+//! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together ([`skip`],
+//! [`each`]); where else its threads part, each is left to the code for single threads, which
 //! runs it until it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at
 //! the same place.
 //!
@@ -50,19 +51,42 @@
 //! in one turn is not put together any more: its threads go on singly to their end. So do those of a group that parts
 //! at `@%p bra END`, since nothing lies behind `END`.
 //!
+//! # Where threads wait
+//!
+//! A kernel with barriers, shuffles or votes runs as loops over groups, one loop for each piece of the code between two
+//! places where threads wait. With `v += __shfl_xor_sync(~0u, v, 1); __syncwarp();` in the body:
+//!
+//! | a turn | what each of the eight groups of the warp does in it |
+//! |---|---|
+//! | 1 | from the kernel's start to the shuffle: what lives behind it is stored ([`wait`]), `v` besides into the warp's buffer ([`shuffle`]) |
+//! | 2 | what lives is loaded, the four neighbours' `v` from the buffer; one addition; what lives behind `__syncwarp()` is stored |
+//! | 3 | it is loaded, and the kernel goes on to its end |
+//!
+//! What lives lies in structures of arrays: of what varies, vectors are loaded; of what differs by a constant, the first
+//! thread's value is stored and loaded, and constants are made again. A group that waits so is *packed*. Behind the
+//! last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
+//! nothing but the loads and stores has been spent on the waiting. Where some have ended, parted, or wait elsewhere, or
+//! where the operation needs more than its own warp (a barrier in a kernel that has warp operations, too) or work of
+//! the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group what
+//! is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
+//!
 //! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
 //! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
 
 mod arithmetic;
 mod convert;
+mod directed;
+mod each;
 mod estimate;
 mod fault;
 mod flow;
 mod join;
 mod leave;
+mod meet;
 mod memory;
 mod precheck;
 mod row;
+mod shuffle;
 mod skip;
 mod value;
 mod wait;
@@ -109,9 +133,11 @@ pub(super) struct Plan {
     leaves: leave::Leaves,
     joins: join::Joins,
     skips: Vec<skip::Skip>,
+    eaches: Vec<each::Each>,
     /// What is checked for several groups at once.
     row: Option<row::Row>,
     loop_: flow::Loop,
+    meeting: meet::Meeting,
 }
 
 /// So many regions, each of which makes another one differ, are looked for one after the other: each time the whole
@@ -183,10 +209,14 @@ impl Plan {
             return None;
         }
         let skips = skip::skips(body, cfg, &shapes, &run, liveness);
-        let parts = |region: &join::Region| skips.iter().all(|skip| skip.at != region.at);
+        let mut eaches = each::eaches(body, cfg, &shapes, &run, (liveness, sync));
+        eaches.retain(|each| skips.iter().all(|skip| skip.at != each.at));
+        let stays: Vec<usize> =
+            skips.iter().map(|skip| skip.at).chain(eaches.iter().map(|each| each.at)).collect();
+        let parts = |region: &join::Region| !stays.contains(&region.at);
         let regions: Vec<join::Region> = regions.into_iter().filter(parts).collect();
         let joins = join::Joins::new(b, body, cfg, liveness, &regions);
-        let points = leave::points(body, cfg, &shapes, &run, &skips)?;
+        let points = leave::points(body, cfg, &shapes, &run, &stays)?;
         let spills = leave::live_before(body, cfg, liveness, &points);
         let leaves = leave::Leaves::new(b, body, points, spills, &joins, sync.spill_bytes())?;
         let row = row::is_straight(cfg, &run, sync)
@@ -202,14 +232,27 @@ impl Plan {
         };
         let registers = body.registers.types().iter().enumerate().map(declare).collect();
         let labels = Targets::labels(b, body);
-        let loop_ = flow::Loop::new(b);
+        let (loop_, meeting) = (flow::Loop::new(b), meet::Meeting::new(b));
         let targets = Targets::new(labels, loop_.next());
         let label_ids = (0..body.labels.len() as u32).map(Label);
         let starts = label_ids
             .filter_map(|label| Some((label, cfg.block(cfg.target(label)?).statements.start)))
             .collect();
         let ways = flow::ways(body, cfg, &run);
-        Some(Self { shapes, registers, ways, targets, starts, leaves, joins, skips, row, loop_ })
+        Some(Self {
+            shapes,
+            registers,
+            ways,
+            targets,
+            starts,
+            leaves,
+            joins,
+            skips,
+            eaches,
+            row,
+            loop_,
+            meeting,
+        })
     }
 
     /// Bytes behind the spilled registers of waiting threads that leaving groups use.
@@ -227,11 +270,13 @@ pub(super) struct GroupLower<'l, 'a, 'f> {
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,
+    /// Values that were loaded from the spilled registers, with their places there.
+    reloaded: HashMap<Value, usize>,
 }
 
 impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
     pub(super) fn new(lower: &'l mut Lower<'a, 'f>, plan: &'l Plan) -> Self {
-        Self { lower, plan, within: None, prechecked: None }
+        Self { lower, plan, within: None, prechecked: None, reloaded: HashMap::new() }
     }
 }
 
@@ -262,6 +307,10 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
 
     fn beside(&mut self, done: Block, end: Value) -> Result<()> {
         self.groups(done, end)
+    }
+
+    fn behind_all(&mut self, end: Value) {
+        self.meet(end);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Lanes;
 use crate::device::{
     Arguments, Error, Fill, LaunchConfig,
-    cpu::{Device, Module},
+    cpu::{Device, LaunchOptions, Module},
 };
 
 /// Words that kernels read and write.
@@ -40,7 +40,8 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     stream.fill(&slice(&b).into(), Fill::U32(0)).unwrap();
     let mut arguments = Arguments::new();
     arguments.push(&a.address()).push(&b.address()).push(&n);
-    stream.launch(&function, config, &arguments).unwrap();
+    let options = LaunchOptions { lanes, ..LaunchOptions::default() };
+    stream.launch_with(&function, config, &arguments, &options).unwrap();
     let fault = match stream.synchronize() {
         Ok(()) => None,
         Err(Error::Fault(fault)) => {
@@ -255,4 +256,64 @@ fn the_thread_of_a_row_that_is_at_fault_is_named() {
     check(&before, &LaunchConfig::new(1, 64), 0);
     let trap = "setp.gt.s32 %p1, %r5, 40; @%p1 trap; st.global.u32 [%rd5], %r5;";
     check(trap, &LaunchConfig::new(1, 64), 0);
+}
+
+#[test]
+fn sums_rounded_down_have_the_same_bits() {
+    // Any bits; zeros of both signs; what cancels, exactly or nearly; what is subnormal, or too large.
+    let any = "ld.global.u32 %r6, [%rd4]; ld.global.u32 %r7, [%rd4+4]; ld.global.u32 %r8, [%rd4+8]; shl.b32 %r6, %r6, 3; shl.b32 %r7, %r7, 3;
+        mov.b32 %f1, %r6; mov.b32 %f2, %r7; mov.b32 %f3, %r8; fma.rm.f32 %f4, %f1, %f2, %f3; st.global.f32 [%rd5], %f4;";
+    let zeros = "and.b32 %r6, %r5, 1; shl.b32 %r6, %r6, 31; and.b32 %r7, %r5, 2; shl.b32 %r7, %r7, 30; mov.b32 %f1, %r6; mov.b32 %f2, %r7;
+        fma.rm.f32 %f3, %f1, 0f3F800000, %f2; mov.b32 %r8, %f3; add.u32 %r8, %r8, 1; st.global.u32 [%rd5], %r8;";
+    let cancels = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 0x807fffff; or.b32 %r6, %r6, 0x3f800000; mov.b32 %f1, %r6; and.b32 %r7, %r5, 3;
+        cvt.rn.f32.u32 %f2, %r7; neg.f32 %f3, %f1; mul.rn.f32 %f4, %f3, %f1; fma.rn.f32 %f4, %f2, 0f33800000, %f4;
+        fma.rm.f32 %f5, %f1, %f1, %f4; mov.b32 %r8, %f5; add.u32 %r8, %r8, 1; st.global.u32 [%rd5], %r8;";
+    let tiny = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 0x80ffffff; mov.b32 %f1, %r6; fma.rm.f32 %f2, %f1, 0f3E99999A, 0f80000000;
+        fma.rm.f32 %f3, %f1, 0f7F7FFFFF, %f1; fma.rm.sat.f32 %f4, %f1, %f1, 0f3F7FFFFF; mov.b32 %r7, %f2; mov.b32 %r8, %f3; mov.b32 %r9, %f4;
+        xor.b32 %r7, %r7, %r8; add.u32 %r7, %r7, %r9; st.global.u32 [%rd5], %r7;";
+    let huge = "ld.global.u32 %r6, [%rd4]; or.b32 %r6, %r6, 0x7e000000; and.b32 %r7, %r5, 1; shl.b32 %r7, %r7, 31; xor.b32 %r6, %r6, %r7;
+        mov.b32 %f1, %r6; fma.rm.f32 %f2, %f1, 0f41200000, %f1; st.global.f32 [%rd5], %f2;";
+    // The sum needs more than 53 bits: what is lost decides.
+    let lost = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 0x807fffff; or.b32 %r6, %r6, 0x3f800000; mov.b32 %f1, %r6; and.b32 %r7, %r5, 1;
+        shl.b32 %r7, %r7, 31; or.b32 %r7, %r7, 0x0d800000; mov.b32 %f2, %r7; fma.rm.f32 %f3, %f1, 0f3F800000, %f2; st.global.f32 [%rd5], %f3;";
+    for body in [any, zeros, cancels, tiny, huge, lost] {
+        check_all(body, 0);
+    }
+}
+
+#[test]
+fn a_few_instructions_round_which_some_go() {
+    // An access, an atomic operation, what is written there and read behind it; all of a group, none, or some.
+    let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 7; mov.u32 %r8, 5; setp.gt.u32 %p1, %r7, 2; @%p1 bra A; ld.global.u32 %r8, [%rd4+4];
+        add.u32 %r8, %r8, %r7; A: setp.eq.u32 %p2, %r4, 32; @!%p2 bra B; atom.global.add.u32 %r9, [%rd2+60000], 7; add.u32 %r8, %r8, %r4;
+        B: mov.u32 %r11, sh; mad.lo.u32 %r12, %r4, 4, %r11; st.shared.u32 [%r12], %r8; bar.sync 0; setp.lt.u32 %p3, %r4, 3; mov.u32 %r13, 0;
+        @%p3 bra C; ld.shared.u32 %r13, [%r12+-12]; C: add.u32 %r8, %r8, %r13; st.global.u32 [%rd5], %r8;";
+    check_all(body, 0);
+    // The thread at fault, and that no later one did anything.
+    for bad in [21, 22, 24] {
+        let stray = format!(
+            "setp.ne.u32 %p1, %r5, {bad}; mov.u64 %rd6, %rd5; @%p1 bra A; add.s64 %rd6, %rd5, 70000; st.global.u32 [%rd6], %r5;
+             A: st.global.u32 [%rd5], 9;"
+        );
+        check(&stray, &LaunchConfig::new(1, 64), 0);
+        let few = format!(
+            "and.b32 %r6, %r5, 1; setp.eq.u32 %p1, %r6, 0; mad.lo.u32 %r7, %r5, 4096, 0; mul.wide.u32 %rd6, %r7, 1; add.s64 %rd7, %rd2, %rd6;
+             @%p1 bra A; st.global.u32 [%rd7+{bad}0000], %r5; A: st.global.u32 [%rd5], 9;"
+        );
+        check(&few, &LaunchConfig::new(1, 64), 0);
+    }
+}
+
+#[test]
+fn what_lives_across_a_meeting_is_each_threads_own_where_ways_part() {
+    // Addresses, counters and constants live across shuffles of a whole warp, of parts, and barriers; some have ended.
+    let body = "mov.u32 %r20, 77; mov.u32 %r21, -1; setp.ge.u32 %p1, %r4, %r1; @%p1 exit; ld.global.u32 %r6, [%rd4]; mov.u32 %r7, 0;
+        L: shfl.sync.down.b32 %r8|%p2, %r6, 3, 31, %r21; add.u32 %r6, %r6, %r8; @%p2 add.u32 %r6, %r6, %r20; add.u32 %r7, %r7, 1;
+        shfl.sync.up.b32 %r9, %r6, %r7, 0, %r21; xor.b32 %r6, %r6, %r9; setp.lt.u32 %p3, %r7, 4; @%p3 bra L; bar.sync 0;
+        and.b32 %r10, %r4, 31; setp.lt.u32 %p4, %r10, 6; @!%p4 bra M; shfl.sync.idx.b32 %r11, %r6, 2, 31, 0x3f; add.u32 %r6, %r6, %r11;
+        M: bar.warp.sync %r21; shfl.sync.bfly.b32 %r12, %r6, 6, 0x101f, %r21; add.u32 %r6, %r6, %r12; shfl.sync.idx.b32 %r13, %r6, 9, 0x181f, %r21;
+        add.u32 %r6, %r6, %r13; add.u32 %r6, %r6, %r20; add.u32 %r6, %r6, %r5; st.global.u32 [%rd5], %r6;";
+    for n in [1000, 50, 32, 7] {
+        check_all(body, n);
+    }
 }

@@ -1,68 +1,178 @@
 //! Places where a group waits: as for single threads, four at a time.
 
-use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
+use std::mem::offset_of;
 
-use super::GroupLower;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
+use cranelift_frontend::FunctionBuilder;
+
+use super::{GroupLower, meet::packed};
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, LANES},
+        abi::{BLOCKED, Exchange, LANES, OPENS},
         jit::{
-            Schedule,
+            Packed, Reduce, Resume, Schedule,
+            kernel::PackedRegister,
             lower::{Step, Unsupported, clif_type},
             sync::{Point, resume_kind},
         },
     },
-    ptx::{inst::Instruction, operand::Reg, types::Type},
+    ptx::{
+        inst::Instruction,
+        op::{Waits, WarpOp},
+        operand::Reg,
+        types::Type,
+    },
 };
 
+/// Where a group goes on that waited.
+#[derive(Clone, Copy)]
+pub(super) struct Resumes {
+    /// One that came there as a group.
+    pub(super) packed: Block,
+    /// One whose threads are at the same place, however they came there.
+    pub(super) alike: Block,
+}
+
+impl Resumes {
+    pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
+        let [packed, alike] = [(); 2].map(|()| b.create_block());
+        Self { packed, alike }
+    }
+}
+
 impl GroupLower<'_, '_, '_> {
-    /// As `wait`, and with the same state and the same places for registers.
-    pub(super) fn group_waits(&mut self, at: usize, i: &Instruction, resume: Block) -> Step {
-        let Point { state, spills } = self.lower.plan().point(at)?;
-        let (mut uses, mut defs) = (Vec::new(), Vec::new());
-        i.for_each_use(|reg| uses.push(reg));
-        i.for_each_def(|reg| defs.push(reg));
-        if self.lower.plan().schedule == Schedule::Warp {
-            let kind = resume_kind(i).ok_or(Unsupported::Part("not a place to wait"))?;
-            self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind))?;
+    /// As `wait`, and with the same places for registers; but of those that differ by a constant from thread to thread,
+    /// the first one's alone is stored.
+    pub(super) fn group_waits(&mut self, at: usize, i: &Instruction, resumes: Resumes) -> Step {
+        let point = self.lower.plan().point(at)?;
+        let shuffle = self.warp_shuffle(i);
+        match shuffle {
+            Some(shuffle) => self.give_shuffle(i, shuffle)?,
+            None if self.lower.plan().schedule == Schedule::Warp => self.group_hands_over(i)?,
+            None => {}
         }
-        self.spill_vectors(&spills);
+        self.pack(&point, shuffle.is_some());
+        let opens = if shuffle.is_some() || self.opens_itself(i) { OPENS } else { 0 };
+        let state = packed(point.state) | BLOCKED | opens;
         let states = self.lower.state_memory(LANES);
-        let blocked = self.all_lanes(types::I32X4, u64::from(state | BLOCKED));
-        self.lower.store_unaligned(blocked, states, 0);
-        self.lower.count_waiting(LANES as i64);
+        let state = self.all_lanes(types::I32X4, u64::from(state));
+        self.lower.store_unaligned(state, states, 0);
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
 
-        self.lower.b.switch_to_block(resume);
-        self.part_unless_alike(&spills);
-        self.reload_vectors(&spills);
+        let reload = self.lower.b.create_block();
+        let is_packed = self.lower.b.append_block_param(reload, types::I8);
+        for (block, by) in [(resumes.packed, 1), (resumes.alike, 0)] {
+            self.lower.begin_block(block);
+            if by == 0 {
+                self.part_unless_alike(&point.spills);
+            }
+            let by = self.lower.b.ins().iconst(types::I8, by);
+            self.lower.b.ins().jump(reload, &[by.into()]);
+        }
+        self.lower.begin_block(reload);
+        self.reload_vectors(&point)?;
+        let Some(shuffle) = shuffle else { return self.group_receives(i) };
+        let [warp, host, on] = [(); 3].map(|()| self.lower.b.create_block());
+        self.lower.b.ins().brif(is_packed, warp, &[], host, &[]);
+        self.lower.begin_block(warp);
+        self.take_shuffle(i, shuffle);
+        self.lower.b.ins().jump(on, &[]);
+        self.lower.begin_block(host);
+        self.group_receives(i)?;
+        self.lower.b.ins().jump(on, &[]);
+        self.lower.begin_block(on);
+        Ok(())
+    }
+
+    /// Whether threads go on as soon as all have come that run together.
+    fn opens_itself(&self, i: &Instruction) -> bool {
+        let all = || {
+            let constants = self.lower.plan().constants();
+            i.src.first().and_then(|mask| constants.word(mask)) == Some(u32::MAX)
+        };
+        match self.lower.plan().schedule {
+            // It has no barrier but the one of all threads.
+            Schedule::Block => true,
+            Schedule::Warp => i.op.facts().waits == Waits::Warp(WarpOp::Sync) && all(),
+            Schedule::Free => false,
+        }
+    }
+
+    /// What others need to know of the group's threads.
+    fn group_hands_over(&mut self, i: &Instruction) -> Step {
+        let kind = resume_kind(i).ok_or(Unsupported::Part("not a place to wait"))?;
+        let mut uses = Vec::new();
+        i.for_each_use(|reg| uses.push(reg));
+        let uniform = uses.iter().all(|reg| self.shape(*reg).is_uniform());
+        let [mask, count] = [offset_of!(Exchange, mask), offset_of!(Exchange, b)];
+        let barrier = kind == Resume::Barrier { reduce: Reduce::Nothing };
+        let sync = kind == Resume::Warp(WarpOp::Sync);
+        if !uniform || !barrier && !sync {
+            return self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind));
+        }
+        for (operand, field) in [(0, mask), (1, count)] {
+            let value = match i.src.get(operand) {
+                Some(operand) => self.lower.value(operand, Type::U32)?,
+                None => self.lower.b.ins().iconst(types::I32, 0),
+            };
+            let all = self.lower.b.ins().splat(types::I32X4, value);
+            let memory = self.lower.exchange_memory(field, 4, LANES);
+            self.lower.store_unaligned(all, memory, 0);
+        }
+        Ok(())
+    }
+
+    /// Writes what the group's threads get for their waiting.
+    fn group_receives(&mut self, i: &Instruction) -> Step {
+        let mut defs = Vec::new();
+        i.for_each_def(|reg| defs.push(reg));
         if defs.is_empty() {
             return Ok(());
         }
         self.per_lane(&[], &defs, |lower| lower.receive(i))
     }
 
-    fn spill_vectors(&mut self, spills: &[(Reg, usize)]) {
-        for &(reg, offset) in spills {
+    fn pack(&mut self, point: &Point, shuffles: bool) {
+        let mut registers = Vec::new();
+        for &(reg, offset) in &point.spills {
             let ty = self.lower.body().registers.ty(reg);
-            let memory = self.lower.spill_memory(offset, clif_type(ty).bytes().max(4), LANES);
-            for (index, part) in self.spill_parts(reg, ty).into_iter().enumerate() {
-                let width = self.lower.b.func.dfg.value_type(part).bytes();
-                self.lower.store_unaligned(part, memory, index as i64 * i64::from(width));
+            let bytes = clif_type(ty).bytes().max(4);
+            let memory = self.lower.spill_memory(offset, bytes, LANES);
+            if let Some(stride) = self.shape(reg).stride() {
+                let first = self.lower.b.use_var(self.lower.variable(reg));
+                if !self.is_stored(first, offset) {
+                    let first = if clif_type(ty).bytes() < 4 {
+                        self.lower.b.ins().uextend(types::I32, first)
+                    } else {
+                        first
+                    };
+                    self.lower.store(first, memory, 0);
+                }
+                registers.push(PackedRegister { offset, bytes: bytes as usize, stride });
+                continue;
+            }
+            let mut at = 0;
+            for part in self.spill_parts(reg, ty) {
+                if !self.is_stored(part, offset + at as usize) {
+                    self.lower.store_unaligned(part, memory, at);
+                }
+                at += i64::from(self.lower.b.func.dfg.value_type(part).bytes());
             }
         }
+        self.lower.plan_mut().packed[point.state as usize] = Packed { registers, shuffles };
     }
 
-    /// All four values, as they lie one behind the other.
+    /// Whether a value is what was loaded from a place among the spilled registers since the group's turn began, and so
+    /// lies there already.
+    fn is_stored(&self, value: Value, place: usize) -> bool {
+        let value = self.lower.b.func.dfg.resolve_aliases(value);
+        self.reloaded.get(&value) == Some(&place)
+    }
+
+    /// All four values of a register that varies, as they lie one behind the other.
     fn spill_parts(&mut self, reg: Reg, ty: Type) -> Vec<Value> {
-        let parts = match self.shape(reg).stride() {
-            Some(stride) => {
-                let first = self.lower.b.use_var(self.lower.variable(reg));
-                self.spread(first, stride, ty)
-            }
-            None => self.vectors(reg),
-        };
+        let parts = self.vectors(reg);
         if ty == Type::Pred {
             let one = self.all_lanes(types::I32X4, 1);
             return vec![self.lower.b.ins().band(parts[0], one)];
@@ -132,14 +242,24 @@ impl GroupLower<'_, '_, '_> {
         equal.collect()
     }
 
-    fn reload_vectors(&mut self, spills: &[(Reg, usize)]) {
-        for &(reg, offset) in spills {
+    fn reload_vectors(&mut self, point: &Point) -> Step {
+        for &reg in &point.made_again {
+            let value = self.lower.constant(reg)?;
+            if self.shape(reg).stride().is_some() {
+                self.lower.b.def_var(self.lower.variable(reg), value);
+            } else {
+                let parts = self.spread(value, 0, self.lower.body().registers.ty(reg));
+                self.set_vectors(reg, &parts);
+            }
+        }
+        for &(reg, offset) in &point.spills {
             let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let stored = if clif.bytes() < 4 { types::I32 } else { clif };
             let memory = self.lower.spill_memory(offset, stored.bytes(), LANES);
             if self.shape(reg).stride().is_some() {
                 let first = self.lower.load_unaligned(stored, memory, 0);
+                self.reloaded.insert(first, offset);
                 let first = self.lower.fit(first, clif);
                 self.lower.b.def_var(self.lower.variable(reg), first);
                 continue;
@@ -150,6 +270,7 @@ impl GroupLower<'_, '_, '_> {
             for index in 0..count {
                 let at = index as i64 * i64::from(form.bytes());
                 let part = self.lower.load_unaligned(form, memory, at);
+                self.reloaded.insert(part, offset + at as usize);
                 parts.push(if ty == Type::Pred {
                     let zero = self.all_lanes(types::I32X4, 0);
                     self.lower.b.ins().icmp(IntCC::NotEqual, part, zero)
@@ -161,5 +282,6 @@ impl GroupLower<'_, '_, '_> {
             }
             self.set_vectors(reg, &parts);
         }
+        Ok(())
     }
 }

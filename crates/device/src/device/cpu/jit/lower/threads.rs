@@ -21,8 +21,6 @@ pub(super) struct Thread {
     pub(super) x: Variable,
     pub(super) y: Variable,
     pub(super) z: Variable,
-    /// How many threads wait, in a kernel.
-    pub(super) waiting: Variable,
     /// Iterations of loops in which it may wait for others, since its turn began.
     iterations: Variable,
     /// First byte of its frame in local memory.
@@ -31,6 +29,8 @@ pub(super) struct Thread {
     pub(super) start: Variable,
     /// The carry flag.
     pub(super) carry: Variable,
+    /// Coordinates of the first thread, as far as the kernel asks for them.
+    first: Vec<Value>,
     registers: Vec<Variable>,
 }
 
@@ -38,10 +38,11 @@ impl Thread {
     pub(super) fn new(b: &mut FunctionBuilder<'_>, body: &Body) -> Self {
         let registers = body.registers.types().iter();
         let registers = registers.map(|ty| b.declare_var(clif_type(*ty))).collect();
-        let [index, x, y, z, waiting, iterations] = [(); 6].map(|()| b.declare_var(types::I32));
+        let [index, x, y, z, iterations] = [(); 5].map(|()| b.declare_var(types::I32));
         let carry = b.declare_var(types::I8);
         let [local, start] = [(); 2].map(|()| b.declare_var(types::I64));
-        Self { index, x, y, z, waiting, iterations, local, start, carry, registers }
+        let first = Vec::new();
+        Self { index, x, y, z, iterations, local, start, carry, first, registers }
     }
 
     pub(super) fn register(&self, reg: Reg) -> Variable {
@@ -71,7 +72,23 @@ impl Lower<'_, '_> {
                 beyond = self.b.ins().udiv(rest, size);
             }
             self.b.def_var(variable, here);
+            self.thread.first.push(here);
             rest = beyond;
+        }
+    }
+
+    /// The first of the threads that run together.
+    pub(in crate::device::cpu::jit) fn begin(&self) -> Value {
+        self.arguments[0]
+    }
+
+    /// Back to the first of the threads that run together.
+    pub(in crate::device::cpu::jit) fn begin_again(&mut self) {
+        let begin = self.begin();
+        self.b.def_var(self.thread.index, begin);
+        let variables = [self.thread.x, self.thread.y, self.thread.z];
+        for (variable, first) in variables.into_iter().zip(&self.thread.first) {
+            self.b.def_var(variable, *first);
         }
     }
 
@@ -222,13 +239,6 @@ impl Lower<'_, '_> {
             let x = self.b.ins().iadd_imm_u(x, by);
             self.b.def_var(self.thread.x, x);
         }
-    }
-
-    /// Counts so many more threads that wait.
-    pub(in crate::device::cpu::jit) fn count_waiting(&mut self, threads: i64) {
-        let waiting = self.b.use_var(self.thread.waiting);
-        let waiting = self.b.ins().iadd_imm_u(waiting, threads);
-        self.b.def_var(self.thread.waiting, waiting);
     }
 
     /// Counts an iteration of a loop, of this weight; what the thread has counted since its turn began.
