@@ -1,4 +1,4 @@
-//! The studio's colours: dark, light, and with much contrast. Text has at least 4.5 : 1 on every ground that it stands on.
+//! The studio's colours: dark, light, and with much contrast. Text has at least 4.5 : 1 on every ground that it has.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -140,7 +140,7 @@ const DARK: Palette = Palette {
     faint: rgb(0x8b_93a4),
     strong: rgb(0xf1_f3f7),
     accent: rgb(0xf2_a541),
-    error: rgb(0xf2_7676),
+    error: rgb(0xf2_6d6d),
     warning: rgb(0xe7_c65a),
     note: rgb(0x7f_b2e5),
     good: rgb(0x86_c48e),

@@ -1,7 +1,7 @@
 //! How the studio looks: spacing, text sizes, and what its colours are for.
 //!
-//! A calm ground so that the view is the brightest thing on the screen; one accent (ochre) for what can be grabbed or is
-//! switched on; red, amber and green only for errors, warnings and success.
+//! A calm ground so that the view is the brightest thing on the screen; one accent (ochre) for what can be grabbed or
+//! is switched on; red, amber and green only for errors, warnings and success.
 
 use egui::{
     Color32, Context, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, Theme, Visuals,
