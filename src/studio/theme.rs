@@ -9,13 +9,13 @@ use egui::{
 };
 
 pub use super::colors::{
-    a, accent, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note, panel,
-    raised, series, strong, text, warning, weak,
+    a, accent, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note,
+    on_picture, panel, raised, series, strong, text, warning, weak,
 };
 use super::{colors, highlight::Syntax};
 
 /// How much of the view a ground behind text over it hides.
-pub const VEIL: f32 = 0.84;
+pub const VEIL: f32 = 0.94;
 
 /// Space between the edge of a panel and what is in it.
 pub const PADDING: i8 = 10;
