@@ -1,4 +1,4 @@
-//! The studio's colours: dark, light, and with much contrast. Text has at least 4.5 : 1 on every ground that it stands on.
+//! The studio's colours: dark, light, and with much contrast. Text has at least 4.5 : 1 on every ground that it has.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -140,7 +140,7 @@ const DARK: Palette = Palette {
     faint: rgb(0x8b_93a4),
     strong: rgb(0xf1_f3f7),
     accent: rgb(0xf2_a541),
-    error: rgb(0xf2_7676),
+    error: rgb(0xf2_6d6d),
     warning: rgb(0xe7_c65a),
     note: rgb(0x7f_b2e5),
     good: rgb(0x86_c48e),
@@ -306,6 +306,11 @@ pub fn mark() -> [Color32; 3] {
     present().mark
 }
 
+/// Text on a picture, which is dark in all of them.
+pub fn on_picture() -> Color32 {
+    DARK.weak
+}
+
 impl Palette {
     /// The colour of a piece of text in the editor.
     pub fn of_syntax(&self, syntax: Syntax) -> Color32 {
@@ -332,6 +337,7 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::theme;
 
     /// Relative luminance, as the Web Content Accessibility Guidelines (2.2) define it.
     fn luminance(color: Color32) -> f64 {
@@ -353,6 +359,8 @@ mod tests {
         // Their own examples: black on white, and #777777 on white, which just fails.
         assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-9);
         assert!((contrast(rgb(0x77_7777), Color32::WHITE) - 4.48).abs() < 0.005);
+        // The picture's own ground.
+        assert!(contrast(on_picture(), rgb(0x0f_1116)) >= 4.5);
     }
 
     #[test]
@@ -382,6 +390,14 @@ mod tests {
                 ("b", of.b),
             ];
             let pairs = texts.iter().flat_map(|text| grounds.map(|ground| (*text, ground)));
+            // Over a picture grounds are veils.
+            let [red, green, blue, _] = of.bar.to_array();
+            let veiled = |part: u8| (f32::from(part) * theme::VEIL) as u8;
+            let veil = Color32::from_rgb(veiled(red), veiled(green), veiled(blue));
+            for (text, color) in [("weak", of.weak), ("strong", of.strong)] {
+                let found = contrast(color, veil);
+                assert!(found >= 4.5, "{name}: {text} on a veil: {found:.2}");
+            }
             let buttons =
                 [("hovered", of.hovered), ("pressed", of.pressed), ("selection", of.selection)];
             let on_buttons = buttons.map(|ground| (("strong", of.strong), ground));

@@ -1,7 +1,7 @@
 //! Expressions that choose elements of a table: `x > 1 || isnan(y)`.
 //!
-//! Numbers, the names of columns and `i`, the element's index; the operators of C with their precedence; a few functions.
-//! Truth is any number but 0 and NaN.
+//! Numbers, the names of columns and `i`, the element's index; the operators of C with their precedence; a few
+//! functions. Truth is any number but 0 and NaN.
 
 /// An expression that has been read.
 #[derive(Clone, Debug)]

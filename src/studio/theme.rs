@@ -1,7 +1,7 @@
 //! How the studio looks: spacing, text sizes, and what its colours are for.
 //!
-//! A calm ground so that the view is the brightest thing on the screen; one accent (ochre) for what can be grabbed or is
-//! switched on; red, amber and green only for errors, warnings and success.
+//! A calm ground so that the view is the brightest thing on the screen; one accent (ochre) for what can be grabbed or
+//! is switched on; red, amber and green only for errors, warnings and success.
 
 use egui::{
     Color32, Context, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, Theme, Visuals,
@@ -9,13 +9,13 @@ use egui::{
 };
 
 pub use super::colors::{
-    a, accent, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note, panel,
-    raised, series, strong, text, warning, weak,
+    a, accent, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note,
+    on_picture, panel, raised, series, strong, text, warning, weak,
 };
 use super::{colors, highlight::Syntax};
 
 /// How much of the view a ground behind text over it hides.
-pub const VEIL: f32 = 0.84;
+pub const VEIL: f32 = 0.94;
 
 /// Space between the edge of a panel and what is in it.
 pub const PADDING: i8 = 10;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, Sender},
     },
@@ -31,6 +31,8 @@ pub type Sitter = (String, &'static str, u32);
 pub struct Thumbnails {
     made: Receiver<(String, ColorImage)>,
     ends: Arc<AtomicBool>,
+    /// The process that draws.
+    process: Arc<Mutex<Option<Child>>>,
 }
 
 impl Thumbnails {
@@ -38,7 +40,9 @@ impl Thumbnails {
     pub fn make(folder: PathBuf, sitters: Vec<Sitter>, wake: Wake) -> Self {
         let (sender, made) = mpsc::channel();
         let ends = Arc::new(AtomicBool::new(false));
-        let studio = Studio { folder, sender, wake, ends: ends.clone() };
+        let process = Arc::default();
+        let studio =
+            Studio { folder, sender, wake, ends: ends.clone(), process: Arc::clone(&process) };
         let begun = thread::Builder::new().name("thumbnails".into()).spawn(move || {
             // First those that are there.
             let (ready, missing): (Vec<_>, _) =
@@ -55,7 +59,7 @@ impl Thumbnails {
         if let Err(error) = begun {
             tracing::warn!("the gallery has no pictures: {error}");
         }
-        Self { made, ends }
+        Self { made, ends, process }
     }
 
     /// Those that have been made since.
@@ -67,6 +71,10 @@ impl Thumbnails {
 impl Drop for Thumbnails {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
+        // The thread has no time to do it where the window is closed.
+        if let Some(child) = &mut *locked(&self.process) {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
     }
 }
 
@@ -76,6 +84,11 @@ struct Studio {
     sender: Sender<(String, ColorImage)>,
     wake: Wake,
     ends: Arc<AtomicBool>,
+    process: Arc<Mutex<Option<Child>>>,
+}
+
+fn locked(process: &Mutex<Option<Child>>) -> MutexGuard<'_, Option<Child>> {
+    process.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Studio {
@@ -113,22 +126,28 @@ impl Studio {
         process.args(["--steps", &steps.to_string(), "--step-timeout", "20"]);
         process.args(["--size", &format!("{}x{}", SIZE[0], SIZE[1])]);
         process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.wait(process.spawn()?)?;
+        {
+            let mut place = locked(&self.process);
+            if self.ends.load(Ordering::Relaxed) {
+                return Err(io::Error::other("the window was closed"));
+            }
+            *place = Some(process.spawn()?);
+        }
+        self.wait()?;
         fs::rename(drawn, file)
     }
 
-    fn wait(&self, mut child: Child) -> io::Result<()> {
+    fn wait(&self) -> io::Result<()> {
         loop {
-            match child.try_wait()? {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => return Err(io::Error::other(format!("it ended with {status}"))),
-                None if self.ends.load(Ordering::Relaxed) => {
-                    child.kill()?;
-                    child.wait()?;
-                    return Err(io::Error::other("the window was closed"));
-                }
-                None => thread::sleep(PAUSE),
+            let mut place = locked(&self.process);
+            let Some(child) = &mut *place else { return Ok(()) };
+            if let Some(status) = child.try_wait()? {
+                *place = None;
+                let ended = || io::Error::other(format!("it ended with {status}"));
+                return if status.success() { Ok(()) } else { Err(ended()) };
             }
+            drop(place);
+            thread::sleep(PAUSE);
         }
     }
 }
@@ -148,6 +167,7 @@ mod tests {
             sender,
             wake: Arc::new(|| {}),
             ends: Arc::default(),
+            process: Arc::default(),
         };
         let sitter = ("a".to_owned(), "text", 3);
         let file = studio.file(&sitter);

@@ -27,8 +27,8 @@ pub struct Trends {
 }
 
 impl Trends {
-    /// Takes what a snapshot has that is new. Steps that come again, after a reset or a look at the past, take the place
-    /// of those that were there.
+    /// Takes what a snapshot has that is new. Steps that come again, after a reset or a look at the past, take the
+    /// place of those that were there.
     pub fn observe(&mut self, snapshot: &Snapshot) {
         for resource in snapshot.resources.iter().filter(|resource| !resource.components.is_empty())
         {

@@ -8,7 +8,9 @@ use std::{
 };
 
 use super::progress::Bench;
-use warpaint::device::{Arguments, Device, Error, Fault, FaultKind, Fill, LaunchConfig, Stream};
+use warpaint::device::{
+    Arguments, Device, Error, Fault, FaultKind, Fill, LaunchConfig, Stream, cpu,
+};
 
 fn fault(result: Result<(), Error>) -> Fault {
     match result {
@@ -81,6 +83,32 @@ const EACH_THREAD_PRINTS: &str =
     "__global__ void k(unsigned *x) { printf(\"%u\\n\", threadIdx.x); }";
 
 /// What a panic may carry.
+/// Whichever engine runs, and however threads run side by side: each knows where it is.
+#[test]
+fn what_takes_prints_is_told_which_thread_prints() {
+    let source = r#"
+__global__ void k(unsigned *x) {
+    if (threadIdx.x % 3 != 0) return;
+    x[0] = printf("%d %d %d %d\n", blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y);
+}"#;
+    for interpreted in [false, true] {
+        let Some((bench, printed)) = printing(source) else { return };
+        let Device::Cpu(device) = &bench.device else { panic!("the CPU device") };
+        if interpreted {
+            device.set_launch_options(cpu::LaunchOptions::interpreted());
+        }
+        let to = printed.clone();
+        device.print_with(move |printed| {
+            let cpu::PrintedAt { block, thread } = printed.at.expect("a thread prints");
+            let at = format!("{} {} {} {}\n", block[0], block[1], thread[0], thread[1]);
+            assert_eq!((at.as_str(), block[2], thread[2]), (printed.text, 0, 0));
+            to.lock().unwrap().push(at);
+        });
+        bench.run(LaunchConfig::new([3, 2, 1], [10, 4, 1]));
+        assert_eq!(printed.lock().unwrap().len(), 6 * 4 * 4, "interpreted: {interpreted}");
+    }
+}
+
 struct PanicsAgain;
 
 impl Drop for PanicsAgain {

@@ -46,7 +46,7 @@ fn after_a_crash_a_plain_start_has_scene_layout_and_text() {
     let Some((screen, studio)) = Screen::open(BLOB) else { return };
     screen.blob_where("the blob is drawn", |_| true);
     // The tab of timings.
-    screen.click([620, 656]);
+    screen.click([690, 656]);
     screen.until("the layout is kept", || screen.state().contains("\"tab\": \"timings\""));
     screen.until("the scene is kept", || screen.state().contains("scene.cu"));
     screen.click([250, 300]);

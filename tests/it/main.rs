@@ -84,6 +84,7 @@ mod session;
 mod sides;
 mod skip;
 mod stack;
+mod start;
 mod states;
 mod support;
 mod texture;

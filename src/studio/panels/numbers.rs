@@ -76,13 +76,14 @@ pub fn show(
     let space = ui.available_rect_before_wrap();
     let side = if space.width() > 2.2 * SIDE { SIDE } else { 0.0 };
     let (left, right) = space.split_left_right_at_x(space.right() - side);
-    ui.scope_builder(UiBuilder::new().max_rect(left), |ui| elements(ui, table, local));
+    // What is in them has the panel's size, and gives it none.
+    elements(&mut ui.new_child(UiBuilder::new().max_rect(left)), table, local);
     if side > 0.0 {
         let right = right.with_min_x(right.left() + 14.0);
-        ui.scope_builder(UiBuilder::new().max_rect(right), |ui| {
-            spread(ui, table, trends, local.wish.column);
-        });
+        let mut beside = ui.new_child(UiBuilder::new().max_rect(right));
+        spread(&mut beside, table, trends, local.wish.column);
     }
+    ui.allocate_rect(space, Sense::hover());
     actions
 }
 
@@ -238,7 +239,7 @@ fn head(ui: &mut Ui, name: &str, column: Option<usize>, is_chosen: bool, local: 
 fn spread(ui: &mut Ui, table: &Table, trends: &Trends, column: usize) {
     let Some(name) = table.content.names.get(column) else { return };
     ui.spacing_mut().item_spacing.y = 3.0;
-    let height = ((ui.available_height() - 74.0) / 2.0).clamp(24.0, 160.0);
+    let height = ((ui.available_height() - 96.0) / 2.0).clamp(16.0, 160.0);
     ui.label(
         RichText::new(format!("{name}: how often each value is there"))
             .small()

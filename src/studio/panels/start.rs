@@ -147,7 +147,10 @@ impl Start {
         let split = whole.left() + LEFT.min(whole.width() * 0.4);
         let left = Rect::from_min_max(whole.min, pos2(split - 18.0, whole.bottom()));
         let right = Rect::from_min_max(pos2(split, whole.top()), whole.max);
-        ui.scope_builder(UiBuilder::new().max_rect(left), |ui| self.left(ui, shown, actions));
+        ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+            let area = ScrollArea::vertical().id_salt("left").auto_shrink(false);
+            area.show(ui, |ui| self.left(ui, shown, actions));
+        });
         ui.painter().vline(split - 9.0, whole.y_range(), Stroke::new(1.0, theme::line()));
         ui.scope_builder(UiBuilder::new().max_rect(right), |ui| self.cards(ui, shown, actions));
     }
@@ -176,11 +179,9 @@ impl Start {
         ui.add_space(12.0);
         if !shown.recent.is_empty() {
             heading(ui, "Recent");
-            ScrollArea::vertical().id_salt("recent").show(ui, |ui| {
-                for path in shown.recent {
-                    recent(ui, path, actions);
-                }
-            });
+            for path in shown.recent {
+                recent(ui, path, actions);
+            }
         }
     }
 

@@ -193,11 +193,11 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
             Align2::CENTER_CENTER,
             "compiling\u{2026}",
             font,
-            theme::weak(),
+            theme::on_picture(),
         );
     }
     if let Some(hand) = hand {
-        let color = theme::faded(theme::weak(), 0.9);
+        let color = theme::weak();
         let width = (rect.width() - 2.0 * 14.0).max(1.0);
         let text = hand.hint().to_owned();
         let galley = painter.layout(text, FontId::proportional(12.0), color, width);

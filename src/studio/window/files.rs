@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Studio, opening};
 use crate::{
+    diagnostic::Severity,
     scene,
     studio::{
         dialog::{Answer, Purpose},
@@ -47,6 +48,7 @@ impl Studio {
         let proposed = self.proposed();
         let (folder, name) = (proposed.parent().unwrap_or(Path::new(".")), proposed.file_name());
         let name = name.map(|name| name.display().to_string()).unwrap_or_default();
+        self.asked_for = Some(self.workspace.document.origin().clone());
         self.dialogs.ask(purpose, folder, &name, opening::wake(&self.proxy));
     }
 
@@ -58,6 +60,12 @@ impl Studio {
             Answer::Chosen(Purpose::Open, path) => {
                 self.take_in();
                 self.open_file(&path);
+            }
+            Answer::Chosen(Purpose::SaveAs, _)
+                if self.asked_for.as_ref() != Some(self.workspace.document.origin()) =>
+            {
+                let text = "Nothing was saved: another scene was opened meanwhile.";
+                self.workspace.tell(Severity::Warning, text);
             }
             Answer::Chosen(Purpose::SaveAs, path) => self.save_to(path),
             Answer::NoDialog(Purpose::Open) => self.show_start(true),

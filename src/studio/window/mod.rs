@@ -15,7 +15,10 @@ mod replaying;
 use std::{
     collections::BTreeSet,
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, Sender},
+    },
     time::{Duration, Instant},
 };
 
@@ -92,6 +95,10 @@ struct Studio {
     /// Where the gallery's pictures are kept.
     thumbnails: Option<PathBuf>,
     dialogs: Dialogs,
+    /// The document for which a file was asked for last.
+    asked_for: Option<Origin>,
+    /// What came of files that threads write.
+    written: (Sender<Outcome>, Receiver<Outcome>),
     state: State,
     remembered: Option<Remembered>,
     detail: Detail,
@@ -112,6 +119,9 @@ struct Studio {
     /// In pixels, as the last event said: winit panics when asked for the size of a window that is gone.
     size: PhysicalSize<u32>,
 }
+
+/// What became of a file, as a sentence.
+type Outcome = (Severity, String);
 
 /// What makes a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,6 +191,8 @@ impl Studio {
             gallery: Gallery::default(),
             thumbnails: folders.map(|folders| folders.thumbnails),
             dialogs: Dialogs::default(),
+            asked_for: None,
+            written: mpsc::channel(),
             state,
             remembered,
             detail: Detail::new(Instant::now()),

@@ -1,6 +1,6 @@
 //! The table of a resource's elements: read when there is time, made on a thread, written to files.
 
-use std::{path::PathBuf, time::Instant};
+use std::{io, path::PathBuf, thread, time::Instant};
 
 use super::{READ_AGAIN, Studio, opening};
 use crate::{
@@ -8,6 +8,7 @@ use crate::{
     file,
     state::archive,
     studio::{
+        number,
         panels::numbers::Written,
         state::Tab,
         table::{Content, Rows, Table},
@@ -21,6 +22,10 @@ impl Studio {
     /// Keeps the table that is shown up to date. Nothing is waited for: while a step runs there is no new one.
     pub(super) fn follow_numbers(&mut self, now: Instant) {
         let wake = opening::wake(&self.proxy);
+        while let Ok((severity, text)) = self.written.1.try_recv() {
+            self.workspace.tell(severity, text);
+            self.redraws.want(now);
+        }
         if self.tables.take(&wake) {
             self.redraws.want(now);
         }
@@ -61,35 +66,48 @@ impl Studio {
         }
     }
 
-    /// Writes the table to a new file in the present folder.
+    /// Writes the table to a new file in the present folder, on a thread.
     pub(super) fn export_numbers(&mut self, written: Written) {
-        let Some(Table { content, rows, .. }) = &self.tables.present else { return };
-        let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let Some(table) = self.tables.present.clone() else { return };
         let document = self.workspace.document.file_name();
-        let stem = format!("{}-{}", document.trim_end_matches(".cu"), content.resource.name);
-        let (ending, outcome) = match written {
-            Written::Csv => ("csv", content.to_csv(rows).into_bytes()),
-            Written::Npy => {
-                let mut bytes = Vec::new();
-                let made =
-                    archive::content_of(&content.resource, content.bytes()).write(&mut bytes);
-                if let Err(error) = made {
-                    return self
-                        .workspace
-                        .tell(Severity::Error, format!("No file was written: {error}."));
-                }
-                ("npy", bytes)
-            }
-        };
-        let path = file::free_name(&folder, &stem, ending);
-        let count =
-            if written == Written::Npy { Rows::All.count(content) } else { rows.count(content) };
-        let (severity, text) = match file::create(&path, outcome) {
-            Ok(()) => (Severity::Note, format!("{count} elements are in {}.", path.display())),
-            Err(error) => {
-                (Severity::Error, format!("{} was not written: {error}.", path.display()))
-            }
-        };
-        self.workspace.tell(severity, text);
+        let stem = format!("{}-{}", document.trim_end_matches(".cu"), table.content.resource.name);
+        let (sender, wake) = (self.written.0.clone(), opening::wake(&self.proxy));
+        let begun = thread::Builder::new().name("export".into()).spawn(move || {
+            // The window may be gone.
+            let _ = sender.send(outcome(&table, written, &stem));
+            wake();
+        });
+        if let Err(error) = begun {
+            self.workspace.tell(Severity::Error, format!("No file was written: {error}."));
+        }
+    }
+}
+
+/// Writes a table, and says what became of it.
+fn outcome(table: &Table, written: Written, stem: &str) -> (Severity, String) {
+    let Table { content, rows, .. } = table;
+    let (ending, rows) = match written {
+        Written::Csv => ("csv", rows),
+        Written::Npy => ("npy", &Rows::All),
+    };
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let path = file::free_name(&folder, stem, ending);
+    match bytes(content, rows, written).and_then(|bytes| file::create(&path, bytes)) {
+        Ok(()) => {
+            let count = number::count(rows.count(content));
+            (Severity::Note, format!("{count} elements are in {}.", path.display()))
+        }
+        Err(error) => (Severity::Error, format!("{} was not written: {error}.", path.display())),
+    }
+}
+
+fn bytes(content: &Content, rows: &Rows, written: Written) -> io::Result<Vec<u8>> {
+    match written {
+        Written::Csv => Ok(content.to_csv(rows).into_bytes()),
+        Written::Npy => {
+            let mut bytes = Vec::new();
+            archive::content_of(&content.resource, content.bytes()).write(&mut bytes)?;
+            Ok(bytes)
+        }
     }
 }
