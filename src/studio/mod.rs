@@ -30,13 +30,13 @@ mod origin;
 mod panels;
 mod recovery;
 mod redraw;
-#[cfg(test)]
-mod rehearsal;
 mod shortcuts;
 mod sides;
 mod signals;
 mod state;
 mod table;
+#[cfg(test)]
+mod test_screen;
 mod text;
 mod theme;
 mod thumbnails;

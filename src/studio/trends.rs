@@ -61,7 +61,7 @@ impl Trends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{session::Statistics, studio::rehearsal::snapshot};
+    use crate::{session::Statistics, studio::test_screen::snapshot};
 
     #[test]
     fn a_step_that_comes_again_takes_its_place() {

@@ -179,28 +179,28 @@ mod tests {
     use super::*;
     use crate::{
         session::Moment,
-        studio::rehearsal::{Rehearsal, snapshot},
+        studio::test_screen::{TestScreen, snapshot},
     };
 
     #[test]
     fn what_may_have_been_renamed_is_asked() {
-        let (mut rehearsal, mut snapshot) = (Rehearsal::default(), snapshot());
-        let mut shown = |rehearsal: &mut Rehearsal, snapshot: &Snapshot| {
+        let (mut screen, mut snapshot) = (TestScreen::default(), snapshot());
+        let shown = |screen: &mut TestScreen, snapshot: &Snapshot| {
             let mut actions = Vec::new();
             for _ in 0..2 {
-                rehearsal.frame(|ui| actions.extend(show(ui, snapshot, "t.cu", &[])));
+                screen.frame(|ui| actions.extend(show(ui, snapshot, "t.cu", &[])));
             }
             actions
         };
-        assert_eq!(shown(&mut rehearsal, &snapshot), []);
+        assert_eq!(shown(&mut screen, &snapshot), []);
         let at = Moment { line: 2, step: 70 };
         let renamed = Renamed { from: "heat".into(), to: "warmth".into(), line: 3, at };
         snapshot.renamed = Some(renamed.clone());
-        shown(&mut rehearsal, &snapshot);
-        assert!(rehearsal.sees("Is warmth another name for heat"), "{:?}", rehearsal.written());
-        rehearsal.click("Keep heat");
-        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::KeepRenamed(renamed)]);
-        rehearsal.click("Begin anew");
-        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::Session(Command::ForgetRename)]);
+        shown(&mut screen, &snapshot);
+        assert!(screen.sees("Is warmth another name for heat"), "{:?}", screen.written());
+        screen.click("Keep heat");
+        assert_eq!(shown(&mut screen, &snapshot), [Action::KeepRenamed(renamed)]);
+        screen.click("Begin anew");
+        assert_eq!(shown(&mut screen, &snapshot), [Action::Session(Command::ForgetRename)]);
     }
 }

@@ -154,7 +154,7 @@ fn row(ui: &mut Ui, line: &Line) -> Option<Action> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{diagnostic::Diagnostic, studio::rehearsal::Rehearsal};
+    use crate::{diagnostic::Diagnostic, studio::test_screen::TestScreen};
 
     fn filled() -> Console {
         let mut console = Console::default();
@@ -167,30 +167,26 @@ mod tests {
 
     #[test]
     fn lines_are_told_with_their_threads_and_filtered() {
-        let (mut rehearsal, console, mut local) =
-            (Rehearsal::default(), filled(), Local::default());
-        let shown = |rehearsal: &mut Rehearsal, local: &mut Local| {
+        let (mut screen, console, mut local) = (TestScreen::default(), filled(), Local::default());
+        let shown = |screen: &mut TestScreen, local: &mut Local| {
             let mut actions = Vec::new();
             for _ in 0..2 {
-                rehearsal.frame(|ui| actions.extend(show(ui, &console, local)));
+                screen.frame(|ui| actions.extend(show(ui, &console, local)));
             }
             actions
         };
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("block 1, thread (5, 2)") && rehearsal.sees("y = 8"));
-        rehearsal.click("t.cu:12: out of bounds");
-        assert_eq!(shown(&mut rehearsal, &mut local), [Action::Reveal(12, Some(3))]);
-        rehearsal.click("faults");
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("x = 7") && !rehearsal.sees("out of bounds"));
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("block 1, thread (5, 2)") && screen.sees("y = 8"));
+        screen.click("t.cu:12: out of bounds");
+        assert_eq!(shown(&mut screen, &mut local), [Action::Reveal(12, Some(3))]);
+        screen.click("faults");
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("x = 7") && !screen.sees("out of bounds"));
         local.search = "thread 7".into();
-        shown(&mut rehearsal, &mut local);
-        assert!(
-            rehearsal.sees("x = 7") && !rehearsal.sees("y = 8"),
-            "all words, of thread and text"
-        );
-        rehearsal.click("Clear");
-        assert_eq!(shown(&mut rehearsal, &mut local), [Action::ClearConsole]);
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("x = 7") && !screen.sees("y = 8"), "all words, of thread and text");
+        screen.click("Clear");
+        assert_eq!(shown(&mut screen, &mut local), [Action::ClearConsole]);
     }
 
     #[test]

@@ -315,8 +315,8 @@ fn history(ui: &mut Ui, height: f32, samples: &[Sample]) {
 mod tests {
     use super::*;
     use crate::studio::{
-        rehearsal::{Rehearsal, snapshot},
         table::tests::content,
+        test_screen::{TestScreen, snapshot},
     };
 
     fn tables(wish: &Wish) -> Tables {
@@ -324,36 +324,36 @@ mod tests {
         Tables::with(Table::make(content, wish.clone()))
     }
 
-    fn shown(rehearsal: &mut Rehearsal, local: &mut Local) -> Vec<Action> {
+    fn shown(screen: &mut TestScreen, local: &mut Local) -> Vec<Action> {
         let (mut snapshot, trends) = (snapshot(), Trends::default());
         snapshot.resources[0].name = "a".into();
         let mut actions = Vec::new();
         for _ in 0..3 {
             let tables = tables(&local.wish);
-            rehearsal.frame(|ui| actions.extend(show(ui, &snapshot, &tables, &trends, local)));
+            screen.frame(|ui| actions.extend(show(ui, &snapshot, &tables, &trends, local)));
         }
         actions
     }
 
     #[test]
     fn elements_are_listed_sorted_by_a_click_and_filtered() {
-        let (mut rehearsal, mut local) = (Rehearsal::default(), Local::default());
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("3 elements, after step 3") && rehearsal.sees("NaN"));
-        rehearsal.click("x");
-        shown(&mut rehearsal, &mut local);
+        let (mut screen, mut local) = (TestScreen::default(), Local::default());
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("3 elements, after step 3") && screen.sees("NaN"));
+        screen.click("x");
+        shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, false)));
-        rehearsal.click("x \u{2191}");
-        shown(&mut rehearsal, &mut local);
+        screen.click("x \u{2191}");
+        shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, true)));
         local.wish.filter = "isnan(y)".into();
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("1 of 3") && !rehearsal.sees("5.000"));
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("1 of 3") && !screen.sees("5.000"));
         local.wish.filter = "oops".into();
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("there is no `oops`, but x, y and i"));
-        rehearsal.click("CSV");
-        assert_eq!(shown(&mut rehearsal, &mut local), [Action::ExportNumbers(Written::Csv)]);
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("there is no `oops`, but x, y and i"));
+        screen.click("CSV");
+        assert_eq!(shown(&mut screen, &mut local), [Action::ExportNumbers(Written::Csv)]);
     }
 
     #[test]
@@ -361,9 +361,9 @@ mod tests {
         let mut local = Local::default();
         local.wish.filter = "x > 2".into();
         local.go_to("a", 1);
-        let mut rehearsal = Rehearsal::default();
-        shown(&mut rehearsal, &mut local);
-        assert!(rehearsal.sees("3 elements"));
+        let mut screen = TestScreen::default();
+        shown(&mut screen, &mut local);
+        assert!(screen.sees("3 elements"));
         assert_eq!((local.marked, local.seeks), (Some(1), None));
     }
 }

@@ -320,30 +320,30 @@ fn recent(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studio::rehearsal::Rehearsal;
+    use crate::studio::test_screen::TestScreen;
 
-    fn shown(rehearsal: &mut Rehearsal, start: &mut Start, recent: &[PathBuf]) -> Vec<Action> {
+    fn shown(screen: &mut TestScreen, start: &mut Start, recent: &[PathBuf]) -> Vec<Action> {
         let (gallery, folder) = (Gallery::default(), Path::new("/nowhere"));
         let page = Shown { gallery: &gallery, recent, folder };
         let mut actions = Vec::new();
         // A modal is measured before it is shown, and its field takes the keyboard then.
         for _ in 0..5 {
-            rehearsal.frame(|ui| actions.extend(start.show(ui.ctx(), page)));
+            screen.frame(|ui| actions.extend(start.show(ui.ctx(), page)));
         }
         actions
     }
 
     #[test]
     fn scenes_are_searched_and_the_first_one_is_opened_by_enter() {
-        let (mut rehearsal, mut start) = (Rehearsal::default(), Start::default());
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
         start.open(false);
-        shown(&mut rehearsal, &mut start, &[]);
-        assert!(rehearsal.sees("Particles") && rehearsal.sees("Structures"));
-        rehearsal.types("galax");
-        shown(&mut rehearsal, &mut start, &[]);
-        assert!(rehearsal.sees("Galaxies") && !rehearsal.sees("Smoke"));
-        rehearsal.press(Key::Enter);
-        let opened = shown(&mut rehearsal, &mut start, &[]);
+        shown(&mut screen, &mut start, &[]);
+        assert!(screen.sees("Particles") && screen.sees("Structures"));
+        screen.types("galax");
+        shown(&mut screen, &mut start, &[]);
+        assert!(screen.sees("Galaxies") && !screen.sees("Smoke"));
+        screen.press(Key::Enter);
+        let opened = shown(&mut screen, &mut start, &[]);
         assert_eq!(opened, [Action::OpenBuiltIn("nbody".into())]);
         assert_eq!(start.page(), None);
     }
@@ -356,11 +356,11 @@ mod tests {
             ("my wave.cu", Action::Open(recent[0].clone())),
             ("Galaxies", Action::OpenBuiltIn("nbody".into())),
         ] {
-            let (mut rehearsal, mut start) = (Rehearsal::default(), Start::default());
+            let (mut screen, mut start) = (TestScreen::default(), Start::default());
             start.open(false);
-            shown(&mut rehearsal, &mut start, &recent);
-            rehearsal.click(text);
-            assert_eq!(shown(&mut rehearsal, &mut start, &recent), [action]);
+            shown(&mut screen, &mut start, &recent);
+            screen.click(text);
+            assert_eq!(shown(&mut screen, &mut start, &recent), [action]);
         }
     }
 
@@ -369,27 +369,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (there, new) = (folder.path().join("there.cu"), folder.path().join("new.cu"));
         std::fs::write(&there, "").unwrap();
-        let (mut rehearsal, mut start) = (Rehearsal::default(), Start::default());
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
         start.ask_where_to_save(&new);
-        shown(&mut rehearsal, &mut start, &[]);
-        rehearsal.press(Key::Enter);
-        assert_eq!(shown(&mut rehearsal, &mut start, &[]), [Action::SaveTo(new)]);
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(new)]);
 
         start.ask_where_to_save(&there);
-        shown(&mut rehearsal, &mut start, &[]);
-        rehearsal.press(Key::Enter);
-        assert_eq!(shown(&mut rehearsal, &mut start, &[]), []);
-        rehearsal.click("Replace it");
-        assert_eq!(shown(&mut rehearsal, &mut start, &[]), [Action::SaveTo(there)]);
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        assert_eq!(shown(&mut screen, &mut start, &[]), []);
+        screen.click("Replace it");
+        assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(there)]);
     }
 
     #[test]
     fn escape_closes_it() {
-        let (mut rehearsal, mut start) = (Rehearsal::default(), Start::default());
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
         start.open(false);
-        shown(&mut rehearsal, &mut start, &[]);
-        rehearsal.press(Key::Escape);
-        assert_eq!(shown(&mut rehearsal, &mut start, &[]), []);
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Escape);
+        assert_eq!(shown(&mut screen, &mut start, &[]), []);
         assert_eq!(start.page(), None);
     }
 }

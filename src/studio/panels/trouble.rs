@@ -142,46 +142,46 @@ mod tests {
     use super::*;
     use crate::{
         session::{FirstNan, Statistics},
-        studio::rehearsal::{Rehearsal, snapshot},
+        studio::test_screen::{TestScreen, snapshot},
     };
 
-    fn shown(rehearsal: &mut Rehearsal, snapshot: &Snapshot) -> Vec<Action> {
+    fn shown(screen: &mut TestScreen, snapshot: &Snapshot) -> Vec<Action> {
         let mut actions = Vec::new();
         for _ in 0..2 {
-            rehearsal.frame(|ui| actions.extend(show(ui, ui.max_rect(), snapshot)));
+            screen.frame(|ui| actions.extend(show(ui, ui.max_rect(), snapshot)));
         }
         actions
     }
 
     #[test]
     fn a_step_that_takes_long_is_told_with_its_limit_and_stopped() {
-        let (mut rehearsal, mut snapshot) = (Rehearsal::default(), snapshot());
-        assert_eq!(shown(&mut rehearsal, &snapshot), []);
-        assert!(!rehearsal.sees("step"));
+        let (mut screen, mut snapshot) = (TestScreen::default(), snapshot());
+        assert_eq!(shown(&mut screen, &snapshot), []);
+        assert!(!screen.sees("step"));
         let (elapsed, limit) = (Duration::from_millis(1300), Duration::from_secs(10));
         snapshot.running = Some(Running { elapsed, limit, is_ending: false });
-        shown(&mut rehearsal, &snapshot);
+        shown(&mut screen, &snapshot);
         assert!(
-            rehearsal.sees("This step takes 1.3 s; at 10 s it is stopped"),
+            screen.sees("This step takes 1.3 s; at 10 s it is stopped"),
             "{:?}",
-            rehearsal.written()
+            screen.written()
         );
-        rehearsal.click("Stop");
-        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::Session(Command::Stop)]);
+        screen.click("Stop");
+        assert_eq!(shown(&mut screen, &snapshot), [Action::Session(Command::Stop)]);
     }
 
     #[test]
     fn nan_has_a_badge_which_leads_to_the_first_one() {
-        let (mut rehearsal, mut snapshot) = (Rehearsal::default(), snapshot());
+        let (mut screen, mut snapshot) = (TestScreen::default(), snapshot());
         let statistics = |nan, inf| Statistics { nan, inf, ..Statistics::of_all(&[]) };
         let names = ["x", "y"].map(str::to_owned).to_vec();
         snapshot.resources[0].names = names;
         snapshot.resources[0].components = vec![statistics(0, 3), statistics(2, 0)];
         assert_eq!(badge(&snapshot).as_deref(), Some("NaN in position.y (2) and 1 more"));
-        shown(&mut rehearsal, &snapshot);
-        rehearsal.click("Find the first");
+        shown(&mut screen, &snapshot);
+        screen.click("Find the first");
         let commands = [Command::PauseAtNan(true), Command::Reset, Command::Play];
-        assert_eq!(shown(&mut rehearsal, &snapshot), commands.map(Action::Session));
+        assert_eq!(shown(&mut screen, &snapshot), commands.map(Action::Session));
         snapshot.first_nan = Some(FirstNan {
             resource: "position".into(),
             element: 7,
@@ -189,16 +189,16 @@ mod tests {
             step: 3,
             passes: vec!["move".into()],
         });
-        shown(&mut rehearsal, &snapshot);
-        assert!(rehearsal.sees("position[7].y") && !rehearsal.sees("Find the first"));
+        shown(&mut screen, &snapshot);
+        assert!(screen.sees("position[7].y") && !screen.sees("Find the first"));
     }
 
     #[test]
     fn an_edited_beginning_offers_a_reset() {
-        let (mut rehearsal, mut snapshot) = (Rehearsal::default(), snapshot());
+        let (mut screen, mut snapshot) = (TestScreen::default(), snapshot());
         snapshot.reset_is_edited = true;
-        shown(&mut rehearsal, &snapshot);
-        rehearsal.click("Reset");
-        assert_eq!(shown(&mut rehearsal, &snapshot), [Action::Session(Command::Reset)]);
+        shown(&mut screen, &snapshot);
+        screen.click("Reset");
+        assert_eq!(shown(&mut screen, &snapshot), [Action::Session(Command::Reset)]);
     }
 }

@@ -44,7 +44,7 @@ pub fn snapshot() -> Snapshot {
 }
 
 /// A screen that nobody sees.
-pub struct Rehearsal {
+pub struct TestScreen {
     context: Context,
     events: Vec<Event>,
     /// What the last frame has written, and where.
@@ -52,7 +52,7 @@ pub struct Rehearsal {
     time: f64,
 }
 
-impl Default for Rehearsal {
+impl Default for TestScreen {
     fn default() -> Self {
         let context = Context::default();
         theme::apply(&context);
@@ -60,7 +60,7 @@ impl Default for Rehearsal {
     }
 }
 
-impl Rehearsal {
+impl TestScreen {
     /// Shows a frame, to which goes what was done since the last one.
     pub fn frame(&mut self, mut show: impl FnMut(&mut Ui)) {
         self.time += 0.1;
