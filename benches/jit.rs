@@ -1,8 +1,8 @@
 //! The CPU device against `gcc -O3 -fopenmp` on the same loops, in one run: `cargo bench --bench jit`.
 //!
 //! The kernels are in `kernels/`, compiled by NVRTC for `compute_80` with `-lineinfo`; their peers in
-//! `peers/peers.c` and `peers/warps.h` compute the same. With names as arguments (`cargo bench --bench jit -- nbody march`) only
-//! those run; with `recompiles` it loads and drops a module 10,000 times and says how the process grew.
+//! `peers/peers.c` and `peers/warps.h` compute the same. With names as arguments (`cargo bench --bench jit -- nbody
+//! march`) only those run; with `recompiles` it loads and drops a module 10,000 times and says how the process grew.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may panic")]
 
 #[path = "jit/cases.rs"]

@@ -11,8 +11,9 @@
 //! *session* runs the next step. The *studio* shows it in a window; *headless* commands do the same without one.
 //!
 //! Each module names only modules to its left; `ARCHITECTURE.md` says more. Without default features everything up to
-//! [`mod@array`] but [`scene`] is there, for NVIDIA GPUs. Feature `cpu` adds the CPU device, feature `gl` adds scenes and
-//! [`gl`] to [`session`], and feature `cli` the program, whose window (*studio*) and commands (*headless*) are no interface.
+//! [`mod@array`] but [`scene`] is there, for NVIDIA GPUs. Feature `cpu` adds the CPU device, feature `gl` adds scenes
+//! and [`gl`] to [`session`], and feature `cli` the program, whose window (*studio*) and commands (*headless*) are no
+//! interface.
 //!
 //! # Arrays
 //!

@@ -1,7 +1,7 @@
 //! The macros that are known where a text is read, and how likely each is defined.
 //!
-//! What files define that are not read is not known: so a macro is defined, is not, is probably not (it is defined nowhere
-//! in sight), or may be.
+//! What files define that are not read is not known: so a macro is defined, is not, is probably not (it is defined
+//! nowhere in sight), or may be.
 
 use std::collections::BTreeMap;
 

@@ -78,8 +78,8 @@ impl Replay {
     /// is raised.
     ///
     /// # Errors
-    /// [`Error::File`] where it cannot be read; [`Error::NoRun`] with the place where it is damaged, and where its files
-    /// cannot be unpacked.
+    /// [`Error::File`] where it cannot be read; [`Error::NoRun`] with the place where it is damaged, and where its
+    /// files cannot be unpacked.
     pub fn read(path: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
         let text = file::read_regular_text(path, LIMIT);
         let text = text.map_err(|error| Error::of_file("read", path, error.into()))?;
@@ -114,13 +114,14 @@ impl Replay {
         folder.join(self.file_name())
     }
 
-    /// The name of the scene's file. It comes with the run's, perhaps from a stranger: folders in it would be read as the
-    /// scene's own.
+    /// The name of the scene's file. It comes with the run's, perhaps from a stranger: folders in it would be read as
+    /// the scene's own.
     pub fn file_name(&self) -> &Path {
         Path::new(&self.run.name).file_name().unwrap_or("scene.cu".as_ref()).as_ref()
     }
 
-    /// Says that the session was opened with the first text, whose program has done nothing yet, and compiled it in full.
+    /// Says that the session was opened with the first text, whose program has done nothing yet, and compiled it in
+    /// full.
     pub fn begin_with_first_text(&mut self) {
         let is_same = self.run.texts.first().is_some_and(|text| text.effort == Effort::Full);
         if is_same && self.texts == 0 {

@@ -3,9 +3,9 @@
 use crate::scene::Wrap;
 
 /// The numbers of a grid of `old` texels (x runs fastest), stretched to one of `new`. Each is a mean of those that lie
-/// near it, which count the less the farther away they are, down to nothing in a distance of one texel of the coarser of
-/// both grids (a triangle filter, as picture editors have it): between texels of a coarse grid that is linear interpolation.
-/// What is beyond the edge is as `wrap` says, but for `clamp`, where nothing is.
+/// near it, which count the less the farther away they are, down to nothing in a distance of one texel of the coarser
+/// of both grids (a triangle filter, as picture editors have it): between texels of a coarse grid that is linear
+/// interpolation. What is beyond the edge is as `wrap` says, but for `clamp`, where nothing is.
 pub(super) fn resampled(
     numbers: Vec<f64>,
     old: [usize; 3],
@@ -56,8 +56,8 @@ fn mean(at: usize, old: usize, new: usize, wrap: Wrap) -> Vec<(usize, f64)> {
 }
 
 impl Wrap {
-    /// The texel that there is at `at` of an axis with so many; none beyond the edges, where the texture goes on with its
-    /// last ones.
+    /// The texel that there is at `at` of an axis with so many; none beyond the edges, where the texture goes on with
+    /// its last ones.
     fn texel(self, at: i64, count: usize) -> Option<usize> {
         let length = count as i64;
         let at = match self {

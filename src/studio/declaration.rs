@@ -3,8 +3,8 @@
 /// The tables of a manifest that declare resources.
 const TABLES: [&str; 3] = ["buffer", "array", "texture"];
 
-/// Where the keys of the resource `name` begin, in characters: behind the line of its table's name. It was on `line` (from 1)
-/// when the text was compiled; the text may have gone on since.
+/// Where the keys of the resource `name` begin, in characters: behind the line of its table's name. It was on `line`
+/// (from 1) when the text was compiled; the text may have gone on since.
 pub fn keys_of(text: &str, name: &str, line: u32) -> Option<usize> {
     let mut end = 0;
     let lines = text.split_inclusive('\n').map(|line| {

@@ -3,8 +3,8 @@
 use super::scene;
 use crate::support::{Ended, Workplace};
 
-/// A scene whose array `p` of structures with these `fields` a kernel fills by `fill`, and whose `out` another one fills
-/// by `look`.
+/// A scene whose array `p` of structures with these `fields` a kernel fills by `fill`, and whose `out` another one
+/// fills by `look`.
 fn text(fields: &str, fill: &str, look: &str, more: &str) -> String {
     let manifest = format!(
         "[array.p]\ntype = 'P'\ncount = 3\n[array.out]\ntype = 'double'\ncount = 3\n\

@@ -3,8 +3,8 @@
 use super::{Header, decode, scalar};
 use crate::element::Scalar;
 
-/// The numbers of a file, or those of a field of its structures, one structure after the other. Nothing is copied: a file
-/// may have as many as memory holds.
+/// The numbers of a file, or those of a field of its structures, one structure after the other. Nothing is copied: a
+/// file may have as many as memory holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     scalar: Scalar,

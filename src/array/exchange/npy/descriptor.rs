@@ -5,8 +5,8 @@
 const DEEPEST: usize = 8;
 /// So many fields are read.
 const MOST_FIELDS: usize = 10_000;
-/// What the title of a field of `bf16` begins with, which numpy lacks: it is a `u2` with the bits, and no two fields of a
-/// structure may have the same title.
+/// What the title of a field of `bf16` begins with, which numpy lacks: it is a `u2` with the bits, and no two fields of
+/// a structure may have the same title.
 pub(crate) const BFLOAT16: &str = "bfloat16";
 /// So many bytes a path of names has at most: that of a structure stands before each of its fields.
 const LONGEST_PATH: usize = 1 << 10;
@@ -52,8 +52,8 @@ impl Descriptor {
     }
 }
 
-/// The bytes of a type that is called so, such as `f4`, `V16` or `M8[ns]`; the number of `U4` is that of letters, of four
-/// bytes each.
+/// The bytes of a type that is called so, such as `f4`, `V16` or `M8[ns]`; the number of `U4` is that of letters, of
+/// four bytes each.
 fn bytes(kind: &str) -> Option<usize> {
     let number = kind.get(1..)?.split('[').next()?.parse::<usize>().ok()?;
     number.checked_mul(if kind.starts_with('U') { 4 } else { 1 })

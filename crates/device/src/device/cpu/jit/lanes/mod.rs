@@ -12,10 +12,9 @@
 //! - else one vector (32 bits), two (64 bits), or four scalars (anything else).
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
-//! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together ([`skip`],
-//! [`each`]); where else its threads part, each is left to the code for single threads, which
-//! runs it until it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at
-//! the same place.
+//! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
+//! ([`skip`], [`each`]); where else its threads part, each is left to the code for single threads, which runs it until
+//! it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at the same place.
 //!
 //! # An example
 //!
@@ -58,17 +57,17 @@
 //!
 //! | a turn | what each of the eight groups of the warp does in it |
 //! |---|---|
-//! | 1 | from the kernel's start to the shuffle: what lives behind it is stored ([`wait`]), `v` besides into the warp's buffer ([`shuffle`]) |
-//! | 2 | what lives is loaded, the four neighbours' `v` from the buffer; one addition; what lives behind `__syncwarp()` is stored |
-//! | 3 | it is loaded, and the kernel goes on to its end |
+//! | 1 | it stores what lives behind the shuffle ([`wait`]), and `v` in the warp's buffer ([`shuffle`]) |
+//! | 2 | it loads what lives, and its neighbours' `v`; adds; stores what lives behind `__syncwarp()` |
+//! | 3 | it loads that, and goes on to the kernel's end |
 //!
-//! What lives lies in structures of arrays: of what varies, vectors are loaded; of what differs by a constant, the first
-//! thread's value is stored and loaded, and constants are made again. A group that waits so is *packed*. Behind the
-//! last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
-//! nothing but the loads and stores has been spent on the waiting. Where some have ended, parted, or wait elsewhere, or
-//! where the operation needs more than its own warp (a barrier in a kernel that has warp operations, too) or work of
-//! the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group what
-//! is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
+//! What lives lies in structures of arrays: of what varies, vectors are loaded; of what differs by a constant, the
+//! first thread's value is stored and loaded, and constants are made again. A group that waits so is *packed*. Behind
+//! the last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
+//! nothing but the loads and stores has been spent on the waiting. Where some have ended, parted, or wait elsewhere,
+//! or where the operation needs more than its own warp (a barrier in a kernel that has warp operations, too) or work
+//! of the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group
+//! what is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
 //!
 //! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
 //! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
@@ -80,6 +79,7 @@ mod each;
 mod estimate;
 mod fault;
 mod flow;
+mod funnel;
 mod join;
 mod leave;
 mod meet;

@@ -317,3 +317,14 @@ fn what_lives_across_a_meeting_is_each_threads_own_where_ways_part() {
         check_all(body, n);
     }
 }
+
+#[test]
+fn funnel_shifts_have_the_same_bits() {
+    let load = "ld.global.u32 %r6, [%rd4]; ld.global.u32 %r7, [%rd4+4]; mov.u32 %r8, 1;";
+    for amount in [0, 1, 7, 31, 32, 40, -1] {
+        let shifts = ["l.wrap", "l.clamp", "r.wrap", "r.clamp"].map(|how| {
+            format!("shf.{how}.b32 %r9, %r6, %r7, {amount}; mad.lo.u32 %r8, %r8, 31, %r9;")
+        });
+        check_all(&format!("{load} {} st.global.u32 [%rd5], %r8;", shifts.concat()), 0);
+    }
+}
