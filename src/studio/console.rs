@@ -2,11 +2,12 @@
 
 use std::{
     collections::VecDeque,
+    io,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use super::{panels::banner::Notice, workspace::Wake};
+use super::{panels::banner::Notice, standard_output::StandardOutput, workspace::Wake};
 use crate::{
     device::{Device, cpu::Printed},
     diagnostic::{Diagnostic, Severity},
@@ -121,6 +122,8 @@ pub struct Console {
     generation: u64,
     fault: Option<Diagnostic>,
     notices: u64,
+    /// What the driver of a GPU prints to.
+    standard_output: Option<StandardOutput>,
 }
 
 impl Default for Console {
@@ -132,25 +135,35 @@ impl Default for Console {
             generation: 0,
             fault: None,
             notices: 0,
+            standard_output: None,
         }
     }
 }
 
 impl Console {
-    /// Takes what the kernels of `device` print. An NVIDIA GPU's driver prints to the standard output by itself.
-    pub fn listen(&self, device: &Device, wake: Wake) {
+    /// Takes what the kernels of `device` print.
+    ///
+    /// # Errors
+    /// The system's, for an NVIDIA GPU: its driver prints to the standard output.
+    pub fn listen(&mut self, device: &Device, wake: Wake) -> io::Result<()> {
         let (inbox, begun) = (self.inbox.clone(), self.begun);
-        if let Device::Cpu(device) = device {
-            device.print_with(move |Printed { text, at }| {
-                let thread = at.map(|at| [at.block, at.thread]);
-                let mut inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
-                let was_empty = inbox.lines.lines.is_empty();
-                inbox.take(text, thread, begun.elapsed());
-                if was_empty {
-                    wake();
-                }
-            });
+        let take = move |text: &str, thread: Option<[[u32; 3]; 2]>| {
+            let mut inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
+            let was_empty = inbox.lines.lines.is_empty();
+            inbox.take(text, thread, begun.elapsed());
+            if was_empty {
+                wake();
+            }
+        };
+        match device {
+            Device::Cpu(device) => device.print_with(move |Printed { text, at }| {
+                take(text, at.map(|at| [at.block, at.thread]));
+            }),
+            Device::Nvidia(_) => {
+                self.standard_output = Some(StandardOutput::listen(move |text| take(text, None))?);
+            }
         }
+        Ok(())
     }
 
     /// Takes what has been printed since the last time; gives whether there is any.

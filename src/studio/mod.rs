@@ -33,6 +33,7 @@ mod redraw;
 mod shortcuts;
 mod sides;
 mod signals;
+mod standard_output;
 mod state;
 mod table;
 #[cfg(test)]

@@ -206,7 +206,10 @@ impl Studio {
             redraws,
             title: String::new(),
         };
-        studio.console.listen(&studio.device, opening::wake(&studio.proxy));
+        if let Err(error) = studio.console.listen(&studio.device, opening::wake(&studio.proxy)) {
+            let text = format!("What kernels print is in the terminal alone: {error}.");
+            studio.workspace.tell(Severity::Warning, text);
+        }
         // Another scene than last time is looked at anew.
         let last = studio.state.scene.clone();
         studio.note_scene();
