@@ -24,6 +24,9 @@ impl Filter {
     /// # Errors
     /// A sentence about what is wrong.
     pub fn parse(text: &str, columns: &[String]) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("it is longer than {LONGEST} letters"));
+        }
         let mut reader = Reader { rest: text.trim_start(), columns, depth: 0 };
         let filter = reader.binary(0)?;
         match reader.rest {
@@ -88,6 +91,8 @@ const OF_ONE: [(&str, Change); 8] = [
 ];
 const OF_TWO: [(&str, Make); 3] = [("min", f64::min), ("max", f64::max), ("pow", f64::powf)];
 
+/// So many letters an expression has: each operator lies within the next one.
+const LONGEST: usize = 4096;
 /// Brackets within brackets.
 const DEEPEST: usize = 64;
 
@@ -228,6 +233,17 @@ mod tests {
         }
     }
 
+    /// To forget one needs as much of the stack as it is deep.
+    #[test]
+    fn no_expression_is_too_deep_to_be_forgotten() {
+        assert!(Filter::parse(&"1+".repeat(1 << 20), &[]).is_err());
+        let longest = "1+".repeat(LONGEST / 2 - 1) + "1";
+        assert_eq!(
+            Filter::parse(&longest, &[]).map(|all| all.value(0, &|_| 0.0)),
+            Ok((LONGEST / 2) as f64)
+        );
+    }
+
     #[test]
     fn what_is_wrong_is_told() {
         for (text, told) in [
@@ -242,7 +258,7 @@ mod tests {
             let found = value(text).unwrap_err();
             assert!(found.contains(told), "{text}: {found}");
         }
-        let deep = "(".repeat(10_000);
+        let deep = "(".repeat(LONGEST);
         assert!(value(&deep).unwrap_err().contains("too many brackets"));
     }
 }
