@@ -3,7 +3,10 @@
 
 use cranelift_codegen::ir::{self, InstBuilder};
 
-use super::GroupLower;
+use super::{
+    GroupLower,
+    round::{Round, rounds, written_by},
+};
 use crate::{
     device::cpu::jit::{
         lower::{Step, Unsupported},
@@ -15,7 +18,7 @@ use crate::{
         inst::Instruction,
         op::{Next, Waits},
         operand::Reg,
-        pass::uniform::{Shape, Shapes},
+        pass::uniform::Shapes,
     },
 };
 
@@ -41,51 +44,35 @@ pub(super) fn eaches(
     run: &[bool],
     (liveness, sync): (&Liveness, &sync::Plan),
 ) -> Vec<Each> {
-    let mut eaches = Vec::new();
-    for id in cfg.ids().filter(|id| run[id.index()]) {
-        let Some((at, branch)) = cfg.instructions(body, id).next_back() else { continue };
-        let varies = branch.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
-        let target = branch.branch_target().and_then(|label| cfg.target(label));
-        let (true, Some(target), Some(next)) = (varies, target, cfg.block(id).next) else {
-            continue;
-        };
-        let block = cfg.block(next);
-        let alone = block.predecessors == [id] && block.successors == [target];
-        let follows = block.next == Some(target) && run[next.index()] && run[target.index()];
-        let plain = |(at, i): (usize, &Instruction)| {
-            let facts = i.op.facts();
-            facts.next == Next::Follows
-                && facts.waits == Waits::No
-                && !facts.carries
-                && !sync.waits_at(at)
-        };
-        let statements: Vec<usize> = cfg.instructions(body, next).map(|(at, _)| at).collect();
-        let few = (1..=MOST).contains(&statements.len());
-        if !alone || !follows || !few || !cfg.instructions(body, next).all(plain) {
-            continue;
+    let plain = |(at, i): (usize, &Instruction)| {
+        let facts = i.op.facts();
+        facts.next == Next::Follows
+            && facts.waits == Waits::No
+            && !facts.carries
+            && !sync.waits_at(at)
+    };
+    let each = |round: Round| {
+        let instructions = || cfg.instructions(body, round.block);
+        let few = (1..=MOST).contains(&instructions().count());
+        if !few || !instructions().all(plain) {
+            return None;
         }
-        let live = &liveness.live_in[target.index()];
-        let (mut uses, mut written) = (Vec::new(), Vec::new());
-        let add = |list: &mut Vec<Reg>, reg: Reg| {
-            if !list.contains(&reg) {
-                list.push(reg);
+        let written = written_by(round, (body, cfg), shapes, liveness)?;
+        let mut uses = Vec::new();
+        let mut add = |reg: Reg| {
+            if !uses.contains(&reg) {
+                uses.push(reg);
             }
         };
-        for (_, i) in cfg.instructions(body, next) {
-            i.for_each_use(|reg| add(&mut uses, reg));
-            i.for_each_def(|reg| {
-                // Threads that go round keep what was there.
-                add(&mut uses, reg);
-                if live.contains(reg) {
-                    add(&mut written, reg);
-                }
-            });
+        for (_, i) in instructions() {
+            i.for_each_use(&mut add);
+            // Threads that go round keep what was there.
+            i.for_each_def(&mut add);
         }
-        if written.iter().all(|reg| shapes.of(*reg) == Shape::Varying) {
-            eaches.push(Each { at, block: statements, uses, written });
-        }
-    }
-    eaches
+        let block = instructions().map(|(at, _)| at).collect();
+        Some(Each { at: round.at, block, uses, written })
+    };
+    rounds(body, cfg, shapes, run).filter_map(each).collect()
 }
 
 impl<'l> GroupLower<'l, '_, '_> {

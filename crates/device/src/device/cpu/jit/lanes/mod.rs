@@ -85,6 +85,7 @@ mod leave;
 mod meet;
 mod memory;
 mod precheck;
+mod round;
 mod row;
 mod shuffle;
 mod skip;

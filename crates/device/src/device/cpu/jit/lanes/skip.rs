@@ -3,7 +3,11 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::{GroupLower, estimate, value::Parts};
+use super::{
+    GroupLower, estimate,
+    round::{Round, rounds, written_by},
+    value::Parts,
+};
 use crate::{
     device::cpu::jit::lower::{Step, Unsupported},
     ptx::{
@@ -11,7 +15,7 @@ use crate::{
         cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
         operand::Reg,
-        pass::uniform::{Shape, Shapes},
+        pass::uniform::Shapes,
     },
 };
 
@@ -36,38 +40,18 @@ pub(super) fn skips(
     run: &[bool],
     liveness: &Liveness,
 ) -> Vec<Skip> {
-    let mut skips = Vec::new();
-    for id in cfg.ids().filter(|id| run[id.index()]) {
-        let Some((at, branch)) = cfg.instructions(body, id).next_back() else { continue };
-        let varies = branch.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
-        let target = branch.branch_target().and_then(|label| cfg.target(label));
-        let (true, Some(target), Some(next)) = (varies, target, cfg.block(id).next) else {
-            continue;
-        };
-        let block = cfg.block(next);
-        let alone = block.predecessors == [id] && block.successors == [target];
-        let follows = block.next == Some(target) && run[next.index()] && run[target.index()];
-        let computes = |(_, i): (usize, &Instruction)| {
-            i.guard.is_none() && !matches!(i.op, Op::Bra { .. }) && estimate::computes(&i.op)
-        };
-        let few = cfg.instructions(body, next).count() <= MOST;
-        if !alone || !follows || !few || !cfg.instructions(body, next).all(computes) {
-            continue;
+    let computes = |(_, i): (usize, &Instruction)| {
+        i.guard.is_none() && !matches!(i.op, Op::Bra { .. }) && estimate::computes(&i.op)
+    };
+    let skip = |round: Round| {
+        let instructions = || cfg.instructions(body, round.block);
+        if instructions().count() > MOST || !instructions().all(computes) {
+            return None;
         }
-        let live = &liveness.live_in[target.index()];
-        let mut written: Vec<Reg> = Vec::new();
-        for (_, i) in cfg.instructions(body, next) {
-            i.for_each_def(|reg| {
-                if live.contains(reg) && !written.contains(&reg) {
-                    written.push(reg);
-                }
-            });
-        }
-        if written.iter().all(|reg| shapes.of(*reg) == Shape::Varying) {
-            skips.push(Skip { at, end: cfg.block(target).statements.start, written });
-        }
-    }
-    skips
+        let written = written_by(round, (body, cfg), shapes, liveness)?;
+        Some(Skip { at: round.at, end: cfg.block(round.target).statements.start, written })
+    };
+    rounds(body, cfg, shapes, run).filter_map(skip).collect()
 }
 
 /// A group is within a block that some of its threads would have gone round.
