@@ -104,7 +104,7 @@ mod system {
         match purpose {
             Purpose::Open => dialog
                 .set_title("Open a scene")
-                .add_filter("CUDA scenes and states", &["cu", "npz"])
+                .add_filter("CUDA scenes, states and runs", &["cu", "npz", "json"])
                 .add_filter("All files", &["*"])
                 .pick_file(),
             Purpose::SaveAs => {

@@ -10,7 +10,7 @@ use egui::{EventFilter, Id, Key, Modifiers, RichText, TextEdit, Ui};
 use crate::studio::theme;
 
 /// Files that are offered.
-const ENDINGS: [&str; 2] = ["cu", "npz"];
+const ENDINGS: [&str; 3] = ["cu", "json", "npz"];
 /// Of a folder so many entries are looked at, and so many are offered.
 const MOST_READ: usize = 4096;
 const MOST_SHOWN: usize = 7;
