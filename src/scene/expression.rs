@@ -75,6 +75,15 @@ impl fmt::Display for Number {
     }
 }
 
+/// What becomes of results that are no finite numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// They are errors: a manifest's numbers are finite.
+    Finite,
+    /// They go on, as in C.
+    Any,
+}
+
 /// What is wrong with an expression, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -98,6 +107,7 @@ pub enum Meaning<T> {
 pub struct Expression<T> {
     root: Node<T>,
     kind: Kind,
+    floats: Floats,
 }
 
 /// A part of an expression. What has no terms in it and has a value is that number.
@@ -125,17 +135,29 @@ impl<T> Expression<T> {
         text: &str,
         resolve: &mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
     ) -> Result<Self, Error> {
-        let (root, kind) = Parser::new(text, resolve).whole()?;
+        Self::parse_with(text, Floats::Finite, resolve)
+    }
+
+    /// The same, with a choice of what becomes of results that are not finite.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse).
+    pub fn parse_with(
+        text: &str,
+        floats: Floats,
+        resolve: &mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
+    ) -> Result<Self, Error> {
+        let (mut root, kind) = Parser::new(text, floats, resolve).whole()?;
         if !root.has_terms() {
-            let root = Node::Number(root.value(&mut |_| Err(String::new()))?);
-            return Ok(Self { root, kind });
+            root = Node::Number(root.value(floats, &mut |_| Err(String::new()))?);
         }
-        Ok(Self { root, kind })
+        Ok(Self { root, kind, floats })
     }
 
     /// The term alone, whose number is of this kind.
     pub fn of_term(term: T, kind: Kind) -> Self {
-        Self { root: Node::Term(term), kind }
+        Self { root: Node::Term(term), kind, floats: Floats::Finite }
     }
 
     /// What number it has.
@@ -164,7 +186,7 @@ impl<T> Expression<T> {
         &self,
         number_of: &mut dyn FnMut(&T) -> Result<Number, String>,
     ) -> Result<Number, Error> {
-        self.root.value(number_of)
+        self.root.value(self.floats, number_of)
     }
 
     /// Calls `visit` with each of its terms.
@@ -175,13 +197,14 @@ impl<T> Expression<T> {
 
 impl<T> From<Number> for Expression<T> {
     fn from(number: Number) -> Self {
-        Self { root: Node::Number(number), kind: number.kind() }
+        Self { root: Node::Number(number), kind: number.kind(), floats: Floats::Finite }
     }
 }
 
 impl<T> Node<T> {
     fn value(
         &self,
+        floats: Floats,
         number_of: &mut dyn FnMut(&T) -> Result<Number, String>,
     ) -> Result<Number, Error> {
         let at = |offset: usize| move |text| Error { offset, text };
@@ -189,27 +212,27 @@ impl<T> Node<T> {
             Self::Number(number) => Ok(*number),
             Self::Term(term) => number_of(term).map_err(at(0)),
             Self::Unary(operator, operand, offset) => {
-                operator.apply(operand.value(number_of)?).map_err(at(*offset))
+                operator.apply(operand.value(floats, number_of)?).map_err(at(*offset))
             }
             Self::Binary(operator, operands, offset) => {
                 let [left, right] = &**operands;
-                let left = left.value(number_of)?;
+                let left = left.value(floats, number_of)?;
                 if let Some(value) = operator.decided_by(left) {
                     return Ok(value);
                 }
-                operator.apply(left, right.value(number_of)?).map_err(at(*offset))
+                operator.apply(left, right.value(floats, number_of)?, floats).map_err(at(*offset))
             }
             Self::Conditional(parts, widens) => {
                 let [condition, yes, no] = &**parts;
-                let chosen = if truth(condition.value(number_of)?) { yes } else { no };
-                let value = chosen.value(number_of)?;
+                let chosen = if truth(condition.value(floats, number_of)?) { yes } else { no };
+                let value = chosen.value(floats, number_of)?;
                 let wide = value.as_f64().filter(|_| *widens);
                 Ok(wide.map_or(value, Number::Float))
             }
             Self::Call(function, arguments, offset) => {
-                let values = arguments.iter().map(|argument| argument.value(number_of));
+                let values = arguments.iter().map(|argument| argument.value(floats, number_of));
                 let values: Vec<Number> = values.collect::<Result<_, _>>()?;
-                function.apply(&values).map_err(at(*offset))
+                function.apply(&values, floats).map_err(at(*offset))
             }
         }
     }

@@ -43,7 +43,7 @@ pub use self::{
     data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
     draft::{Includes, draft, draft_beside, instances_beside},
-    expression::{Expression, Kind, Number},
+    expression::{Expression, Floats, Kind, Meaning, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
     parameter::{Control, Parameter, Value},

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Number;
+use super::{Floats, Number};
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,9 @@ pub(super) enum Function {
     Cos,
     Tan,
     Pow,
+    IsNan,
+    IsInf,
+    IsFinite,
 }
 
 const FUNCTIONS: &[(&str, Function)] = &[
@@ -119,6 +122,9 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("cos", Function::Cos),
     ("tan", Function::Tan),
     ("pow", Function::Pow),
+    ("isnan", Function::IsNan),
+    ("isinf", Function::IsInf),
+    ("isfinite", Function::IsFinite),
 ];
 
 const NO_NUMBERS: &str = "`true` and `false` are no numbers";
@@ -205,7 +211,12 @@ impl Binary {
         }
     }
 
-    pub(super) fn apply(self, left: Number, right: Number) -> Result<Number, String> {
+    pub(super) fn apply(
+        self,
+        left: Number,
+        right: Number,
+        floats: Floats,
+    ) -> Result<Number, String> {
         match (self, left, right) {
             (Self::Or, ..) => Ok(Number::Bool(truth(left) || truth(right))),
             (Self::And, ..) => Ok(Number::Bool(truth(left) && truth(right))),
@@ -213,7 +224,7 @@ impl Binary {
             (Self::NotEqual, Number::Bool(a), Number::Bool(b)) => Ok(Number::Bool(a != b)),
             (_, Number::Int(a), Number::Int(b)) => self.integer(a, b),
             _ => match (left.as_f64(), right.as_f64()) {
-                (Some(a), Some(b)) => self.float(a, b),
+                (Some(a), Some(b)) => self.float(a, b, floats),
                 _ => Err(NO_NUMBERS.into()),
             },
         }
@@ -254,7 +265,7 @@ impl Binary {
         })
     }
 
-    fn float(self, a: f64, b: f64) -> Result<Number, String> {
+    fn float(self, a: f64, b: f64, floats: Floats) -> Result<Number, String> {
         let value = match self {
             Self::Add => a + b,
             Self::Subtract => a - b,
@@ -275,7 +286,7 @@ impl Binary {
             | Self::ShiftLeft
             | Self::ShiftRight => return Err(format!("`{}` takes ints", self.spelling())),
         };
-        if value.is_finite() {
+        if value.is_finite() || floats == Floats::Any {
             return Ok(Number::Float(value));
         }
         Err(if matches!(self, Self::Divide | Self::Remainder) && b == 0.0 {
@@ -340,9 +351,8 @@ impl Function {
         let count = match self {
             Self::Min | Self::Max | Self::CeilDiv | Self::Pow => 2,
             Self::Abs | Self::Floor | Self::Ceil | Self::Ilog2 | Self::Int | Self::Float => 1,
-            Self::Sqrt | Self::Exp | Self::Log | Self::Log2 | Self::Sin | Self::Cos | Self::Tan => {
-                1
-            }
+            Self::Sqrt | Self::Exp | Self::Log | Self::Log2 => 1,
+            Self::Sin | Self::Cos | Self::Tan | Self::IsNan | Self::IsInf | Self::IsFinite => 1,
         };
         if of.len() != count {
             return Err(format!("`{name}` takes {count} numbers, not {}", of.len()));
@@ -365,11 +375,12 @@ impl Function {
             | Self::Cos
             | Self::Tan
             | Self::Pow => Ok(Kind::Float),
+            Self::IsNan | Self::IsInf | Self::IsFinite => Ok(Kind::Bool),
         }
     }
 
     /// Its value for numbers of kinds that [`kind`](Self::kind) has taken.
-    pub(super) fn apply(self, of: &[Number]) -> Result<Number, String> {
+    pub(super) fn apply(self, of: &[Number], floats: Floats) -> Result<Number, String> {
         if let Some(value) = self.of_ints(of) {
             return value.map(Number::Int);
         }
@@ -379,7 +390,10 @@ impl Function {
         };
         let (a, b) = (float(0), float(1));
         let value = match self {
-            // Rust's leave out a NaN, of which there is none here.
+            Self::IsNan => return Ok(Number::Bool(a.is_nan())),
+            Self::IsInf => return Ok(Number::Bool(a.is_infinite())),
+            Self::IsFinite => return Ok(Number::Bool(a.is_finite())),
+            // They leave out a NaN, as C's `fmin` and `fmax` do.
             Self::Min => a.min(b),
             Self::Max => a.max(b),
             Self::Abs => a.abs(),
@@ -397,7 +411,7 @@ impl Function {
             Self::Pow => a.powf(b),
             Self::CeilDiv | Self::Ilog2 => return Err(format!("`{}` takes ints", self.name())),
         };
-        if value.is_finite() {
+        if value.is_finite() || floats == Floats::Any {
             return Ok(Number::Float(value));
         }
         let of: Vec<String> = of.iter().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
 //! Reads an expression by precedence climbing.
 
 use super::{
-    Error, Meaning, Node, Number,
+    Error, Floats, Meaning, Node, Number,
     operation::{Binary, Function, Kind, Unary, arithmetic_kind},
 };
 use crate::scene::decode::suggestion;
@@ -19,15 +19,17 @@ pub(super) struct Parser<'t, 'r, T> {
     at: usize,
     depth: usize,
     nodes: usize,
+    floats: Floats,
     resolve: &'r mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
 }
 
 impl<'t, 'r, T> Parser<'t, 'r, T> {
     pub(super) fn new(
         text: &'t str,
+        floats: Floats,
         resolve: &'r mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
     ) -> Self {
-        Self { text, at: 0, depth: 0, nodes: 0, resolve }
+        Self { text, at: 0, depth: 0, nodes: 0, floats, resolve }
     }
 
     /// All of the text.
@@ -83,7 +85,7 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
     /// that is never reached.
     fn node(&mut self, node: Node<T>, kind: Kind) -> Result<Typed<T>, Error> {
         if !node.has_terms()
-            && let Ok(number) = node.value(&mut |_| Err(String::new()))
+            && let Ok(number) = node.value(self.floats, &mut |_| Err(String::new()))
         {
             return Ok((Node::Number(number), kind));
         }
