@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
-    reset_edit, unwritten, worker::CompileResult,
+    reset_edit, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -166,12 +166,6 @@ impl Session {
         let begun_with = self.begun_with.as_ref();
         self.reset_is_edited =
             begun_with.is_some_and(|begun| *begun != reset_edit::beginning(program));
-        for warning in unwritten::warnings(program, &self.options.name) {
-            // A better optimised program of the same text comes with the same ones.
-            if !self.compile.diagnostics.contains(&warning) {
-                self.compile.diagnostics.push(warning);
-            }
-        }
         Ok(Ok(fresh))
     }
 

@@ -18,6 +18,7 @@ use super::{
     program::{Pass, Program, shapes},
     run_files::used_files,
     stat::Stat,
+    unwritten,
     variables::Variables,
     worker::Built,
 };
@@ -166,6 +167,7 @@ impl Builder {
             match load(&scene, plan, &compiled, &self.device, self.guarded)? {
                 Ok((module, passes, stats, not_guarded)) => {
                     diagnostics.extend(not_guarded);
+                    diagnostics.extend(unwritten::warnings(&scene, &passes, &compiled.ptx));
                     let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
                     let types =
                         scene.manifest.resources().iter().map(scene::Resource::of).collect();

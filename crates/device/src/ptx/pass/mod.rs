@@ -17,7 +17,8 @@
 //! | 7 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
 //! | 8 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
 //!
-//! What an address was computed from ([`base`](fn@base)) is found for the guard, and for faults of the CPU device.
+//! What an address was computed from is found for the guard, for faults of the CPU device ([`base`](fn@base)), and for
+//! who asks which arrays a kernel writes ([`writes_through`]).
 //!
 //! [`guard`](mod@guard) runs for NVIDIA devices alone, between 1 and the driver, where guarded code is asked for.
 //!
@@ -30,10 +31,12 @@ pub mod inline;
 pub mod lift_shared;
 mod origin;
 pub mod uniform;
+mod written;
 
 pub use self::{
     access::Action,
     base::{Base, base},
+    written::writes_through,
 };
 use super::{
     ast::Module,
