@@ -1,4 +1,4 @@
-//! The structures of a text: the names of their fields, and their types as far as the text tells.
+//! The structures of a text, and its variables on the device: names, and types as far as the text tells.
 //!
 //! How they lie in memory, and what a type really is, only the compiler knows: it is asked for what was found here.
 
@@ -39,6 +39,9 @@ pub(crate) struct Structures {
     /// What names stand for that `typedef`, `using` or a macro gives.
     aliases: BTreeMap<String, CType>,
     enumerations: BTreeSet<String>,
+    /// The types of the device's variables, by their names with what is around them; `None` where several are called
+    /// so.
+    variables: BTreeMap<String, Option<CType>>,
 }
 
 /// A structure.
@@ -121,6 +124,22 @@ impl Structures {
             Meaning::Element(element) => Some((name.as_str(), element)),
             Meaning::Structure(_) | Meaning::Pointer(_) | Meaning::Unknown => None,
         })
+    }
+
+    /// What a variable on the device has, or each of its elements: `name` has its namespaces before it.
+    pub(crate) fn variable(&self, name: &str) -> Held {
+        let name = name.trim_start_matches("::");
+        let Some(Some(ctype)) = self.variables.get(name) else { return Held::Unknown };
+        self.held(ctype, parent(name))
+    }
+
+    /// What something of this type has, that is named within `from`.
+    fn held(&self, ctype: &CType, from: &str) -> Held {
+        match self.meaning(ctype, from) {
+            Meaning::Element(element) => Held::Element(element),
+            Meaning::Pointer(to) => Held::Pointer(to.clone()),
+            Meaning::Structure(_) | Meaning::Unknown => Held::Unknown,
+        }
     }
 
     /// The fields of the structure `name`, at most `most` of them, those of structures within it among them; `None` for
@@ -226,16 +245,15 @@ impl Structures {
             }
             list.looks -= 1;
             let path = format!("{before}{}", field.name);
-            let held = match self.meaning(&field.ctype, &definition.path) {
-                Meaning::Element(element) => Held::Element(element),
-                // Of several structures none has a field's name alone.
-                Meaning::Structure(inner) if deep > 0 && !field.is_array => {
-                    self.add(inner, &format!("{path}."), deep - 1, list);
-                    continue;
-                }
-                Meaning::Pointer(to) => Held::Pointer(to.clone()),
-                Meaning::Structure(_) | Meaning::Unknown => Held::Unknown,
-            };
+            // Of several structures none has a field's name alone.
+            if let Meaning::Structure(inner) = self.meaning(&field.ctype, &definition.path)
+                && deep > 0
+                && !field.is_array
+            {
+                self.add(inner, &format!("{path}."), deep - 1, list);
+                continue;
+            }
+            let held = self.held(&field.ctype, &definition.path);
             if list.has_all || matches!(held, Held::Element(_)) {
                 list.found.push(Member { path, is_array: field.is_array, held });
             }
@@ -290,6 +308,11 @@ struct Scope {
     path: String,
     /// Where it ends.
     end: usize,
+}
+
+/// Whether what stands behind the word is a variable on the device, or a function for it.
+fn is_mark(word: &str) -> bool {
+    matches!(word, "__constant__" | "__device__" | "__managed__")
 }
 
 /// A name without its namespaces.
@@ -353,6 +376,7 @@ impl<'s> Reader<'_, 's> {
         match self.text(at) {
             "struct" | "class" => return self.structure(at, around, found),
             "namespace" => return self.namespace(at + 1, around),
+            word if is_mark(word) => self.variables(at + 1, around, found),
             "enum" => {
                 let name = at + 1 + usize::from(matches!(self.text(at + 1), "class" | "struct"));
                 found.enumerations.extend(self.word(name).map(str::to_owned));
@@ -374,6 +398,23 @@ impl<'s> Reader<'_, 's> {
             _ => {}
         }
         None
+    }
+
+    /// Takes the variables that a declaration has behind the mark before `at`, if it is none of a function.
+    fn variables(&self, at: usize, around: &str, found: &mut Structures) {
+        let is_said_of_variables =
+            |word| is_mark(word) || matches!(word, "static" | "extern" | "inline" | "constexpr");
+        let at = (at..).find(|at| !is_said_of_variables(self.text(*at))).unwrap_or(at);
+        let end = self.member_end(at);
+        if !self.is_data(at, end) {
+            return;
+        }
+        for Declared { name, ctype, .. } in self.declared(at, end.saturating_sub(1)) {
+            let is_same = |of: &CType| *of == ctype;
+            let known = found.variables.entry(joined(around, &name));
+            let known = known.and_modify(|known| *known = known.take().filter(is_same));
+            known.or_insert_with(|| Some(ctype.clone()));
+        }
     }
 
     /// The namespace whose name begins at `at`: `a::b { ... }`.
@@ -581,6 +622,38 @@ mod tests {
     fn fields(text: &str, name: &str) -> Option<Vec<String>> {
         let found = Structures::of(Macros::default(), text).fields(name, 100)?;
         Some(found.iter().map(|field| format!("{} {}", field.element, field.path)).collect())
+    }
+
+    #[test]
+    fn variables_of_the_device_have_the_types_of_their_declarations() {
+        let text = "typedef double real; struct Setup { int n; };\n\
+            __constant__ float weights[3], *to; static __device__ real mass = 1;\n\
+            namespace limits { extern __device__ __managed__ unsigned int most; Setup host; __constant__ Setup setup; }\n\
+            namespace { __device__ volatile float4 at[2] = {}; }\n\
+            __device__ int twice(int n) { static __device__ int calls; return 2 * n; }\n\
+            __device__ int of; namespace { __device__ float of; } int host;";
+        let found = Structures::of(Macros::default(), text);
+        let element = |name: &str| match found.variable(name) {
+            Held::Element(element) => element.to_string(),
+            Held::Pointer(_) => "pointer".to_owned(),
+            Held::Unknown => String::new(),
+        };
+        for (name, expected) in [
+            ("weights", "float"),
+            ("to", "pointer"),
+            ("::mass", "double"),
+            ("limits::most", "unsigned"),
+            ("most", ""),
+            ("limits::setup", ""),
+            ("limits::host", ""),
+            ("at", "float4"),
+            ("twice", ""),
+            ("calls", "int"),
+            ("of", ""),
+            ("host", ""),
+        ] {
+            assert_eq!(element(name), expected, "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Binds the parameters of kernels by name to what the manifest declares.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Argument, Builtin, Control, Element, Formula, Given, Kind, Manifest, Number, Pass, Plan,
@@ -81,6 +81,16 @@ impl<'a> Binder<'a> {
         kernel: &Signature,
         name_expression: String,
     ) -> Option<PlannedPass> {
+        if let Some(KernelParameter { name, at, .. }) = twice(&kernel.parameters) {
+            let text = format!(
+                "the kernel `{}` seems to have two parameters `{name}`: perhaps an `#if` among them whose condition is \
+                 not known here; write a declaration for each of its branches",
+                kernel.name
+            );
+            let fault = Diagnostic::error(kernel.file.as_ref(), text);
+            self.fault(fault.at(at.line, at.column));
+            return None;
+        }
         let bound: Vec<_> =
             kernel.parameters.iter().map(|p| self.argument(pass, kernel, p)).collect();
         self.expect_taken(pass, kernel);
@@ -190,6 +200,12 @@ impl<'a> Binder<'a> {
             self.fault(fault.at(given.at.line, given.at.column));
         }
     }
+}
+
+/// A parameter with the name of one before it.
+fn twice(parameters: &[KernelParameter]) -> Option<&KernelParameter> {
+    let mut names = HashSet::new();
+    parameters.iter().find(|parameter| !names.insert(&parameter.name))
 }
 
 fn argument(parameter: &KernelParameter, source: Source) -> Argument {
@@ -541,12 +557,6 @@ fn check_cast(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     let Some(cast) = cast else { return check_on_purpose(manifest, source, parameter) };
-    if let (Source::Number(_), CType::Value(wanted)) = (source, CType::parse(cast)) {
-        let takes =
-            matches!(parameter.ctype, CType::Named(_)) || parameter.ctype == CType::Value(wanted);
-        let what = format!("beyond all numbers but those of `{cast}`");
-        return if takes { Ok(()) } else { Err(mismatch(parameter, &what, "")) };
-    }
     let is_address = source.resources().iter().all(|id| manifest.resource(*id).texture().is_none())
         && matches!(source, Source::Resource(_) | Source::Next(_) | Source::Element { .. });
     if !is_address {
@@ -592,9 +602,7 @@ fn check_number(formula: &Formula, parameter: &KernelParameter) -> Result<(), Mi
     let takes_address = !matches!(parameter.ctype, CType::Value(_) | CType::Named(_));
     match (formula.kind(), formula.constant()) {
         (_, Some(Number::Int(0))) if takes_address => Ok(()),
-        (_, Some(Number::Int(value))) => {
-            integer(parameter, "an int constant", [i128::from(value); 2])
-        }
+        (_, Some(Number::Int(value))) => integer(parameter, "an int constant", [value; 2]),
         (_, Some(Number::Float(value))) => {
             let what = format!("a float constant, {value:?}");
             float(parameter, &what).map_err(|problem| or_whole(problem, parameter))

@@ -147,7 +147,7 @@ pub(super) fn bytes(number: Number, scalar: Scalar) -> Result<Vec<u8>, String> {
         Number::Bool(value) if scalar == Scalar::Bool => Ok(vec![value.into()]),
         Number::Bool(value) => Err(format!("{value} is no {scalar}")),
         Number::Int(value) => match (scalar.integer_range(), scalar.is_float()) {
-            (Some((least, most)), _) if !(least..=most).contains(&value.into()) => {
+            (Some((least, most)), _) if !(least..=most).contains(&value) => {
                 Err(format!("{value} is beyond the range of {scalar}"))
             }
             (Some(_), _) => Ok(value.to_le_bytes()[..scalar.bytes()].to_vec()),

@@ -18,8 +18,8 @@ use self::{
 /// A number of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// An integer.
-    Int(i64),
+    /// An integer from [`Number::LEAST`] to [`Number::GREATEST`]: one of `long long` or of `unsigned long long`.
+    Int(i128),
     /// A floating-point number.
     Float(f64),
     /// A truth value.
@@ -27,6 +27,16 @@ pub enum Number {
 }
 
 impl Number {
+    /// The least integer.
+    pub const LEAST: i128 = i64::MIN as i128;
+    /// The greatest integer.
+    pub const GREATEST: i128 = u64::MAX as i128;
+
+    /// The integer, where it is one of those that there are.
+    pub(super) fn int(value: i128) -> Option<Self> {
+        (Self::LEAST..=Self::GREATEST).contains(&value).then_some(Self::Int(value))
+    }
+
     /// What it is.
     pub const fn kind(self) -> Kind {
         match self {
@@ -45,14 +55,15 @@ impl Number {
         }
     }
 
-    /// Its value where it is an integer.
+    /// Its value where it is an integer below 2^63.
     ///
     /// # Errors
     ///
     /// A sentence, where it is none.
     pub fn whole(self) -> Result<i64, String> {
         match self {
-            Self::Int(value) => Ok(value),
+            Self::Int(value) => i64::try_from(value)
+                .map_err(|_| format!("a number below 2^63 is needed, not {value}")),
             Self::Float(_) | Self::Bool(_) => {
                 Err(format!("a whole number is needed, not the {} {self}", self.kind()))
             }
@@ -125,7 +136,7 @@ enum Node<T> {
 impl<T> Expression<T> {
     /// Reads `text`, whose names `resolve` knows.
     ///
-    /// Integers are 64-bit: their division truncates towards zero, and running over is an error. An integer
+    /// The division of integers truncates towards zero, and running over is an error. An integer
     /// beside a floating-point number becomes one.
     ///
     /// # Errors

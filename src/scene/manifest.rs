@@ -514,9 +514,12 @@ impl Manifest {
         }
         for Constant { name, value, .. } in &self.constants {
             let (ctype, value) = match *value {
-                Number::Int(i64::MIN) => ("long long", "(-9223372036854775807LL - 1)".into()),
+                Number::Int(Number::LEAST) => ("long long", "(-9223372036854775807LL - 1)".into()),
                 Number::Int(value) if i32::try_from(value).is_ok() => ("int", value.to_string()),
-                Number::Int(value) => ("long long", format!("{value}LL")),
+                Number::Int(value) if i64::try_from(value).is_ok() => {
+                    ("long long", format!("{value}LL"))
+                }
+                Number::Int(value) => ("unsigned long long", format!("{value}ULL")),
                 Number::Float(value) => ("float", format!("{:?}f", value as f32)),
                 Number::Bool(value) => ("bool", value.to_string()),
             };

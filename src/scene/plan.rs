@@ -345,14 +345,11 @@ impl Argument {
         match scope.number(formula).map_err(fault)? {
             Number::Int(value) => {
                 let range = match &self.ctype {
-                    // A constant was looked at before: it may be an unsigned one with the bits of another.
-                    CType::Value(_) if formula.constant().is_some() => None,
                     CType::Value(element) => element.scalar.integer_range(),
                     CType::Pointer { .. } | CType::Surface | CType::Texture | CType::Named(_) => {
                         None
                     }
                 };
-                let value = i128::from(value);
                 match range {
                     Some((least, most)) if !(least..=most).contains(&value) => Err(fault(format!(
                         "{value} does not fit into the kernel's `{}`",

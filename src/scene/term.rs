@@ -104,21 +104,21 @@ impl Scope<'_> {
         match term {
             Term::Parameter(index) => match self.inputs.parameters.get(*index) {
                 Some(Value::Float(value)) => Ok(Number::Float(*value)),
-                Some(Value::Int(value)) => Ok(Number::Int(*value)),
+                Some(Value::Int(value)) => Ok(Number::Int((*value).into())),
                 Some(Value::Toggle(value)) => Ok(Number::Bool(*value)),
                 Some(Value::Color(_)) | None => Err("a color is no number".to_owned()),
             },
             Term::Builtin(Builtin::Time) => Ok(Number::Float(self.inputs.time)),
             Term::Builtin(Builtin::Dt) => Ok(Number::Float(self.inputs.dt)),
-            Term::Builtin(Builtin::Frame) => Ok(Number::Int(self.inputs.frame as i64)),
-            Term::Builtin(Builtin::Step) => Ok(Number::Int(self.inputs.step as i64)),
-            Term::Builtin(Builtin::Seed) => Ok(Number::Int(self.inputs.seed as i64)),
+            Term::Builtin(Builtin::Frame) => Ok(Number::Int(self.inputs.frame.into())),
+            Term::Builtin(Builtin::Step) => Ok(Number::Int(self.inputs.step.into())),
+            Term::Builtin(Builtin::Seed) => Ok(Number::Int(self.inputs.seed.into())),
             Term::Builtin(builtin @ (Builtin::Mouse | Builtin::Keys)) => {
                 Err(format!("`{}` is no number", builtin.name()))
             }
             Term::Round(depth) => {
                 let round = self.rounds.get(*depth).copied().unwrap_or_default();
-                Ok(Number::Int(round as i64))
+                Ok(Number::Int(round.into()))
             }
             Term::Element { .. } | Term::Measured(_) => {
                 let found = self.read.iter().find(|(known, _)| known == term);

@@ -24,7 +24,7 @@ impl Launcher<'_, '_> {
         (key, formula): (&str, &Formula),
         at: Position,
     ) -> Result<Result<Number, Stopped>, Error> {
-        if let Some(stopped) = self.read(&Term::read_by([formula]), at)? {
+        if let Some(stopped) = self.read(&Term::read_by([formula]))? {
             return Ok(Err(stopped));
         }
         let number = self.scope().number(formula);
@@ -32,18 +32,16 @@ impl Launcher<'_, '_> {
         Ok(number.map_err(no_value))
     }
 
-    /// Reads the numbers of `terms`, which an expression in this place of the manifest names, for the next scope. It
+    /// Reads the numbers of `terms`, which an expression of the manifest names, for the next scope. It
     /// waits for the launches so far, unless there is nothing to read. Returns why it could not, if so.
     ///
     /// # Errors
     /// The device's.
-    pub(super) fn read(&mut self, terms: &[Term], at: Position) -> Run {
+    pub(super) fn read(&mut self, terms: &[Term]) -> Run {
         self.known.clear();
         for term in terms {
             let number = match *term {
-                Term::Element { of, index, component } => {
-                    self.element((of, index, component), at)?
-                }
+                Term::Element { of, index, component } => self.element((of, index, component))?,
                 Term::Measured(measured) => self.measured(measured)?,
                 Term::Parameter(_) | Term::Builtin(_) | Term::Round(_) => continue,
             };
@@ -58,7 +56,6 @@ impl Launcher<'_, '_> {
     fn element(
         &mut self,
         (of, index, component): (ResourceId, u64, u16),
-        at: Position,
     ) -> Result<Result<Number, Stopped>, Error> {
         let of_type = self.program.types.get(of.0);
         let Some((bytes, (part, lane))) =
@@ -84,10 +81,7 @@ impl Launcher<'_, '_> {
                 Err(self.out_of_time())
             }
             Waited::Reached => match readback.wait() {
-                Ok(bytes) => number(scalar, &bytes).map_err(|problem| {
-                    let name = &self.program.scene.manifest.resource(of).name;
-                    Stopped::NoValue { problem: format!("`{name}[{index}]` is {problem}"), at }
-                }),
+                Ok(bytes) => Ok(number(scalar, &bytes)),
                 Err(device::Error::Fault(fault)) => Err(Stopped::Fault(fault)),
                 Err(error) => return Err(error.into()),
             },
@@ -172,19 +166,13 @@ pub fn statistic_of(
 }
 
 /// The number that the bytes of a scalar stand for; truth values are 0 and 1.
-///
-/// # Errors
-/// What it is, for one that the integers of expressions do not reach.
-fn number(scalar: Scalar, bytes: &[u8]) -> Result<Number, String> {
+fn number(scalar: Scalar, bytes: &[u8]) -> Number {
     let bits = Scalar::bits_in(bytes);
-    Ok(match (scalar.value_of(bits), scalar.integer_of(bits)) {
+    match (scalar.value_of(bits), scalar.integer_of(bits)) {
         (Some(value), _) => Number::Float(value),
-        (None, Some(value)) => {
-            let value = i64::try_from(value);
-            Number::Int(value.map_err(|_| format!("{bits}, beyond the numbers of expressions"))?)
-        }
+        (None, Some(value)) => Number::Int(value),
         (None, None) => Number::Int((bits != 0).into()),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -193,15 +181,12 @@ mod tests {
 
     #[test]
     fn scalars_are_the_numbers_that_they_are() {
-        assert_eq!(number(Scalar::I8, &[0xff]), Ok(Number::Int(-1)));
-        assert_eq!(number(Scalar::U8, &[0xff]), Ok(Number::Int(255)));
-        assert_eq!(number(Scalar::I64, &[0xff; 8]), Ok(Number::Int(-1)));
-        assert!(
-            number(Scalar::U64, &[0xff; 8])
-                .is_err_and(|text| text.contains("18446744073709551615"))
-        );
-        assert_eq!(number(Scalar::Bool, &[1]), Ok(Number::Int(1)));
-        assert_eq!(number(Scalar::F16, &[0x00, 0xc0]), Ok(Number::Float(-2.0)));
-        assert_eq!(number(Scalar::F32, &1.5_f32.to_le_bytes()), Ok(Number::Float(1.5)));
+        assert_eq!(number(Scalar::I8, &[0xff]), Number::Int(-1));
+        assert_eq!(number(Scalar::U8, &[0xff]), Number::Int(255));
+        assert_eq!(number(Scalar::I64, &[0xff; 8]), Number::Int(-1));
+        assert_eq!(number(Scalar::U64, &[0xff; 8]), Number::Int(u64::MAX.into()));
+        assert_eq!(number(Scalar::Bool, &[1]), Number::Int(1));
+        assert_eq!(number(Scalar::F16, &[0x00, 0xc0]), Number::Float(-2.0));
+        assert_eq!(number(Scalar::F32, &1.5_f32.to_le_bytes()), Number::Float(1.5));
     }
 }

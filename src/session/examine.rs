@@ -242,7 +242,7 @@ fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> I
 }
 
 /// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are
-/// looked at: they may define structures that it names.
+/// looked at: they may define structures that it names, and variables that it sets.
 ///
 /// # Errors
 /// All that is wrong with its manifest.
@@ -256,17 +256,16 @@ pub(crate) fn parse(
         (scene.path, scene.trusted) = (path.map(Path::to_owned), trusted);
         scene
     };
-    let (faults, beside) = match (Scene::parse(name, text, overrides), path) {
-        (Err(faults), Some(beside)) => (faults, beside),
-        (parsed, _) => return parsed.map(placed),
-    };
+    let parsed = Scene::parse(name, text, overrides);
+    let is_whole = parsed.as_ref().is_ok_and(|scene| scene.manifest.variables.is_empty());
+    let Some(beside) = path.filter(|_| !is_whole) else { return parsed.map(placed) };
     let own = beside.parent().map(Path::to_owned).into_iter();
     let searched: Vec<PathBuf> = own.chain(overrides.include_dirs.iter().cloned()).collect();
     let reach = reach_from(path, trusted, &overrides.include_dirs);
     let headers = included(text, beside, &searched, &reach).files.into_iter();
     let headers: Vec<String> = headers.filter_map(|header| header.text).collect();
     if headers.is_empty() {
-        return Err(faults);
+        return parsed.map(placed);
     }
     Scene::parse(name, text, &scene::Overrides { headers, ..overrides.clone() }).map(placed)
 }

@@ -207,7 +207,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
         let program = self.program;
         let Some(pass) = program.passes.get(index) else { return Ok(None) };
         let declared = &pass.plan.declared;
-        if let Some(stopped) = self.read(&pass.plan.reads, declared.at)? {
+        if let Some(stopped) = self.read(&pass.plan.reads)? {
             return Ok(Some(stopped));
         }
         self.last = index;

@@ -43,7 +43,7 @@ impl Filter {
         let number = self.0.value(&mut |term| {
             Ok(match term {
                 Term::Column(at) => Number::Float(column(*at)),
-                Term::Index => Number::Int(index.cast_signed()),
+                Term::Index => Number::Int(index.into()),
             })
         });
         number.is_ok_and(Number::is_true)

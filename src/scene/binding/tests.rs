@@ -335,6 +335,15 @@ fn kernels_are_found_by_name() {
     }
 }
 
+#[test]
+fn parameters_that_depend_on_an_unknown_condition_are_told() {
+    let kernel = "\n__global__ void f(\n#if __CUDA_ARCH__ > 1\n int n, float drag\n#else\n float drag, int n\n#endif\n) {}";
+    let scene = Scene::parse("t.cu", &format!("{MANIFEST}{kernel}"), &Overrides::default());
+    let told = scene.expect("good").plan().expect_err("which of them is not known");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].text.contains("two parameters `n`: perhaps an `#if`"), "{told:?}");
+}
+
 /// The manifest of these tests has an `n` and a `drag`, and no `m`.
 #[test]
 fn of_overloaded_kernels_the_one_is_launched_that_fits() {
@@ -493,7 +502,7 @@ fn a_scene_with_much_of_everything_takes_no_longer_than_its_length() {
     let all = |most, line: &dyn Fn(usize) -> String| (0..most).map(line).collect::<String>();
     let constants = format!("[constant]\n{}", all(8000, &|i| format!("c{i}=1\n")));
     let f = pass("f");
-    let same = "__global__ void f(int n, int n, int n);".repeat(20_000);
+    let same = "__global__ void f(int n);".repeat(60_000);
     let (few, many) = ("[constant]\nn = 1\n", |text: &str| text.repeat(4000));
     assert_eq!(faults(&format!("{few}{}", many(&f)), &same), 0);
     let wide = format!("__global__ void f({}int n);", "int n, ".repeat(60_000));
@@ -505,10 +514,10 @@ fn a_scene_with_much_of_everything_takes_no_longer_than_its_length() {
     assert_eq!(faults(&missing, &kernels), MOST_FAULTS);
     let long = "l".repeat(100_000);
     assert_eq!(faults(&pass(&long), &format!("__global__ void {long}l();")), 1);
-    let template =
-        format!("template <class T> __global__ void f({}T n) {{}}", "T n, ".repeat(40_000));
+    let parameters = all(7999, &|i| format!("T c{i}, "));
+    let template = format!("template <class T> __global__ void f({parameters}T c7999) {{}}");
     assert_eq!(
-        faults(&format!("{few}{}", pass(&format!("f<{long}>"))), &template),
+        faults(&format!("{constants}{}", pass(&format!("f<{long}>"))), &template),
         0,
         "types unknown"
     );

@@ -7,7 +7,7 @@ use super::{
     formulas::{self, Names},
     is_identifier,
 };
-use crate::scene::{Field, Given, Half, Manifest, Number, Source, binding};
+use crate::scene::{Field, Given, Half, Manifest, Source, binding};
 
 /// Reads them in the file's order.
 pub(super) fn decode(
@@ -75,11 +75,6 @@ fn cast_source(
     parameter: &str,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<(Source, Option<String>)> {
-    if let Some(number) = above_integers(value.get_ref()) {
-        // It has the bits of this one.
-        let source = Source::Number(Number::Int(number as i64).into());
-        return Some((source, Some(UNSIGNED.to_owned())));
-    }
     let cast = value.get_ref().as_str().and_then(cast);
     let Some((ctype, what)) = cast else {
         return source(table, names, parameter, value).map(|source| (source, None));
@@ -87,22 +82,6 @@ fn cast_source(
     let text = DeValue::String(what.into());
     let source = source(table, names, parameter, &Spanned::new(value.span(), text))?;
     Some((source, Some(ctype.to_owned())))
-}
-
-/// The only type of integers above those that a [`Number`] can be.
-const UNSIGNED: &str = "unsigned long long";
-
-/// An integer from 2^63 to 2^64 - 1.
-fn above_integers(value: &DeValue<'_>) -> Option<u64> {
-    let number = match (value.as_integer(), value.as_str().map(str::trim)) {
-        (Some(integer), _) => u64::from_str_radix(integer.as_str(), integer.radix()),
-        (None, Some(text)) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-            Some(digits) => u64::from_str_radix(digits, 16),
-            None => text.parse(),
-        },
-        (None, None) => return None,
-    };
-    number.ok().filter(|number| i64::try_from(*number).is_err())
 }
 
 /// The type and what is cast to it, of `(int *)values` and `(int *)(values + 8)`.

@@ -9,7 +9,7 @@ use super::{
     types::Types,
 };
 use crate::scene::{
-    Content, Element, FieldValue, Initial, Manifest, Number, Overrides, Scalar, Variable,
+    Content, Element, FieldValue, Initial, Manifest, Number, Overrides, Scalar, Type, Variable,
     data::{Values, bytes},
 };
 
@@ -32,7 +32,9 @@ pub(super) fn variables(
             table.complain(&format!("must be {rule}"));
         }
         let of = types.read(&mut table, "\"float\"");
-        let wanted = of.as_ref().and_then(|of| of.element()).map(|element| (element, None));
+        let element = of.as_ref().and_then(Type::element);
+        element.into_iter().for_each(|element| types.compare(&table, &name, element));
+        let wanted = element.map(|element| (element, None));
         let is_structure = of.as_ref().is_some_and(|of| of.structure().is_some());
         let structures = if is_structure { structures(&mut table) } else { None };
         let initial = initial(&mut table, &name, wanted, overrides).or(structures);
@@ -170,7 +172,7 @@ fn random(
     let scalar = element.map_or(Scalar::F64, |element| element.scalar);
     let is_number = scalar.is_integer() || scalar.is_float();
     let ends = match scalar.is_integer() {
-        true => [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i64), scalar)),
+        true => [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i128), scalar)),
         false => range.map(|end| bytes(Number::Float(end), scalar)),
     };
     if !is_number {

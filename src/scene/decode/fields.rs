@@ -237,11 +237,13 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         greatest: i64,
     ) -> Option<i64> {
         let text = match self.number_in(key, value)? {
-            Number::Int(found) if (least..=greatest).contains(&found) => return Some(found),
-            Number::Int(found) if found < least => {
-                format!("`{key}` is {found}, but must be at least {least}")
-            }
-            Number::Int(found) => format!("`{key}` is {found}, but must be at most {greatest}"),
+            number @ Number::Int(found) => match number.whole() {
+                Ok(whole) if (least..=greatest).contains(&whole) => return Some(whole),
+                Ok(whole) if whole < least => {
+                    format!("`{key}` is {found}, but must be at least {least}")
+                }
+                Ok(_) | Err(_) => format!("`{key}` is {found}, but must be at most {greatest}"),
+            },
             other => format!("`{key}` must be a whole number, not the {} {other}", other.kind()),
         };
         self.report.error(value.span(), text);
@@ -386,8 +388,9 @@ pub(super) fn literal(value: &DeValue<'_>) -> Result<Number, Option<String>> {
     match value {
         DeValue::Boolean(value) => Ok(Number::Bool(*value)),
         DeValue::Integer(value) => {
-            let parsed = i64::from_str_radix(value.as_str(), value.radix());
-            parsed.map(Number::Int).map_err(|_| Some(format!("{value} does not fit into 64 bits")))
+            let parsed = i128::from_str_radix(value.as_str(), value.radix()).ok();
+            let text = || Some(format!("{value} does not fit into 64 bits"));
+            parsed.and_then(Number::int).ok_or_else(text)
         }
         DeValue::Float(value) => {
             let parsed = value.as_str().parse().ok().filter(|value: &f64| value.is_finite());

@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
     fn of_source(&self, name: &str, source: &Source) -> Result<Meaning<Term>, String> {
         match source {
             Source::Count(_, value) | Source::Extent(_, _, value) => {
-                Ok(Meaning::Number(Number::Int(*value as i64)))
+                Ok(Meaning::Number(Number::Int((*value).into())))
             }
             Source::Number(formula) => match formula.constant() {
                 Some(number) => Ok(Meaning::Number(number)),
@@ -173,10 +173,10 @@ pub(super) fn integer(
 ) -> Option<Formula> {
     let formula = any(table, names, key, value)?;
     let text = match (formula.kind(), formula.constant()) {
-        (_, Some(Number::Int(found))) if found < least => {
+        (_, Some(Number::Int(found))) if found < least.into() => {
             format!("`{key}` is {found}, but must be at least {least}")
         }
-        (_, Some(Number::Int(found))) if found > most => {
+        (_, Some(Number::Int(found))) if found > most.into() => {
             format!("`{key}` is {found}, but must be at most {most}")
         }
         (Kind::Int, _) => return Some(formula),

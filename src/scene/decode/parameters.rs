@@ -38,7 +38,7 @@ fn kind(table: &mut Fields<'_, '_, '_>) -> (Value, Control) {
         None if table.has("choices") => choice(table),
         None => match table.number("value") {
             Some(Number::Bool(value)) => (Value::Toggle(value), Control::Toggle),
-            Some(Number::Int(value)) => int(table, value),
+            Some(number @ Number::Int(_)) => int(table, number),
             Some(Number::Float(value)) => float(table, value),
             None => float(table, 0.0),
         },
@@ -108,7 +108,11 @@ fn step(table: &mut Fields<'_, '_, '_>, read: fn(&mut Fields<'_, '_, '_>) -> Opt
     step
 }
 
-fn int(table: &mut Fields<'_, '_, '_>, value: i64) -> (Value, Control) {
+fn int(table: &mut Fields<'_, '_, '_>, number: Number) -> (Value, Control) {
+    let value = number.whole().unwrap_or_else(|text| {
+        table.complain_about("value", text);
+        0
+    });
     let min = whole(table, "min").unwrap_or_else(|| least(value as f64));
     let max = whole(table, "max").unwrap_or_else(|| greatest(value as f64));
     let step = step(table, |table| whole(table, "step")).max(1.0);

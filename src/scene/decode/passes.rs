@@ -214,7 +214,7 @@ fn check_block(table: &Fields<'_, '_, '_>, block: &[Formula; 3]) {
         Some(Number::Float(_) | Number::Bool(_)) | None => 1,
     };
     let [x, y, z] = block.each_ref().map(axis);
-    if x * y * z > MOST_IN_BLOCK {
+    if x * y * z > MOST_IN_BLOCK.into() {
         let text = format!("a block of {x} x {y} x {z} has more than {MOST_IN_BLOCK} threads");
         table.complain_about("block", text);
     }
@@ -253,7 +253,7 @@ fn over(table: &mut Fields<'_, '_, '_>, names: &Names<'_>) -> Option<[Formula; 3
         && let Some(id) = names.manifest.find_resource(name)
     {
         let extent = names.manifest.resource(id).extent();
-        return Some(extent.map(|axis| Formula::from(Number::Int(axis as i64))));
+        return Some(extent.map(|axis| Formula::from(Number::Int(axis.into()))));
     }
     if let Some(name) = value.get_ref().as_str()
         && is_identifier(name)

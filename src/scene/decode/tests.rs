@@ -23,7 +23,7 @@ fn told_with(manifest: &str, constants: &[(&str, &str)]) -> Vec<String> {
 }
 
 fn numbers(axes: [i64; 3]) -> [Formula; 3] {
-    axes.map(|axis| Formula::from(Number::Int(axis)))
+    axes.map(|axis| Formula::from(Number::Int(axis.into())))
 }
 
 /// A manifest and the places and parts of everything it is told.

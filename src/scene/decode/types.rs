@@ -8,7 +8,7 @@ use super::{
     is_identifier, suggestion,
 };
 use crate::{
-    cuda::{Macros, Structures},
+    cuda::{Held, Macros, Structures},
     scene::{CompileOptions, Element, Part, Structure, Type},
 };
 
@@ -61,6 +61,19 @@ impl<'r> Types<'r> {
         let declared = if table.has("fields") { given(table) } else { self.found(table, &text) };
         let declared = declared.filter(|_| is_type(&text) || refuse(table, &text))?;
         Some(structure(text, declared).into())
+    }
+
+    /// Complains where the variable `name` has numbers of another type in the source than `element`, which `table`
+    /// says.
+    pub(super) fn compare(&self, table: &Fields<'_, '_, '_>, name: &str, element: Element) {
+        let is = match self.structures().variable(name) {
+            Held::Element(declared) if declared.scalar != element.scalar => {
+                format!("has elements of type `{declared}`")
+            }
+            Held::Pointer(_) => "is a pointer".to_owned(),
+            Held::Element(_) | Held::Unknown => return,
+        };
+        table.complain_about("type", format!("`{name}` {is} in the source, not of `{element}`"));
     }
 
     /// The fields that the source has for a structure.

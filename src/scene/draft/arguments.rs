@@ -325,8 +325,9 @@ pub(super) fn written(told: &Told, given: &Told) -> Option<String> {
             Some(value.to_string())
         }
         (_, Told::Number(number)) => {
-            let is_too_large = number.whole().is_some_and(|value| i64::try_from(value).is_err());
-            (!is_too_large).then(|| number.written())
+            // Beyond what TOML's integers must hold.
+            let is_large = number.whole().is_some_and(|value| i64::try_from(value).is_err());
+            Some(if is_large { quoted(&number.written()) } else { number.written() })
         }
         (_, Told::Formula(formula)) => formula.given().map(|text| quoted(&text)),
     }

@@ -447,7 +447,7 @@ pub(in crate::scene) fn literal_of_cpp(text: &str) -> Option<scene::Number> {
         None => literal(text)?,
     };
     match number {
-        Number::Whole(_, value) => value.try_into().ok().map(scene::Number::Int),
+        Number::Whole(_, value) => scene::Number::int(value),
         Number::Real(_, value) => Some(scene::Number::Float(value)),
     }
 }

@@ -7,7 +7,7 @@ use super::{Floats, Number};
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole number of 64 bits.
+    /// A whole number of 64 bits, with or without a sign.
     Int,
     /// A number in double precision.
     Float,
@@ -154,10 +154,11 @@ impl Unary {
         match (self, operand) {
             (Self::Not, number) => Ok(Number::Bool(!truth(number))),
             (Self::Plus, number) => Ok(number),
-            (Self::Complement, Number::Int(value)) => Ok(Number::Int(!value)),
+            (Self::Complement, Number::Int(value)) => {
+                Number::int(!value).ok_or_else(|| format!("~{value} does not fit into 64 bits"))
+            }
             (Self::Minus, Number::Int(value)) => {
-                let value = value.checked_neg().map(Number::Int);
-                value.ok_or_else(|| format!("-({}) does not fit into 64 bits", i64::MIN))
+                Number::int(-value).ok_or_else(|| format!("-({value}) does not fit into 64 bits"))
             }
             (Self::Minus, Number::Float(value)) => Ok(Number::Float(-value)),
             (Self::Complement | Self::Minus, _) => Err(NO_NUMBERS.into()),
@@ -230,7 +231,7 @@ impl Binary {
         }
     }
 
-    fn integer(self, a: i64, b: i64) -> Result<Number, String> {
+    fn integer(self, a: i128, b: i128) -> Result<Number, String> {
         if matches!(self, Self::Divide | Self::Remainder) && b == 0 {
             return Err("division by zero".into());
         }
@@ -247,7 +248,7 @@ impl Binary {
             // No bit is lost, nor the sign changed.
             Self::ShiftLeft => bits.and_then(|bits| Some(a << bits).filter(|v| v >> bits == a)),
             Self::ShiftRight => bits.map(|bits| a >> bits),
-            Self::Or | Self::And => Some(i64::from(a != 0 && b != 0)),
+            Self::Or | Self::And => Some(i128::from(a != 0 && b != 0)),
             Self::Equal
             | Self::NotEqual
             | Self::Less
@@ -256,7 +257,7 @@ impl Binary {
             | Self::GreaterEqual => return Ok(Number::Bool(self.holds(&a, &b))),
         };
         let shifts = matches!(self, Self::ShiftLeft | Self::ShiftRight);
-        value.map(Number::Int).ok_or_else(|| {
+        value.and_then(Number::int).ok_or_else(|| {
             let sign = self.spelling();
             match (shifts, bits) {
                 (true, None) => format!("`{sign}` shifts by 0 to 63 bits, not by {b}"),
@@ -382,7 +383,7 @@ impl Function {
     /// Its value for numbers of kinds that [`kind`](Self::kind) has taken.
     pub(super) fn apply(self, of: &[Number], floats: Floats) -> Result<Number, String> {
         if let Some(value) = self.of_ints(of) {
-            return value.map(Number::Int);
+            return value.and_then(|value| Number::int(value).ok_or_else(beyond));
         }
         let float = |at: usize| match of.get(at) {
             Some(Number::Bool(value)) => f64::from(u8::from(*value)),
@@ -419,21 +420,18 @@ impl Function {
     }
 
     /// Its value where all numbers are ints and it is one, too.
-    fn of_ints(self, of: &[Number]) -> Option<Result<i64, String>> {
-        let beyond = || "the result does not fit into 64 bits".to_owned();
+    fn of_ints(self, of: &[Number]) -> Option<Result<i128, String>> {
         match (self, of) {
             (Self::Min, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.min(b))),
             (Self::Max, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.max(b))),
-            (Self::Abs, [Number::Int(a)]) => Some(a.checked_abs().ok_or_else(beyond)),
+            (Self::Abs, [Number::Int(a)]) => Some(Ok(a.abs())),
             (Self::Floor | Self::Ceil | Self::Int, [Number::Int(a)]) => Some(Ok(*a)),
             (Self::CeilDiv, [Number::Int(_), Number::Int(0)]) => {
                 Some(Err("division by zero".into()))
             }
             (Self::CeilDiv, [Number::Int(a), Number::Int(b)]) => {
-                let (a, b) = (i128::from(*a), i128::from(*b));
                 // Towards positive infinity.
-                let up = a / b + i128::from(a % b != 0 && (a < 0) == (b < 0));
-                Some(i64::try_from(up).map_err(|_| beyond()))
+                Some(Ok(a / b + i128::from(a % b != 0 && (*a < 0) == (*b < 0))))
             }
             (Self::Ilog2, [Number::Int(a)]) => Some(match a.checked_ilog2() {
                 Some(log) => Ok(log.into()),
@@ -446,8 +444,10 @@ impl Function {
 
 /// A whole number as an int.
 fn whole(value: f64) -> Result<Number, String> {
-    // 2^63 is the first that does not fit, and a double.
-    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
-    let number = fits.then_some(Number::Int(value as i64));
+    let number = if value.is_nan() { None } else { Number::int(value as i128) };
     number.ok_or_else(|| format!("{value} does not fit into 64 bits"))
+}
+
+fn beyond() -> String {
+    "the result does not fit into 64 bits".to_owned()
 }

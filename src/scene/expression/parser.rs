@@ -176,11 +176,12 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
             self.at += 2;
             let digits = self.take_while(|c| c.is_ascii_alphanumeric());
             let digits = digits.trim_end_matches(['u', 'U', 'l', 'L']);
-            let value =
-                i64::from_str_radix(digits, 16).map(|value| if negative { -value } else { value });
+            let value = u64::from_str_radix(digits, 16).map(i128::from);
+            let value = value.map(|value| if negative { -value } else { value });
             return value
-                .map(Number::Int)
-                .map_err(|_| Error { offset: start, text: "not a hexadecimal number".into() });
+                .ok()
+                .and_then(Number::int)
+                .ok_or_else(|| Error { offset: start, text: "not a hexadecimal number".into() });
         }
         self.take_while(|c| c.is_ascii_digit());
         let mut float = false;
@@ -224,8 +225,8 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
                 .map(Number::Float)
                 .ok_or_else(|| broken(format!("`{digits}` is not a finite number")));
         }
-        let value = signed.parse().map(Number::Int);
-        value.map_err(|_| broken(format!("`{signed}` does not fit into 64 bits")))
+        let value = signed.parse().ok().and_then(Number::int);
+        value.ok_or_else(|| broken(format!("`{signed}` does not fit into 64 bits")))
     }
 
     /// `true`, `f(...)`, or a name with what belongs to it: `position.x.max`, `flag[0].y`.

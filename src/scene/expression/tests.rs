@@ -27,9 +27,13 @@ fn integers_and_floats_compute_as_in_c() {
         ("16u + 1ULL", Number::Int(17)),
         ("0xFFu", Number::Int(255)),
         ("1e-3", Number::Float(1e-3)),
-        ("-9223372036854775807 - 1", Number::Int(i64::MIN)),
+        ("-9223372036854775807 - 1", Number::Int(Number::LEAST)),
+        ("18446744073709551615", Number::Int(Number::GREATEST)),
+        ("0xcbf29ce484222325 - 1", Number::Int(0xcbf2_9ce4_8422_2324)),
+        ("0x8000000000000000 >> 63", Number::Int(1)),
+        ("~0 + 0xffffffffffffffff", Number::Int(Number::GREATEST - 1)),
         ("true", Number::Bool(true)),
-        ("-9223372036854775808", Number::Int(i64::MIN)),
+        ("-9223372036854775808", Number::Int(Number::LEAST)),
         ("-7 % 4", Number::Int(-3)),
         ("5.5 % 2", Number::Float(1.5)),
         ("1 << 3 + 1", Number::Int(16)),
@@ -61,8 +65,9 @@ fn faults_have_their_place() {
         ("(1 + 2", 0, "never closed"),
         ("1 2", 2, "expected an operator"),
         ("1 + m", 4, "no `m`"),
-        ("9223372036854775807 + 1", 20, "64 bits"),
-        ("9999999999999999999", 0, "64 bits"),
+        ("18446744073709551615 + 1", 21, "64 bits"),
+        ("~0xffffffffffffffff", 0, "64 bits"),
+        ("99999999999999999999", 0, "64 bits"),
         ("1e999", 0, "finite"),
         ("12abc", 0, "not a number"),
         ("1f", 0, "not a number"),
@@ -75,7 +80,7 @@ fn faults_have_their_place() {
         ("n $ 2", 2, "operator"),
         ("ü", 0, "found `ü`"),
         ("1 << 64", 2, "0 to 63 bits"),
-        ("1 << 63", 2, "64 bits"),
+        ("2 << 63", 2, "64 bits"),
         ("1.5 & 2", 4, "two ints"),
         ("true ? 1", 5, "no `:`"),
         ("true ? 1 : false", 5, "no numbers"),
@@ -102,7 +107,7 @@ fn terms_have_their_numbers_later() {
             _ => Err(format!("no `{name}`")),
         })
     };
-    let value = |text: &str, a: i64| {
+    let value = |text: &str, a: i128| {
         let expression = parse(text).expect(text);
         assert_eq!(expression.constant(), None, "{text}");
         expression.value(&mut |_| Ok(Number::Int(a)))
@@ -142,20 +147,24 @@ fn random_expressions_agree_with_rust() {
     assert!(compared > 1000, "only {compared} had a value");
 }
 
-fn tree(random: &mut u64, depth: u32) -> (String, Option<i64>) {
+fn tree(random: &mut u64, depth: u32) -> (String, Option<i128>) {
     *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     let choice = *random >> 33;
     if depth == 0 || choice.is_multiple_of(5) {
-        let value = (choice / 5 % 100) as i64;
+        let small = i128::from(choice / 5 % 100);
+        let value = if choice.is_multiple_of(29) { Number::GREATEST - small } else { small };
         return (value.to_string(), Some(value));
     }
     let (a, x) = tree(random, depth - 1);
     let (b, y) = tree(random, depth - 1);
-    let both = |f: fn(i64, i64) -> Option<i64>| x.zip(y).and_then(|(x, y)| f(x, y));
+    let both = |f: fn(i128, i128) -> Option<i128>| {
+        let value = x.zip(y).and_then(|(x, y)| f(x, y));
+        value.filter(|value| (Number::LEAST..=Number::GREATEST).contains(value))
+    };
     match choice % 5 {
-        1 => (format!("({a} + {b})"), both(i64::checked_add)),
-        2 => (format!("({a}-{b})"), both(i64::checked_sub)),
-        3 => (format!("(({a}) * ({b}))"), both(i64::checked_mul)),
-        _ => (format!("(({a}) / ({b}))"), both(i64::checked_div)),
+        1 => (format!("({a} + {b})"), both(i128::checked_add)),
+        2 => (format!("({a}-{b})"), both(i128::checked_sub)),
+        3 => (format!("(({a}) * ({b}))"), both(i128::checked_mul)),
+        _ => (format!("(({a}) / ({b}))"), both(i128::checked_div)),
     }
 }

@@ -100,7 +100,7 @@ value = 1
 type = \"float\"
 file = \"two.npy\"
 [variable.pair]
-type = \"double3\"
+type = \"float3\"
 value = 1
 ";
     let told = folder.told(&scene(&format!("{OUT}{variables}"), COPY));
@@ -110,13 +110,21 @@ value = 1
         ":16:11: error: the kernels use no __constant__ or __device__ variable `blur`; did you mean `filters::blur`?",
         ":21:8: error: two.npy does not fit the variable `filters::blur` (3 float): it has the shape (2,), not (3,), \
          nor one for all",
-        ":22:11: error: the variable `pair` has 8 bytes, which no number of double3 has",
+        ":22:11: error: the variable `pair` has 8 bytes, which no number of float3 has",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for (told, expected) in told.iter().zip(expected) {
         assert!(told.contains(expected), "{told}\n{expected}");
     }
     for (variable, expected) in [
+        (
+            "[variable.counter]\ntype = \"float\"\nvalue = 1.5",
+            ":10:8: error: `counter` has elements of type `int` in the source, not of `float`",
+        ),
+        (
+            "[variable.\"filters::blur\"]\ntype = \"int\"\nvalue = 1",
+            "`filters::blur` has elements of type `float` in the source, not of `int`",
+        ),
         ("[variable.counter]\ntype = \"int\"", "[variable.counter] needs `file` or `value`"),
         ("[variable.counter]\nvalue = 1", "[variable.counter] needs `type`, such as"),
         (
