@@ -548,7 +548,7 @@ fn unsigned_integers_have_all_their_bits() {
     let args = format!("args = {{ s = 14695981039346656037, h = '0xcbf29ce484222325', p = {p} }}");
     runs("float", "", &args, code, &31.0_f32.to_le_bytes());
     let code = "__global__ void k(float *a, long long n) {}";
-    let told = ["beyond all numbers but those of `unsigned long long`", "takes `long long`"];
+    let told = ["9223372036854775808, which does not fit into the kernel's `long long`"];
     is_told("", "args = { n = 9223372036854775808 }", code, "args =", &told);
     is_told(
         "",

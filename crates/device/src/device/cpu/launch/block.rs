@@ -241,11 +241,8 @@ impl Body<'_> {
                 break;
             }
             self.enter(begin, end)?;
-            // Those that waited before go on waiting unless somebody comes.
-            let mut states = self.states()[lanes.clone()].iter().enumerate();
-            let comes =
-                |(lane, s): (usize, &u32)| ran >> lane & 1 != 0 && s & (BLOCKED | YIELDED) != 0;
-            if !states.any(comes) {
+            // Those that waited before go on waiting unless somebody comes, or ends and is waited for no more.
+            if !self.states()[lanes.clone()].iter().any(|state| state & BLOCKED != 0) {
                 break;
             }
             self.poll()?;

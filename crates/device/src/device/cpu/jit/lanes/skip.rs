@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{
-    GroupLower, estimate,
+    GroupLower, estimate, leave,
     round::{Round, rounds, written_by},
     value::Parts,
 };
@@ -40,8 +40,11 @@ pub(super) fn skips(
     run: &[bool],
     liveness: &Liveness,
 ) -> Vec<Skip> {
+    // Where a group parts, all its threads are entered at one place: those that go round the block would run it.
+    let parts = |i: &Instruction| leave::widens(body, shapes, i).is_some();
     let computes = |(_, i): (usize, &Instruction)| {
-        i.guard.is_none() && !matches!(i.op, Op::Bra { .. }) && estimate::computes(&i.op)
+        let branches = i.guard.is_some() || matches!(i.op, Op::Bra { .. });
+        !branches && !parts(i) && estimate::computes(&i.op)
     };
     let skip = |round: Round| {
         let instructions = || cfg.instructions(body, round.block);
