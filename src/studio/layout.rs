@@ -9,16 +9,17 @@ use egui::{
 
 use super::{
     console::Console,
+    course::Course,
     gallery::Gallery,
     keyboard::Keyboard,
     panels::{
         self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, numbers, parameters, plots, start, statistics, status, timeline, timings,
+        editor, numbers, parameters, plots, start, statistics, status, timeline, timings, title,
         transport, trouble, unsaved, view,
     },
     sides::Sides,
     state::{State, Tab},
-    table::Tables,
+    tables::Tables,
     theme,
     trends::Trends,
     workspace::Workspace,
@@ -41,7 +42,7 @@ const AROUND_PLOTS: f32 = 16.0;
 pub struct Locals {
     /// The editor's.
     pub editor: editor::Local,
-    transport: transport::Local,
+    title: title::Local,
     view: view::Local,
     /// How A and B are shown together.
     pub sides: Sides,
@@ -70,6 +71,8 @@ pub struct Shown<'a> {
     pub snapshot: &'a Snapshot,
     /// The window's own times.
     pub frames: &'a FrameTimes,
+    /// Where the scene is to go.
+    pub course: &'a Course,
     /// The view that is shown.
     pub view: ViewId,
     /// What an image has under the pointer.
@@ -102,16 +105,9 @@ pub fn show(
     let mut actions = Vec::new();
     let bar = |margin| Frame::new().fill(theme::bar()).inner_margin(Margin::symmetric(margin, 0));
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
-        let Shown { built_ins, frames, .. } = shown;
-        let local = &mut locals.transport;
-        actions.extend(transport::show(
-            ui,
-            snapshot,
-            &workspace.document,
-            built_ins,
-            frames,
-            local,
-        ));
+        let Shown { built_ins, frames, course, .. } = *shown;
+        let shown = title::Shown { document: &workspace.document, built_ins, frames, course };
+        actions.extend(title::show(ui, snapshot, &shown, &mut locals.title));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
         actions.extend(status::show(ui, snapshot));
@@ -149,7 +145,7 @@ pub fn show(
     let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
     actions.extend(locals.start.show(ui.ctx(), start));
     locals.keyboard.look(ui, &locals.view, locals.start.page().is_some());
-    actions.extend(keys(ui, snapshot, &locals.keyboard));
+    actions.extend(keys(ui, snapshot, locals));
     (actions, rect)
 }
 
@@ -339,26 +335,25 @@ fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
 }
 
 /// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
+fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
         actions.push(Action::Session(Command::Reset));
     }
-    if !keyboard.is_the_scenes() {
+    if !locals.keyboard.is_the_scenes() {
         return actions;
     }
     if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(if snapshot.clock.playing {
-            Action::Session(Command::Pause)
-        } else {
-            Action::Session(Command::Play)
-        });
+        actions.push(Action::Session(transport::play_or_pause(snapshot)));
+    }
+    // The one with Shift first: a key that is asked for without is found with it, too.
+    if pressed(Modifiers::SHIFT, Key::Period) {
+        actions.push(Action::Session(Command::Steps(locals.title.steps())));
     }
     if pressed(Modifiers::NONE, Key::Period) {
         actions.push(Action::Session(Command::Step));
     }
-    // The one with Shift first: a key that is asked for without is found with it, too.
     if pressed(Modifiers::SHIFT, Key::Home) {
         actions.push(Action::Fit);
     }

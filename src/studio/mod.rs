@@ -10,6 +10,7 @@
 mod colors;
 mod completion;
 mod console;
+mod course;
 mod declaration;
 mod detail;
 mod dialog;
@@ -36,6 +37,7 @@ mod signals;
 mod standard_output;
 mod state;
 mod table;
+mod tables;
 #[cfg(test)]
 mod test_screen;
 mod text;

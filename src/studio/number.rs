@@ -17,6 +17,16 @@ pub fn count(count: u64) -> String {
     grouped
 }
 
+/// `count` in few letters: `950`, `12.3k`, `4.0M`.
+pub fn short_count(count: u64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let of = count as f64;
+    match UNITS.iter().find(|(unit, _)| of >= *unit) {
+        Some((unit, name)) => format!("{:.1}{name}", of / unit),
+        None => count.to_string(),
+    }
+}
+
 /// `bytes` in binary units: `4.0 MiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -87,6 +97,7 @@ mod tests {
         assert_eq!(count(7), "7");
         assert_eq!(count(262_144), "262\u{2009}144");
         assert_eq!(count(1_000_000), "1\u{2009}000\u{2009}000");
+        assert_eq!([950, 12_345, 4_000_000].map(short_count), ["950", "12.3k", "4.0M"]);
         assert_eq!(bytes(12), "12 B");
         assert_eq!(bytes(4 << 20), "4.0 MiB");
     }

@@ -14,6 +14,9 @@ pub fn snapshot() -> Snapshot {
         renderer: None,
         sharing: Sharing::None,
         clock: Clock::default(),
+        seed: 1,
+        speed: 1.0,
+        steps_left: 0,
         timeline: None,
         comparison: None,
         views: Vec::new(),
@@ -89,10 +92,20 @@ impl TestScreen {
         self.written.iter().map(|(written, _)| written.as_str()).collect()
     }
 
+    /// Where a label stands.
+    pub fn place(&self, text: &str) -> Rect {
+        let found = self.written.iter().find(|(written, _)| written == text);
+        found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.written())).1
+    }
+
+    /// The right end of what is written.
+    pub fn right_end(&self) -> f32 {
+        self.written.iter().map(|(_, place)| place.right()).fold(0.0, f32::max)
+    }
+
     /// Clicks on a label, in the next frame.
     pub fn click(&mut self, text: &str) {
-        let found = self.written.iter().find(|(written, _)| written == text);
-        let at = found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.written())).1.center();
+        let at = self.place(text).center();
         self.events.push(Event::PointerMoved(at));
         for pressed in [true, false] {
             let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);

@@ -475,7 +475,7 @@ impl Session {
     }
 
     /// Puts the copying of some resources to the host on the stream.
-    fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
+    pub(in crate::session) fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
         let known: Vec<String> = self.state.resources.iter().map(|of| of.name.clone()).collect();
         let places = names.iter().filter_map(|name| known.iter().position(|known| known == name));
         let stream = &self.stream;

@@ -24,6 +24,7 @@ pub mod statistics;
 pub mod status;
 pub mod timeline;
 pub mod timings;
+pub mod title;
 pub mod transport;
 pub mod trouble;
 pub mod unsaved;
@@ -46,6 +47,8 @@ pub enum Action {
     Compile(String),
     /// What the session does.
     Session(Command),
+    /// Go round and round between two steps, or no more.
+    Loop(Option<[u64; 2]>),
     /// Compare what runs with the text that its file has.
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
@@ -159,6 +162,11 @@ pub struct FrameTimes {
     pub frame_ms: Vec<f32>,
     /// Milliseconds that OpenGL took to draw the view.
     pub draw_ms: Vec<f32>,
+}
+
+/// Gives what shows a bare value a name, for those who do not see where it stands.
+pub fn named(response: &Response, name: &str) {
+    response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
 }
 
 /// A word of several, of which one is chosen: a line stands under that one.

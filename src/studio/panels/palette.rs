@@ -5,7 +5,7 @@ use egui::{
     Modifiers, Order, RichText, ScrollArea, Sense, TextEdit, Ui, vec2,
 };
 
-use super::Action;
+use super::{Action, transport};
 use crate::{
     session::{Command, Snapshot},
     studio::{
@@ -196,7 +196,7 @@ fn name(keys: &KeyboardShortcut) -> String {
 }
 
 fn entries(snapshot: &Snapshot) -> Vec<Entry> {
-    let playing = if snapshot.clock.playing { Command::Pause } else { Command::Play };
+    let playing = transport::play_or_pause(snapshot);
     let scene = [
         ("Play or pause", Modifiers::NONE, Key::Space, Action::Session(playing)),
         ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),
@@ -215,6 +215,10 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     };
     let without_key = [
         (nan, Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan))),
+        ("Ten steps", Action::Session(Command::Steps(10))),
+        ("Play as fast as the device can", Action::Session(Command::Speed(transport::FASTEST))),
+        ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
+        ("Loop no more", Action::Loop(None)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Console", Action::ShowTab(Tab::Console)),
         ("Statistics", Action::ShowTab(Tab::Statistics)),

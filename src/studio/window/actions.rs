@@ -54,6 +54,7 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
+            Action::Loop(ends) => self.go_round(ends),
             Action::Export(what) => self.export(what),
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
@@ -98,11 +99,24 @@ impl Studio {
         if !matches!(command, Command::Export(..)) {
             self.stop_replaying();
         }
+        if matches!(command, Command::Reset | Command::Seed(_) | Command::Seek(_))
+            || matches!(command, Command::RunTo(_) | Command::Steps(_))
+        {
+            self.course.leave();
+        }
         match &mut self.session {
             Some(session) => session.apply(command),
             None if *command == Command::Reset => self.restart(),
             None => {}
         }
+    }
+
+    /// Goes round and round between two steps, or no more.
+    fn go_round(&mut self, ends: Option<[u64; 2]>) {
+        self.stop_replaying();
+        let commands = self.course.set(ends, &self.snapshot);
+        let Some(session) = &mut self.session else { return };
+        commands.iter().for_each(|command| session.apply(command));
     }
 
     pub(super) fn compile(&mut self, text: String) {
@@ -259,6 +273,7 @@ impl Studio {
         self.session = None;
         self.replaying = None;
         self.drawn = None;
+        self.course.leave();
         self.console.begin();
         self.tables.clear();
         self.trends.clear();

@@ -35,6 +35,7 @@ use winit::{
 use super::{
     Options, Result,
     console::Console,
+    course::Course,
     detail::Detail,
     dialog::Dialogs,
     export,
@@ -46,7 +47,7 @@ use super::{
     redraw::{Next, RedrawSchedule},
     sides::Arrangement,
     state::{Folders, Remembered, State},
-    table::Tables,
+    tables::Tables,
     theme,
     trends::Trends,
     typing::Typing,
@@ -91,6 +92,8 @@ struct Studio {
     /// When the table's content was read last.
     read_at: Instant,
     trends: Trends,
+    /// Where the scene is to go by itself.
+    course: Course,
     gallery: Gallery,
     /// Where the gallery's pictures are kept.
     thumbnails: Option<PathBuf>,
@@ -188,6 +191,7 @@ impl Studio {
             tables: Tables::default(),
             read_at: Instant::now(),
             trends: Trends::default(),
+            course: Course::default(),
             gallery: Gallery::default(),
             thumbnails: folders.map(|folders| folders.thumbnails),
             dialogs: Dialogs::default(),
@@ -253,6 +257,7 @@ impl Studio {
         if self.session.as_ref().is_some_and(|session| session.running().is_some()) {
             self.redraws.want(now + RUNNING_PAUSE);
         }
+        self.follow_course();
         self.tell_exported();
         if self.is_replaying() {
             self.go_on_replaying();
@@ -266,6 +271,18 @@ impl Studio {
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
+    }
+
+    /// Leads the scene on where it is to go.
+    fn follow_course(&mut self) {
+        if self.course.ends().is_none() {
+            return;
+        }
+        let Some(session) = &mut self.session else { return };
+        for command in self.course.next(&session.snapshot()) {
+            session.apply(&command);
+            self.redraws.want(Instant::now());
+        }
     }
 
     /// Keeps text and state soon after they have changed. Gives when to call this again.
@@ -371,6 +388,7 @@ impl Studio {
         let shown = layout::Shown {
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
+            course: &self.course,
             view,
             probe: self.probe.as_ref(),
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
