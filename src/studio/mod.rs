@@ -29,6 +29,7 @@ mod layout;
 mod number;
 mod origin;
 mod panels;
+mod panes;
 mod recovery;
 mod redraw;
 mod shortcuts;

@@ -12,6 +12,7 @@ pub mod compiler;
 pub mod console;
 pub mod diagnostics;
 pub mod editor;
+pub mod file_line;
 pub mod legend;
 pub mod numbers;
 pub mod palette;
@@ -35,7 +36,11 @@ use std::{borrow::Cow, path::PathBuf};
 
 use egui::{Label, Response, RichText, Sense, Stroke, Ui};
 
-use super::{colors, state::Tab, theme};
+use super::{
+    colors,
+    panes::{Edge, Pane, Slot},
+    theme,
+};
 use crate::session::{Command, Exportable, Renamed};
 
 /// What the user wants. The window carries it out.
@@ -91,8 +96,18 @@ pub enum Action {
     ChooseColors(colors::Choice),
     /// Show all of it larger by a factor, or as large as usual.
     Scale(Option<f32>),
-    /// Show a tab of the lower panel.
-    ShowTab(Tab),
+    /// Bring a pane in sight.
+    ShowPane(Pane),
+    /// Show a pane no longer.
+    HidePane(Pane),
+    /// Put the pane that was touched last along an edge of the window.
+    PutAt(Edge),
+    /// Show a view in one more pane.
+    AddView,
+    /// All panes where they are at first.
+    UsualPanes,
+    /// Give the view that was touched last the whole window, or take it away again.
+    FullWindow,
     /// Forget what was printed and told.
     ClearConsole,
     /// Show an element of a resource in the table.
@@ -101,6 +116,13 @@ pub enum Action {
     ExportNumbers(numbers::Written),
     /// Take away the notice with this number.
     Dismiss(u64),
+    /// Look at the view of a pane; of the one that was touched last where none is named.
+    Look(Option<Slot>, Look),
+}
+
+/// How somebody looks at a view.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
     /// Turn the camera, by a part of the view's height.
     Orbit([f32; 2]),
     /// Move the camera sideways, by a part of the view's height.
@@ -113,11 +135,11 @@ pub enum Action {
         at: [f32; 2],
     },
     /// The camera's first place again, or all of an image.
-    ResetCamera,
+    Reset,
     /// The camera so that all that is drawn now is in the picture.
     Fit,
     /// Show the view that is called so.
-    ShowView(String),
+    Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
 }

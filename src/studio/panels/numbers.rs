@@ -7,7 +7,7 @@ use egui::{
 };
 use egui_extras::{Column, TableBuilder};
 
-use super::Action;
+use super::{Action, named};
 use crate::{
     session::Snapshot,
     studio::{
@@ -110,13 +110,15 @@ fn bar(
 ) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        ComboBox::from_id_salt("numbers of").selected_text(name).width(120.0).show_ui(ui, |ui| {
+        let combo = ComboBox::from_id_salt("numbers of").selected_text(name).width(120.0);
+        let combo = combo.show_ui(ui, |ui| {
             for resource in &snapshot.resources {
                 if ui.selectable_label(resource.name == name, &resource.name).clicked() {
                     *local = Local { resource: Some(resource.name.clone()), ..Local::default() };
                 }
             }
         });
+        named(&combo.response, "Resource");
         let filter = TextEdit::singleline(&mut local.wish.filter);
         ui.add(filter.hint_text("x > 1 || isnan(y)").desired_width(170.0)).on_hover_text(
             "Shows the elements for which this holds: of the columns, and i, the index",

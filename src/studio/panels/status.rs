@@ -1,18 +1,24 @@
 //! The bar at the bottom: which device computes, which OpenGL draws, how results get there.
 
-use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
+use egui::{
+    Align, Button, Color32, Layout, RichText, Sense, Ui, containers::menu::MenuButton, vec2,
+};
 
 use super::{Action, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
-    studio::{colors, state::Tab, theme},
+    studio::{
+        colors,
+        panes::{Arrangement, Pane},
+        theme,
+    },
 };
 
 /// The width of all that stands around the names of device and renderer, in points.
-const AROUND_NAMES: f32 = 230.0;
+const AROUND_NAMES: f32 = 240.0;
 
 /// The bar's content.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, panes: &Arrangement) -> Option<Action> {
     let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -26,10 +32,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
         ui.add_space(6.0);
         action = appearance(ui);
         ui.add_space(6.0);
+        action = pane_menu(ui, panes).or(action.take());
+        ui.add_space(6.0);
         if let Some(text) = trouble::badge(snapshot) {
             let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
             if ui.add(label).on_hover_text("Show the statistics").clicked() {
-                action = Some(Action::ShowTab(Tab::Statistics));
+                action = Some(Action::ShowPane(Pane::Statistics));
             }
             dot(ui, theme::error());
             ui.add_space(6.0);
@@ -46,6 +54,36 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
             sharing(ui, &snapshot.sharing);
         });
     });
+    action
+}
+
+/// The menu of panes: what is seen has a mark.
+fn pane_menu(ui: &mut Ui, panes: &Arrangement) -> Option<Action> {
+    let mut action = None;
+    let (button, _) = MenuButton::new(small("Panes", theme::weak())).ui(ui, |ui| {
+        for pane in Pane::PANELS {
+            let mut is_there = panes.has(pane);
+            if ui.checkbox(&mut is_there, pane.title()).clicked() {
+                action = Some(match is_there {
+                    true => Action::ShowPane(pane),
+                    false => Action::HidePane(pane),
+                });
+            }
+        }
+        ui.separator();
+        let tip = "One more pane with a view of the scene, and cameras of its own";
+        let may_add = panes.free_slot().is_some();
+        if ui.add_enabled(may_add, Button::new("Another view")).on_hover_text(tip).clicked() {
+            action = Some(Action::AddView);
+        }
+        if ui.button("View in the whole window (F11)").clicked() {
+            action = Some(Action::FullWindow);
+        }
+        if ui.button("All panes where they were at first").clicked() {
+            action = Some(Action::UsualPanes);
+        }
+    });
+    button.on_hover_text("Panes are shown and hidden here, and moved by their titles");
     action
 }
 

@@ -3,7 +3,7 @@
 use egui::{Align, Color32, Layout, RichText, Sense, Ui, UiBuilder, vec2};
 use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
-use super::FrameTimes;
+use super::{FrameTimes, named};
 use crate::{
     session::{Guarding, Snapshot},
     studio::{number, theme},
@@ -123,7 +123,7 @@ fn plot(ui: &mut Ui, rows: &[Series<'_>]) {
         .collect();
     let axis =
         |mark: GridMark, _: &std::ops::RangeInclusive<f64>| number::milliseconds(mark.value as f32);
-    Plot::new("timing history")
+    let plot = Plot::new("timing history")
         .show_x(false)
         .set_margin_fraction(vec2(0.0, 0.08))
         .grid_color(theme::line())
@@ -147,4 +147,5 @@ fn plot(ui: &mut Ui, rows: &[Series<'_>]) {
             Some(format!("{name}  {}", number::milliseconds(at as f32)))
         })
         .show(ui, |plot| lines.into_iter().for_each(|line| plot.line(line)));
+    named(&plot.response, "Times of the last steps and frames");
 }

@@ -13,7 +13,7 @@ mod opening;
 mod replaying;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
         Arc,
@@ -36,22 +36,21 @@ use super::{
     Options, Result,
     console::Console,
     course::Course,
-    detail::Detail,
     dialog::Dialogs,
     export,
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
-    panels::{Action, Pointer, Probe},
+    panels::Action,
+    panes::{Pane, Slot},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
-    sides::Arrangement,
+    sides,
     state::{Folders, Remembered, State},
     tables::Tables,
     theme,
     trends::Trends,
     typing::Typing,
-    viewpoints::Viewpoints,
     workspace::Workspace,
 };
 use crate::{
@@ -62,6 +61,7 @@ use crate::{
     session::{self, Session, Snapshot},
 };
 use host::Event;
+use looking::Sight;
 use replaying::Replaying;
 
 /// While a scene plays its numbers are read so often.
@@ -73,10 +73,7 @@ const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 /// context, the context before the window.
 struct Studio {
     session: Option<Session>,
-    view: draw::View,
-    /// B's pictures, once there was a B.
-    beside: Option<beside::Beside>,
-    timer: gl::TimerQuery,
+    sights: BTreeMap<Slot, Sight>,
     egui: EguiGlow,
     context: gl::CurrentContext,
     window: Arc<Window>,
@@ -104,13 +101,8 @@ struct Studio {
     written: (Sender<Outcome>, Receiver<Outcome>),
     state: State,
     remembered: Option<Remembered>,
-    detail: Detail,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
-    /// What the view was drawn from, and with how much detail.
-    drawn: Option<(Drawn, f32)>,
-    pointer: Pointer,
-    probe: Option<Probe>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
     /// What kernels get.
@@ -135,7 +127,7 @@ struct Drawn {
     /// [`Session::picture`].
     picture: u64,
     /// How B's is shown, too, and the ends of the colours of the picture of differences.
-    arrangement: Option<Arrangement>,
+    arrangement: Option<sides::Arrangement>,
     difference: Option<[f32; 2]>,
 }
 
@@ -161,8 +153,6 @@ impl Studio {
         let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
         let device = opening::open_device(options.device, &context)?;
         let egui = opening::egui(event_loop, &window, &context, &proxy)?;
-        let view = draw::View::new(context.gl(), [1, 1])?;
-        let timer = gl::TimerQuery::new(context.gl())?;
         let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
         let trust = options.trust;
@@ -175,9 +165,7 @@ impl Studio {
         let mut studio = Self {
             snapshot: session.snapshot(),
             session: Some(session),
-            view,
-            beside: None,
-            timer,
+            sights: BTreeMap::new(),
             egui,
             context,
             size: window.inner_size(),
@@ -199,11 +187,7 @@ impl Studio {
             written: mpsc::channel(),
             state,
             remembered,
-            detail: Detail::new(Instant::now()),
             frame_time: Duration::ZERO,
-            drawn: None,
-            pointer: Pointer::default(),
-            probe: None,
             replaying: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
@@ -218,7 +202,7 @@ impl Studio {
         let last = studio.state.scene.clone();
         studio.note_scene();
         if studio.state.scene != last {
-            studio.state.viewpoints = Viewpoints::default();
+            studio.forget_viewpoints();
         }
         if let Some(path) = studio.options.run.take() {
             studio.open_run(&path);
@@ -347,10 +331,9 @@ impl Studio {
 
     fn redraw(&mut self) -> Result<()> {
         let start = Instant::now();
-        let draw_time = self.timer.latest();
-        if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
-            self.detail.note(took, detail, self.frame_time.saturating_sub(took));
-        }
+        let frame = self.frame_time;
+        let times = self.sights.values_mut().filter_map(|sight| sight.note_time(frame));
+        let draw_time = times.reduce(|a, b| a + b);
         self.redraws.frame(start, draw_time);
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
@@ -361,38 +344,37 @@ impl Studio {
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
-        self.place_camera();
+        self.place_cameras();
         if self.locals.start.page().is_some() {
             self.gallery.take_pictures(&self.egui.egui_ctx);
         }
         theme::choose(&self.egui.egui_ctx, self.state.colors, self.state.scale);
         self.context.make_current()?;
-        self.probe = self.probed();
-        let (actions, view) = self.panels();
+        self.probe();
+        let (actions, views) = self.panels();
         for action in actions {
             self.act(action);
         }
         self.give_input();
-        self.paint(view)?;
+        self.paint(views)?;
         self.set_title();
         let step_ms: f32 = self.snapshot.passes.iter().map(|pass| pass.last_ms).sum();
         self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
         Ok(())
     }
 
-    fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
+    fn panels(&mut self) -> (Vec<Action>, layout::Places) {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
-        let (view, session) = (self.shown(), self.session.as_ref());
-        let camera = draw::Camera::default();
-        let difference = session.and_then(|session| session.difference_legend(view));
+        let slots = self.state.panes.panes().into_iter().filter_map(|pane| match pane {
+            Pane::View(slot) => Some(slot),
+            _ => None,
+        });
+        let sights = slots.map(|slot| (slot, self.seen(slot))).collect();
         let shown = layout::Shown {
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
             course: &self.course,
-            view,
-            probe: self.probe.as_ref(),
-            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
-            difference: difference.as_ref(),
+            sights,
             built_ins: &names,
             gallery: &self.gallery,
             console: &self.console,
@@ -400,14 +382,26 @@ impl Studio {
             trends: &self.trends,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
-        let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
+        let mut shown_at = (Vec::new(), layout::Places::new());
         self.egui.run(&self.window, |ui| {
-            let (actions, view) = layout::show(ui, &shown, workspace, state, locals);
+            let (actions, views) = layout::show(ui, &shown, workspace, state, locals);
             // egui may run a frame twice; an action of the first run is no less meant.
             shown_at.0.extend(actions);
-            shown_at.1 = view;
+            shown_at.1 = views;
         });
         shown_at
+    }
+
+    /// What a pane shows of a view.
+    fn seen(&self, slot: Slot) -> layout::Seen {
+        let (view, session, camera) =
+            (self.shown(slot), self.session.as_ref(), draw::Camera::default());
+        layout::Seen {
+            view,
+            probe: self.sights.get(&slot).and_then(|sight| sight.probe.clone()),
+            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
+            difference: session.and_then(|session| session.difference_legend(view)),
+        }
     }
 
     /// Takes in the last keys that were typed, which no frame has seen yet.
@@ -429,13 +423,16 @@ impl Studio {
         self.egui.paint(&self.window);
     }
 
-    /// Draws the view's picture, the panels over it, and shows both.
-    fn paint(&mut self, view: egui::Rect) -> Result<()> {
+    /// Draws the views' pictures, the panels over them, and shows both.
+    fn paint(&mut self, views: layout::Places) -> Result<()> {
         let screen: [u32; 2] = self.size.into();
-        let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
         self.egui.painter.clear(screen, theme::ground().to_normalized_gamma_f32());
-        if rect[2] > 0 && rect[3] > 0 {
-            self.paint_view(rect)?;
+        self.sights.retain(|slot, _| self.state.panes.has(Pane::View(*slot)));
+        for (slot, view) in views {
+            let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
+            if rect[2] > 0 && rect[3] > 0 {
+                self.paint_view(slot, rect)?;
+            }
         }
         self.egui.paint(&self.window);
         self.context.swap_buffers()?;

@@ -17,7 +17,7 @@ use crate::{
     studio::{
         number,
         panels::numbers::Written,
-        state::Tab,
+        panes::Pane,
         table::{Content, MOST_BYTES, Rows, Table},
         tables::Source,
     },
@@ -37,7 +37,7 @@ impl Studio {
         if self.tables.take(&wake) {
             self.redraws.want(now);
         }
-        if self.state.tab != Tab::Numbers {
+        if !self.state.panes.shows(Pane::Numbers) {
             return;
         }
         let local = &self.locals.numbers;
