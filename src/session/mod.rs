@@ -472,6 +472,11 @@ impl Session {
         is_compiled && is_reset && !self.is_busy()
     }
 
+    /// Whether a program runs.
+    pub fn has_program(&self) -> bool {
+        self.program.is_some()
+    }
+
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.
     pub fn picture(&self) -> u64 {
         self.picture

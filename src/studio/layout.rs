@@ -17,10 +17,12 @@ use super::{
         timings, title, transport, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
+    runners::{Runner, Runners},
     sides::Sides,
     state::State,
     tables::Tables,
     theme,
+    trace::Trace,
     trends::Trends,
     workspace::Workspace,
 };
@@ -42,6 +44,7 @@ pub struct Locals {
     /// How A and B are shown together.
     pub sides: Sides,
     console: console::Local,
+    timings: timings::Local,
     /// The table's.
     pub numbers: numbers::Local,
     /// The start page.
@@ -63,6 +66,12 @@ pub struct Shown<'a> {
     pub snapshot: &'a Snapshot,
     /// The window's own times.
     pub frames: &'a FrameTimes,
+    /// What may run the kernels, and what does.
+    pub runners: &'a Runners,
+    /// See `runners`.
+    pub runner: &'a Runner,
+    /// What the last frames were made of.
+    pub trace: &'a Trace,
     /// Where the scene is to go.
     pub course: &'a Course,
     /// What the panes of views show.
@@ -144,14 +153,15 @@ fn around(
     locals: &mut Locals,
     actions: &mut Vec<Action>,
 ) {
-    let Shown { snapshot, built_ins, frames, course, .. } = *shown;
+    let Shown { snapshot, built_ins, frames, course, runners, runner, .. } = *shown;
     let bar = |margin| Frame::new().fill(theme::bar()).inner_margin(Margin::symmetric(margin, 0));
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
         let shown = title::Shown { document: &workspace.document, built_ins, frames, course };
         actions.extend(title::show(ui, snapshot, &shown, &mut locals.title));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        actions.extend(status::show(ui, snapshot, &state.panes));
+        let shown = status::Shown { panes: &state.panes, runners, runner };
+        actions.extend(status::show(ui, snapshot, &shown));
     });
     if let Some(timeline) = &snapshot.timeline {
         let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
@@ -188,7 +198,13 @@ impl Contents for Filling<'_> {
             }
             Pane::Statistics => within(ui, 6, |ui| statistics::show(ui, snapshot)),
             Pane::Plots => within(ui, 6, |ui| plots::show(ui, snapshot)),
-            Pane::Timings => within(ui, 6, |ui| timings::show(ui, snapshot, self.shown.frames)),
+            Pane::Timings => {
+                let Shown { frames, trace, .. } = self.shown;
+                let (local, actions) = (&mut self.locals.timings, &mut self.actions);
+                within(ui, 6, |ui| {
+                    actions.extend(timings::show(ui, snapshot, frames, trace, local));
+                });
+            }
             Pane::Compiler => within(ui, 6, |ui| compiler::show(ui, snapshot)),
             Pane::Numbers => {
                 let Shown { tables, trends, .. } = self.shown;
@@ -333,7 +349,8 @@ impl Filling<'_> {
         actions.extend(wanted);
         places.push((slot, rect));
         if is_first {
-            actions.extend(trouble::show(ui, rect, snapshot));
+            let under = rect.with_min_y(rect.top() + local.top);
+            actions.extend(trouble::show(ui, under, snapshot));
         }
         if snapshot.views.is_empty() {
             // A scene that draws nothing shows its plots in the view's place.

@@ -81,11 +81,12 @@ pub fn ago(past: Duration) -> String {
     }
 }
 
-/// The middle one of `values`; 0 of none.
-pub fn median(values: &[f32]) -> f32 {
+/// For each of `parts`, from 0 to 1, the least of `values` that so many of them do not exceed; 0 of none.
+pub fn quantiles(values: &[f32], parts: &[f32]) -> Vec<f32> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f32::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    let at = |part: &f32| ((part * sorted.len() as f32).ceil() as usize).saturating_sub(1);
+    parts.iter().map(|part| sorted.get(at(part)).copied().unwrap_or(0.0)).collect()
 }
 
 #[cfg(test)]
@@ -114,7 +115,9 @@ mod tests {
         for (past, word) in past.iter().zip(words).skip(1) {
             assert_eq!(*past, format!("{word} ago"));
         }
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[]), 0.0);
+        // By the nearest rank, as in the usual tables of five values.
+        let five = [35.0, 15.0, 50.0, 20.0, 40.0];
+        assert_eq!(quantiles(&five, &[0.05, 0.3, 0.4, 0.5, 1.0]), [15.0, 20.0, 20.0, 35.0, 50.0]);
+        assert_eq!(quantiles(&[], &[0.5]), [0.0]);
     }
 }

@@ -82,6 +82,7 @@ impl Companion {
             step_timeout: a.options.step_timeout,
             interrupt: a.options.interrupt.clone(),
             guarded: a.options.guarded,
+            engine: variant.engine.unwrap_or(a.options.engine),
             history: Past::Forgotten,
             ..Options::new(&a.options.name, text)
         };

@@ -15,9 +15,11 @@ use crate::{
         keeper::no_wake,
         panels::{Action, FrameTimes, Look},
         panes::{Edge, Pane, Slot},
+        runners::{Runner, Runners},
         state::State,
         tables::Tables,
         test_screen::{TestScreen, snapshot},
+        trace::Trace,
         trends::Trends,
         workspace::Workspace,
     },
@@ -69,12 +71,16 @@ impl Window {
     fn frames(&mut self) -> (Vec<Action>, Places) {
         let (course, frames, console, gallery) =
             (Course::default(), FrameTimes::default(), Console::default(), Gallery::default());
-        let (tables, trends) = (Tables::default(), Trends::default());
+        let (tables, trends, trace) = (Tables::default(), Trends::default(), Trace::default());
+        let (runners, runner) = (Runners::default(), Runner::test());
         let (mut all, mut places) = (Vec::new(), Places::new());
         for _ in 0..4 {
             let shown = Shown {
                 snapshot: &self.snapshot,
                 frames: &frames,
+                runners: &runners,
+                runner: &runner,
+                trace: &trace,
                 course: &course,
                 sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
                 tables: &tables,

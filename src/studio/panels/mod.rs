@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;
 pub mod console;
+pub mod device_menu;
 pub mod diagnostics;
 pub mod editor;
 pub mod file_line;
@@ -34,11 +35,12 @@ pub mod views;
 
 use std::{borrow::Cow, path::PathBuf};
 
-use egui::{Label, Response, RichText, Sense, Stroke, Ui};
+use egui::{Label, Response, RichText, Role, Sense, Stroke, Ui, WidgetInfo};
 
 use super::{
     colors,
     panes::{Edge, Pane, Slot},
+    runners::Runner,
     theme,
 };
 use crate::session::{Command, Exportable, Renamed};
@@ -52,6 +54,8 @@ pub enum Action {
     Compile(String),
     /// What the session does.
     Session(Command),
+    /// Let another device run the scene, from its present state on.
+    RunOn(Runner),
     /// Go round and round between two steps, or no more.
     Loop(Option<[u64; 2]>),
     /// Compare what runs with the text that its file has.
@@ -114,6 +118,8 @@ pub enum Action {
     ShowElement(String, u64),
     /// Write the table of elements to a file.
     ExportNumbers(numbers::Written),
+    /// Write the times of the last frames to a file.
+    ExportTimings(timings::Written),
     /// Take away the notice with this number.
     Dismiss(u64),
     /// Look at the view of a pane; of the one that was touched last where none is named.
@@ -195,6 +201,7 @@ pub fn named(response: &Response, name: &str) {
 pub fn tab(ui: &mut Ui, name: &str, chosen: bool) -> Response {
     let color = if chosen { theme::strong() } else { theme::weak() };
     let response = ui.add(Label::new(RichText::new(name).color(color)).sense(Sense::click()));
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), chosen, name));
     let rect = response.rect;
     if chosen || response.hovered() {
         let color = if chosen { theme::accent() } else { theme::faint() };

@@ -4,12 +4,13 @@ use egui::{
     Align, Button, Color32, Layout, RichText, Sense, Ui, containers::menu::MenuButton, vec2,
 };
 
-use super::{Action, diagnostics, trouble};
+use super::{Action, device_menu, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
     studio::{
         colors,
         panes::{Arrangement, Pane},
+        runners::{Runner, Runners},
         theme,
     },
 };
@@ -17,8 +18,18 @@ use crate::{
 /// The width of all that stands around the names of device and renderer, in points.
 const AROUND_NAMES: f32 = 240.0;
 
+/// What the bar shows beside the session.
+pub struct Shown<'a> {
+    /// How panes lie.
+    pub panes: &'a Arrangement,
+    /// What may run the kernels, and what does.
+    pub runners: &'a Runners,
+    /// See `runners`.
+    pub runner: &'a Runner,
+}
+
 /// The bar's content.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot, panes: &Arrangement) -> Option<Action> {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>) -> Option<Action> {
     let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -32,7 +43,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, panes: &Arrangement) -> Option<Act
         ui.add_space(6.0);
         action = appearance(ui);
         ui.add_space(6.0);
-        action = pane_menu(ui, panes).or(action.take());
+        action = pane_menu(ui, shown.panes).or(action.take());
         ui.add_space(6.0);
         if let Some(text) = trouble::badge(snapshot) {
             let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
@@ -46,7 +57,10 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, panes: &Arrangement) -> Option<Act
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let names = if snapshot.renderer.is_some() { 2.0 } else { 1.0 };
             let width = ((ui.available_width() - AROUND_NAMES) / names).clamp(40.0, 420.0);
-            field(ui, "device", &snapshot.device, width, "Where the kernels run");
+            ui.label(small("device", theme::weak()));
+            let Shown { runners, runner, .. } = *shown;
+            let wanted = device_menu::show(ui, snapshot, runners, runner, width);
+            action = wanted.or(action.take());
             if let Some(renderer) = &snapshot.renderer {
                 separator(ui);
                 field(ui, "OpenGL", renderer, width, "What draws the view");

@@ -23,6 +23,8 @@ pub struct Local {
     pub focused: bool,
     /// Whether the pointer was pressed on it.
     pub pressed: bool,
+    /// How much of its upper edge is taken.
+    pub top: f32,
 }
 
 /// What a pane shows.
@@ -72,6 +74,7 @@ pub fn show(
     let look = |look| Action::Look(Some(slot), look);
     let mut actions: Vec<Action> = looks.into_iter().map(look).collect();
     let top = views::show(ui, rect, shown, response.hovered(), &mut actions);
+    local.top = top;
     if let Some(comparison) = both {
         sides::show(ui, rect, top, comparison, sides);
     }

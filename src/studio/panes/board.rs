@@ -54,7 +54,14 @@ impl Board {
             .iter()
             .filter_map(|(id, tile)| matches!(tile, Tile::Pane(Pane::View(_))).then_some(*id));
         let views = views.collect();
-        let mut behavior = Behavior { contents, views, edited: false, closed: None };
+        let alone = self.tree.tiles.tiles().filter_map(|tile| match tile {
+            Tile::Container(Container::Tabs(tabs)) if tabs.children.len() == 1 => {
+                tabs.children.first().copied()
+            }
+            Tile::Container(_) | Tile::Pane(_) => None,
+        });
+        let alone = alone.collect();
+        let mut behavior = Behavior { contents, views, alone, edited: false, closed: None };
         self.tree.ui(&mut behavior, ui);
         let closed = behavior.closed;
         self.is_edited |= behavior.edited;

@@ -35,6 +35,8 @@ pub(super) struct Behavior<'a> {
     pub(super) contents: &'a mut dyn Contents,
     /// The tiles that show views.
     pub(super) views: Vec<TileId>,
+    /// The tiles beside which there is no other tab.
+    pub(super) alone: Vec<TileId>,
     /// Whether the mouse has changed something.
     pub(super) edited: bool,
     /// The pane that is to be hidden.
@@ -104,8 +106,7 @@ impl egui_tiles::Behavior<Pane> for Behavior<'_> {
         let middle = rect.left_center() + vec2(BESIDE, -galley.size().y / 2.0);
         let end = middle.x + galley.size().x;
         ui.painter().galley(middle, galley, color);
-        let siblings = tiles.parent_of(tile).and_then(|parent| tiles.get_container(parent));
-        let is_chosen = state.active && siblings.is_some_and(|of| of.num_children() > 1);
+        let is_chosen = state.active && !self.alone.contains(&tile);
         if is_chosen || is_hovered {
             let color = if is_chosen { theme::accent() } else { theme::faint() };
             let line = rect.left() + BESIDE..=end;

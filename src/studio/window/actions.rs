@@ -62,6 +62,7 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
+            Action::RunOn(runner) => self.run_on(runner),
             Action::Loop(ends) => self.go_round(ends),
             Action::Export(what) => self.export(what),
             Action::CompareWithFile => self.compare_with_file(),
@@ -83,6 +84,7 @@ impl Studio {
                 self.state.panes.show(Pane::Numbers);
             }
             Action::ExportNumbers(written) => self.export_numbers(written),
+            Action::ExportTimings(written) => self.export_timings(written),
             Action::ShowPane(pane) => self.state.panes.show(pane),
             Action::HidePane(pane) => self.state.panes.hide(pane),
             Action::PutAt(edge) => {
@@ -311,9 +313,11 @@ impl Studio {
         self.replaying = None;
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
+        self.switch = None;
         self.console.begin();
         self.tables.clear();
         self.trends.clear();
+        self.trace.clear();
     }
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
@@ -326,7 +330,7 @@ impl Studio {
             options,
             trust,
             &self.context,
-            &self.device,
+            (&self.device, self.engine),
             &self.proxy,
         );
         match session {

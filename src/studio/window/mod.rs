@@ -11,6 +11,7 @@ mod looking;
 mod numbers;
 mod opening;
 mod replaying;
+mod switching;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,6 +26,7 @@ use std::{
 pub use host::{Ended, run};
 
 use egui_glow::EguiGlow;
+use egui_winit::accesskit_winit;
 use winit::{
     dpi::{LogicalSize, PhysicalSize},
     event::WindowEvent,
@@ -38,6 +40,7 @@ use super::{
     course::Course,
     dialog::Dialogs,
     export,
+    fonts::Fonts,
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
@@ -45,10 +48,12 @@ use super::{
     panes::{Pane, Slot},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
+    runners::{Runner, Runners},
     sides,
     state::{Folders, Remembered, State},
     tables::Tables,
     theme,
+    trace::Trace,
     trends::Trends,
     typing::Typing,
     workspace::Workspace,
@@ -58,11 +63,12 @@ use crate::{
     diagnostic::Severity,
     draw, gl,
     scene::{self, Overrides, ViewId, built_ins},
-    session::{self, Session, Snapshot},
+    session::{self, Engine, Session, Snapshot},
 };
 use host::Event;
 use looking::Sight;
 use replaying::Replaying;
+use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
 const READ_AGAIN: Duration = Duration::from_millis(500);
@@ -79,6 +85,12 @@ struct Studio {
     window: Arc<Window>,
 
     device: Device,
+    /// What of it runs the kernels.
+    engine: Engine,
+    /// What else there is.
+    runners: Runners,
+    /// On the way to another one.
+    switch: Option<Switch>,
     options: Options,
     proxy: EventLoopProxy<Event>,
     snapshot: Snapshot,
@@ -89,6 +101,10 @@ struct Studio {
     /// When the table's content was read last.
     read_at: Instant,
     trends: Trends,
+    /// What the last frames were made of.
+    trace: Trace,
+    /// Letters that egui's own fonts lack.
+    fonts: Fonts,
     /// Where the scene is to go by itself.
     course: Course,
     gallery: Gallery,
@@ -148,15 +164,26 @@ impl Studio {
         };
         let attributes = WindowAttributes::default()
             .with_title("warpaint")
+            // Screen readers are to know of it before it is seen.
+            .with_visible(false)
             .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
             .with_min_inner_size(LogicalSize::new(640.0, 400.0));
         let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
         let device = opening::open_device(options.device, &context)?;
-        let egui = opening::egui(event_loop, &window, &context, &proxy)?;
+        let mut egui = opening::egui(event_loop, &window, &context, &proxy)?;
+        egui.egui_winit.init_accesskit(event_loop, &window, proxy.clone());
+        window.set_visible(true);
         let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
         let trust = options.trust;
-        let session = opening::new_session(&document, &options, trust, &context, &device, &proxy)?;
+        let session = opening::new_session(
+            &document,
+            &options,
+            trust,
+            &context,
+            (&device, Engine::Device),
+            &proxy,
+        )?;
         // What the command line sets is meant for the scene that it names.
         options.overrides = Overrides::default();
         options.parameters.clear();
@@ -171,6 +198,9 @@ impl Studio {
             size: window.inner_size(),
             window,
             device,
+            engine: Engine::Device,
+            runners: Runners::look(opening::wake(&proxy)),
+            switch: None,
             options,
             workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
             proxy,
@@ -179,6 +209,8 @@ impl Studio {
             tables: Tables::default(),
             read_at: Instant::now(),
             trends: Trends::default(),
+            trace: Trace::default(),
+            fonts: Fonts::default(),
             course: Course::default(),
             gallery: Gallery::default(),
             thumbnails: folders.map(|folders| folders.thumbnails),
@@ -232,6 +264,19 @@ impl Studio {
         Ok(())
     }
 
+    /// A screen reader comes, goes, or wants something done.
+    fn help(&mut self, event: &accesskit_winit::Event) {
+        use accesskit_winit::WindowEvent;
+        let context = &self.egui.egui_ctx;
+        match &event.window_event {
+            WindowEvent::InitialTreeRequested => context.enable_accesskit(),
+            WindowEvent::AccessibilityDeactivated => context.disable_accesskit(),
+            WindowEvent::ActionRequested(request) => {
+                self.egui.egui_winit.on_accesskit_action_request(request.clone());
+            }
+        }
+    }
+
     /// Lets the session go on, and says when to come back.
     fn advance(&mut self) -> Next {
         let now = Instant::now();
@@ -242,6 +287,10 @@ impl Studio {
             self.redraws.want(now + RUNNING_PAUSE);
         }
         self.follow_course();
+        self.follow_switch();
+        if self.runners.take() {
+            self.redraws.want(now);
+        }
         self.tell_exported();
         if self.is_replaying() {
             self.go_on_replaying();
@@ -267,6 +316,23 @@ impl Studio {
             session.apply(&command);
             self.redraws.want(Instant::now());
         }
+    }
+
+    /// Looks for fonts that have the letters of what is shown.
+    fn follow_fonts(&mut self) {
+        let context = &self.egui.egui_ctx;
+        if let Some(told) = self.fonts.take(context) {
+            self.workspace.tell(Severity::Note, told);
+        }
+        let (document, snapshot) = (&self.workspace.document, &self.snapshot);
+        let text = || {
+            let labels = snapshot.parameters.iter().map(|of| of.label.as_str());
+            let titles = [snapshot.title.as_str(), &snapshot.summary, document.file_name()];
+            let told: Vec<&str> = titles.into_iter().chain(labels).collect();
+            format!("{}{}", document.text.rope(), told.join("\n"))
+        };
+        let number = document.text.revision() ^ (snapshot.compile.running << 48);
+        self.fonts.observe(context, number, text, &opening::wake(&self.proxy));
     }
 
     /// Keeps text and state soon after they have changed. Gives when to call this again.
@@ -315,6 +381,9 @@ impl Studio {
     /// Tells what became of such files.
     fn tell_exported(&mut self) {
         while let Some(file) = self.session.as_mut().and_then(Session::take_exported) {
+            if self.take_left(&file) {
+                continue;
+            }
             let (severity, text) = export::told(&file);
             self.workspace.tell(severity, text);
             self.redraws.want(Instant::now());
@@ -335,11 +404,16 @@ impl Studio {
         let times = self.sights.values_mut().filter_map(|sight| sight.note_time(frame));
         let draw_time = times.reduce(|a, b| a + b);
         self.redraws.frame(start, draw_time);
+        self.trace.begin(start);
+        if let Some(took) = draw_time {
+            self.trace.drew(took);
+        }
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
         let file = &self.workspace.document.name;
         self.trends.observe(&self.snapshot);
+        self.trace.observe(&self.snapshot);
         self.console.observe(&self.snapshot, file, self.workspace.notices());
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
@@ -350,15 +424,20 @@ impl Studio {
         }
         theme::choose(&self.egui.egui_ctx, self.state.colors, self.state.scale);
         self.context.make_current()?;
+        self.follow_fonts();
         self.probe();
+        self.trace.mark("look", Instant::now());
         let (actions, views) = self.panels();
+        self.trace.mark("panels", Instant::now());
         for action in actions {
             self.act(action);
         }
         self.give_input();
+        self.trace.mark("act", Instant::now());
         self.paint(views)?;
         self.set_title();
         let step_ms: f32 = self.snapshot.passes.iter().map(|pass| pass.last_ms).sum();
+        self.trace.end(Instant::now());
         self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
         Ok(())
     }
@@ -370,9 +449,13 @@ impl Studio {
             _ => None,
         });
         let sights = slots.map(|slot| (slot, self.seen(slot))).collect();
+        let runner = Runner::of(self.device.info(), self.engine);
         let shown = layout::Shown {
+            runners: &self.runners,
+            runner: &runner,
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
+            trace: &self.trace,
             course: &self.course,
             sights,
             built_ins: &names,
@@ -434,8 +517,11 @@ impl Studio {
                 self.paint_view(slot, rect)?;
             }
         }
+        self.trace.mark("views", Instant::now());
         self.egui.paint(&self.window);
+        self.trace.mark("paint", Instant::now());
         self.context.swap_buffers()?;
+        self.trace.mark("show", Instant::now());
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! The table of a resource's elements: read when there is time, made on a thread, written to files.
+//! The table of a resource's elements: read when there is time, made on a thread, written to files; and other files of
+//! numbers.
 
 use std::{
     io,
@@ -16,7 +17,7 @@ use crate::{
     state::archive,
     studio::{
         number,
-        panels::numbers::Written,
+        panels::{numbers::Written, timings},
         panes::Pane,
         table::{Content, MOST_BYTES, Rows, Table},
         tables::Source,
@@ -73,10 +74,37 @@ impl Studio {
         let Some(table) = self.tables.present().cloned() else { return };
         let document = self.workspace.document.file_name();
         let stem = format!("{}-{}", document.trim_end_matches(".cu"), table.content.resource.name);
+        self.on_thread(move || outcome(&table, written, &stem));
+    }
+}
+
+impl Studio {
+    /// Writes the times of the last frames to a new file in the present folder, on a thread.
+    pub(super) fn export_timings(&mut self, written: timings::Written) {
+        let scene = self.workspace.document.file_name().trim_end_matches(".cu").to_owned();
+        let (text, ending) = match written {
+            timings::Written::Trace => (self.trace.to_chrome(&scene), "json"),
+            timings::Written::Csv => (self.trace.to_csv(), "csv"),
+        };
+        let count = number::count(self.trace.frames().count() as u64);
+        self.on_thread(move || {
+            let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+            let path = file::free_name(&folder, &format!("{scene}-timings"), ending);
+            match file::create(&path, text) {
+                Ok(()) => (Severity::Note, format!("{count} frames are in {}.", path.display())),
+                Err(error) => {
+                    (Severity::Error, format!("{} was not written: {error}.", path.display()))
+                }
+            }
+        });
+    }
+
+    /// Writes a file on a thread; what became of it is told.
+    fn on_thread(&mut self, write: impl FnOnce() -> super::Outcome + Send + 'static) {
         let (sender, wake) = (self.written.0.clone(), opening::wake(&self.proxy));
         let begun = thread::Builder::new().name("export".into()).spawn(move || {
             // The window may be gone.
-            let _ = sender.send(outcome(&table, written, &stem));
+            let _ = sender.send(write());
             wake();
         });
         if let Err(error) = begun {
