@@ -23,6 +23,14 @@ pub enum Command {
     Pause,
     /// Stop that, and do one step.
     Step,
+    /// Stop that, and do so many steps, one behind the other.
+    Steps(u32),
+    /// Stop that, and do steps until so many are finished since the reset; none where there are more.
+    RunTo(u64),
+    /// Steps in a second of the scene's own time, as a part of those at its usual speed.
+    Speed(f64),
+    /// Back to step 0, with this seed.
+    Seed(u64),
     /// Back to step 0.
     Reset,
     /// End the work under way, where the device can: it is a fault, and the step is undone.
@@ -48,12 +56,28 @@ impl Session {
             Command::SetParameter(name, value) => _ = self.set_parameter(name, value.clone()),
             Command::ResetParameter(name) => self.reset_parameter(name),
             Command::Play => self.play(),
-            Command::Pause => self.pause(),
+            Command::Pause => {
+                self.pause();
+                self.single_steps = 0;
+            }
             Command::Step => {
                 self.pause();
                 self.step_once();
             }
-            Command::Reset => self.reset(),
+            Command::Steps(count) => {
+                self.pause();
+                self.step_often(*count);
+            }
+            Command::RunTo(step) => {
+                self.pause();
+                self.run_to(*step);
+            }
+            Command::Speed(speed) => self.set_speed(*speed),
+            Command::Seed(seed) => self.reset_with(*seed),
+            Command::Reset => {
+                self.single_steps = 0;
+                self.reset();
+            }
             Command::Stop => {
                 self.pause();
                 if let Some(in_flight) = &mut self.in_flight {

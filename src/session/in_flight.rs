@@ -165,6 +165,11 @@ pub(super) struct Again {
 }
 
 impl InFlight {
+    /// Whether it is a step, which counts when it has ended.
+    pub(super) fn is_step(&self) -> bool {
+        self.work == Work::Step
+    }
+
     /// Work that is launched now.
     fn new(work: Work, measures: bool, entered: Inputs) -> Self {
         Self {
@@ -245,7 +250,8 @@ impl Session {
             return false;
         }
         let dt = Duration::try_from_secs_f64(self.state.inputs.dt).unwrap_or_default();
-        self.due = (self.due + dt.min(SLOWEST)).max(now);
+        let dt = Duration::try_from_secs_f64(dt.min(SLOWEST).as_secs_f64() / self.speed);
+        self.due = (self.due + dt.unwrap_or(SLOWEST)).max(now);
         true
     }
 

@@ -91,7 +91,7 @@ pub(crate) use {
 
 use crate::{
     compile::Compiler,
-    device::{Device, DeviceKind, Stream},
+    device::{Device, DeviceKind, Readback, Stream},
     diagnostic::Diagnostic,
     draw::Bounds,
     element::Type,
@@ -172,6 +172,8 @@ pub struct Session {
     playing: bool,
     /// When the next step of a scene that plays in real time is due.
     due: Instant,
+    /// How fast it plays in real time, as a part of the usual speed.
+    speed: f64,
     /// Steps that were asked for one by one.
     single_steps: u32,
     reset: Reset,
@@ -269,6 +271,7 @@ impl Session {
             launched: Vec::new(),
             playing: true,
             due: Instant::now(),
+            speed: 1.0,
             single_steps: 0,
             reset: Reset::All,
             reset_inputs: None,
@@ -430,6 +433,18 @@ impl Session {
         Ok(readback.wait()?)
     }
 
+    /// Puts the reading of a resource on the stream, and waits for nothing. `None` while the state is being changed, or
+    /// where there is no such resource.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn start_read(&mut self, name: &str) -> Result<Option<Readback>, Error> {
+        if self.in_flight.is_some() || self.is_migrating() {
+            return Ok(None);
+        }
+        Ok(self.downloads(&[name])?.pop())
+    }
+
     /// How the elements of a resource lie in memory, where the scene that runs has it.
     pub fn type_of(&self, name: &str) -> Option<Type> {
         let program = self.program.as_ref()?;
@@ -455,6 +470,11 @@ impl Session {
         let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
         let is_reset = self.reset == Reset::None || self.fault.is_some() || self.program.is_none();
         is_compiled && is_reset && !self.is_busy()
+    }
+
+    /// Whether a program runs.
+    pub fn has_program(&self) -> bool {
+        self.program.is_some()
     }
 
     /// A number that changes whenever [`Session::frame`] shows something else with the same camera.

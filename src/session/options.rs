@@ -80,7 +80,8 @@ impl Options {
 }
 
 /// What runs the passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// The device, at its speed.
     Device,

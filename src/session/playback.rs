@@ -1,6 +1,8 @@
 //! Which steps come next, and what enters them.
 
-use super::{Error, Reset, Session};
+use std::time::Instant;
+
+use super::{Error, Reset, Session, in_flight::InFlight};
 use crate::scene::Keys;
 
 impl Session {
@@ -19,8 +21,37 @@ impl Session {
 
     /// Asks for one step.
     pub fn step_once(&mut self) {
+        self.step_often(1);
+    }
+
+    /// Asks for so many steps, which follow one another as fast as they can.
+    pub fn step_often(&mut self, count: u32) {
         self.leave_past();
-        self.single_steps = self.single_steps.saturating_add(1);
+        self.single_steps = self.single_steps.saturating_add(count);
+    }
+
+    /// Asks for the steps up to `step`, and no others.
+    pub(super) fn run_to(&mut self, step: u64) {
+        self.leave_past();
+        let is_step = self.in_flight.as_ref().is_some_and(InFlight::is_step);
+        let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
+        let left = step.saturating_sub(start + u64::from(is_step));
+        self.single_steps = u32::try_from(left).unwrap_or(u32::MAX);
+    }
+
+    /// How fast a scene goes that plays in real time: 1 is as its `dt` has it.
+    pub fn set_speed(&mut self, speed: f64) {
+        if speed.is_finite() && speed > 0.0 {
+            self.speed = speed;
+            self.due = Instant::now();
+        }
+    }
+
+    /// Starts anew with another seed.
+    pub fn reset_with(&mut self, seed: u64) {
+        self.single_steps = 0;
+        self.reset();
+        self.state.inputs.seed = seed;
     }
 
     /// Starts anew: the reset passes run before the next step.

@@ -29,6 +29,15 @@ pub struct Snapshot {
     pub sharing: Sharing,
     /// Where the scene stands.
     pub clock: Clock,
+    /// The run's seed.
+    #[serde(skip)]
+    pub seed: u64,
+    /// How fast it plays in real time, as a part of the usual speed.
+    #[serde(skip)]
+    pub speed: f64,
+    /// Steps that were asked for and are not begun.
+    #[serde(skip)]
+    pub steps_left: u32,
     /// The past, where it is kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,

@@ -22,6 +22,10 @@ pub enum Icon {
     Down,
     /// Two lines across each other.
     Close,
+    /// A box with a line down its middle.
+    Split,
+    /// The corners of a box.
+    Whole,
 }
 
 /// A square button with `icon`; `tip` says what it does and which key does the same.
@@ -75,13 +79,29 @@ fn paint(painter: &Painter, icon: Icon, rect: Rect, color: Color32) {
         Icon::Reset => reset(painter, rect, color),
         Icon::Up => tip(painter, rect, color, -1.0),
         Icon::Down => tip(painter, rect, color, 1.0),
-        Icon::Close => {
-            let rect = rect.shrink(0.5);
-            let stroke = Stroke::new(1.5, color);
-            painter.line_segment([rect.left_top(), rect.right_bottom()], stroke);
-            painter.line_segment([rect.left_bottom(), rect.right_top()], stroke);
+        Icon::Split => {
+            let stroke = Stroke::new(1.3, color);
+            painter.rect_stroke(rect, 1.5, stroke, egui::StrokeKind::Middle);
+            painter.vline(rect.center().x, rect.y_range(), stroke);
         }
+        Icon::Whole => {
+            let (stroke, side) = (Stroke::new(1.3, color), rect.width() * 0.32);
+            let (center, half) = (rect.center(), rect.width() / 2.0);
+            for [x, y] in [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]] {
+                let corner = center + vec2(x * half, y * half);
+                painter.line_segment([corner, corner - vec2(x * side, 0.0)], stroke);
+                painter.line_segment([corner, corner - vec2(0.0, y * side)], stroke);
+            }
+        }
+        Icon::Close => cross(painter, rect.shrink(0.5), color),
     }
+}
+
+/// Two lines across each other.
+pub fn cross(painter: &Painter, rect: Rect, color: Color32) {
+    let stroke = Stroke::new(1.5, color);
+    painter.line_segment([rect.left_top(), rect.right_bottom()], stroke);
+    painter.line_segment([rect.left_bottom(), rect.right_top()], stroke);
 }
 
 fn tip(painter: &Painter, rect: Rect, color: Color32, down: f32) {

@@ -2,7 +2,6 @@
 
 use egui::{Event, InputState, Key, Popup, Ui};
 
-use super::panels::view;
 use crate::scene::Keys;
 
 /// Seconds without a key after which nobody types into a menu any more that has closed.
@@ -32,17 +31,18 @@ struct Seen {
 }
 
 impl Keyboard {
-    /// Looks at what a frame has shown; `view` is what the view knows of it, and `page` says whether a page is over it.
-    pub fn look(&mut self, ui: &Ui, view: &view::Local, page: bool) {
+    /// Looks at what a frame has shown: whether a view has the keyboard (`focused`), whether the pointer is pressed on one,
+    /// and whether a page is over them.
+    pub fn look(&mut self, ui: &Ui, focused: bool, pressed: bool, page: bool) {
         let wanted = ui.ctx().egui_wants_keyboard_input();
         let menu = page || Popup::is_any_open(ui.ctx());
         self.note(ui.input(|input| Seen {
             now: input.time,
-            taken: wanted && !view.focused,
+            taken: wanted && !focused,
             menu,
             typed: input.events.iter().any(|event| matches!(event, Event::Text(_))),
             escaped: input.key_pressed(Key::Escape),
-            on_view: view.pressed,
+            on_view: pressed,
         }));
     }
 

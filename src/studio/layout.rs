@@ -1,25 +1,28 @@
-//! Where each panel stands: title bar above, editor left, parameters right, tables below, view in between.
+//! Where all of it stands: the title bar above, the panes between, the past and the status below.
 
-use std::time::SystemTime;
+use std::{collections::BTreeMap, time::SystemTime};
 
 use egui::{
-    CentralPanel, Frame, Key, Margin, Modifiers, Panel, Rect, RichText, Ui, UiBuilder, Vec2,
-    containers::panel::PanelState, vec2,
+    CentralPanel, Color32, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
 };
 
 use super::{
     console::Console,
+    course::Course,
     gallery::Gallery,
     keyboard::Keyboard,
     panels::{
-        self, Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, numbers, parameters, plots, start, statistics, status, timeline, timings,
-        transport, trouble, unsaved, view,
+        Action, FrameTimes, Look, Probe, banner, comparison, compiler, console, diagnostics,
+        editor, file_line, numbers, parameters, plots, start, statistics, status, timeline,
+        timings, title, transport, trouble, unsaved, view,
     },
+    panes::{Board, Contents, Pane, Slot},
+    runners::{Runner, Runners},
     sides::Sides,
-    state::{State, Tab},
-    table::Tables,
+    state::State,
+    tables::Tables,
     theme,
+    trace::Trace,
     trends::Trends,
     workspace::Workspace,
 };
@@ -27,11 +30,6 @@ use crate::{
     scene::ViewId,
     session::{Command, Legend, Snapshot},
 };
-
-/// The panels whose sizes are remembered.
-const EDITOR: &str = "editor";
-const PARAMETERS: &str = "parameters";
-const LOWER: &str = "lower";
 
 /// Points around the plots that stand where a view would.
 const AROUND_PLOTS: f32 = 16.0;
@@ -41,27 +39,25 @@ const AROUND_PLOTS: f32 = 16.0;
 pub struct Locals {
     /// The editor's.
     pub editor: editor::Local,
-    transport: transport::Local,
-    view: view::Local,
+    title: title::Local,
+    views: BTreeMap<Slot, view::Local>,
     /// How A and B are shown together.
     pub sides: Sides,
-    sizes: Sizes,
     console: console::Local,
+    timings: timings::Local,
     /// The table's.
     pub numbers: numbers::Local,
     /// The start page.
     pub start: start::Start,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
-}
-
-/// How large the panels that can be dragged were shown last, and in what space.
-#[derive(Default)]
-struct Sizes {
-    space: Vec2,
-    editor: f32,
-    parameters: f32,
-    lower: f32,
+    board: Board,
+    /// The view that was touched last: keys are for it.
+    pub active: Slot,
+    /// The pane that was touched last.
+    pub touched: Option<Pane>,
+    /// The view that has the whole window.
+    pub full: Option<Slot>,
 }
 
 /// What one frame shows.
@@ -70,14 +66,16 @@ pub struct Shown<'a> {
     pub snapshot: &'a Snapshot,
     /// The window's own times.
     pub frames: &'a FrameTimes,
-    /// The view that is shown.
-    pub view: ViewId,
-    /// What an image has under the pointer.
-    pub probe: Option<&'a Probe>,
-    /// Whether B has a picture, too.
-    pub has_other: bool,
-    /// What the colours of the picture of differences stand for.
-    pub difference: Option<&'a Legend>,
+    /// What may run the kernels, and what does.
+    pub runners: &'a Runners,
+    /// See `runners`.
+    pub runner: &'a Runner,
+    /// What the last frames were made of.
+    pub trace: &'a Trace,
+    /// Where the scene is to go.
+    pub course: &'a Course,
+    /// What the panes of views show.
+    pub sights: BTreeMap<Slot, Seen>,
     /// The elements of a resource, and how statistics have changed.
     pub tables: &'a Tables,
     /// See `tables`.
@@ -90,280 +88,323 @@ pub struct Shown<'a> {
     pub built_ins: &'a [&'a str],
 }
 
-/// Shows everything; gives what the user wants and where, in points, the view is to be drawn.
+/// What a pane shows of a view.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The view.
+    pub view: ViewId,
+    /// What an image has under the pointer.
+    pub probe: Option<Probe>,
+    /// Whether B has a picture, too.
+    pub has_other: bool,
+    /// What the colours of the picture of differences stand for.
+    pub difference: Option<Legend>,
+}
+
+/// Where, in points, views are to be drawn.
+pub type Places = Vec<(Slot, Rect)>;
+
+/// Shows everything; gives what the user wants and where views are to be drawn.
 pub fn show(
     ui: &mut Ui,
     shown: &Shown<'_>,
     workspace: &mut Workspace,
     state: &mut State,
     locals: &mut Locals,
-) -> (Vec<Action>, Rect) {
+) -> (Vec<Action>, Places) {
     let snapshot = shown.snapshot;
     let mut actions = Vec::new();
+    let full = locals.full.filter(|slot| state.panes.has(Pane::View(*slot)));
+    locals.full = full;
+    if full.is_none() {
+        around(ui, shown, workspace, state, locals, &mut actions);
+    }
+    if actions.iter().any(Action::starts_comparison) {
+        state.panes.show(Pane::Comparison);
+    }
+    let mut arrangement = state.panes.clone();
+    let mut board = std::mem::take(&mut locals.board);
+    let mut filling =
+        Filling { shown, workspace, state, locals, actions, places: Vec::new(), told: false };
+    CentralPanel::no_frame().show(ui, |ui| match full {
+        Some(slot) => filling.show(ui, Pane::View(slot)),
+        None => board.show(ui, &mut arrangement, &mut filling),
+    });
+    let Filling { mut actions, places, .. } = filling;
+    locals.board = board;
+    state.panes = arrangement;
+    locals.views.retain(|slot, _| state.panes.has(Pane::View(*slot)));
+    let folder = std::env::current_dir().unwrap_or_default();
+    let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
+    actions.extend(locals.start.show(ui.ctx(), start));
+    let [focused, pressed] = [|of: &view::Local| of.focused, |of: &view::Local| of.pressed]
+        .map(|is| locals.views.values().any(is));
+    locals.keyboard.look(ui, focused, pressed, locals.start.page().is_some());
+    actions.extend(keys(ui, snapshot, locals));
+    (actions, places)
+}
+
+/// What stands around the panes.
+fn around(
+    ui: &mut Ui,
+    shown: &Shown<'_>,
+    workspace: &Workspace,
+    state: &State,
+    locals: &mut Locals,
+    actions: &mut Vec<Action>,
+) {
+    let Shown { snapshot, built_ins, frames, course, runners, runner, .. } = *shown;
     let bar = |margin| Frame::new().fill(theme::bar()).inner_margin(Margin::symmetric(margin, 0));
     Panel::top("title").exact_size(46.0).frame(bar(12)).show(ui, |ui| {
-        let Shown { built_ins, frames, .. } = shown;
-        let local = &mut locals.transport;
-        actions.extend(transport::show(
-            ui,
-            snapshot,
-            &workspace.document,
-            built_ins,
-            frames,
-            local,
-        ));
+        let shown = title::Shown { document: &workspace.document, built_ins, frames, course };
+        actions.extend(title::show(ui, snapshot, &shown, &mut locals.title));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        actions.extend(status::show(ui, snapshot));
+        let shown = status::Shown { panes: &state.panes, runners, runner };
+        actions.extend(status::show(ui, snapshot, &shown));
     });
-    if locals.sizes.space != ui.available_size() {
-        locals.sizes.space = ui.available_size();
-        restore_sizes(ui, state);
-    }
-    left(ui, snapshot, workspace, state, locals, &mut actions);
-    right(ui, snapshot, state, &mut locals.sizes, &mut actions);
-    lower(ui, shown, state, locals, &mut actions);
     if let Some(timeline) = &snapshot.timeline {
         let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
         panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, snapshot, timeline)));
     }
-    if actions.iter().any(Action::starts_comparison) {
-        state.tab = Tab::Comparison;
-    }
-    let view = CentralPanel::no_frame().show(ui, |ui| {
-        ui.spacing_mut().item_spacing = Vec2::ZERO;
-        actions.extend(banner::show(ui, snapshot, &workspace.document.name, workspace.notices()));
-        actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
-        let view = view::show(ui, shown, &mut locals.sides, &mut locals.view);
-        actions.extend(trouble::show(ui, view.0, snapshot));
-        if snapshot.views.is_empty() {
-            // A scene that draws nothing shows its plots in the view's place.
-            let place = UiBuilder::new().max_rect(view.0.shrink(AROUND_PLOTS));
-            ui.scope_builder(place, |ui| plots::show(ui, snapshot));
+}
+
+/// What panes are filled with.
+struct Filling<'a> {
+    shown: &'a Shown<'a>,
+    workspace: &'a mut Workspace,
+    state: &'a mut State,
+    locals: &'a mut Locals,
+    actions: Vec<Action>,
+    places: Places,
+    /// Whether what there is to tell has been told in this frame.
+    told: bool,
+}
+
+impl Contents for Filling<'_> {
+    fn show(&mut self, ui: &mut Ui, pane: Pane) {
+        let rect = ui.max_rect();
+        let is_pressed = |ui: &Ui| ui.input(|input| input.pointer.any_pressed());
+        if ui.rect_contains_pointer(rect) && is_pressed(ui) {
+            self.locals.touched = Some(pane);
         }
-        view
-    });
-    let (rect, from_view) = view.inner;
-    actions.extend(from_view);
-    let folder = std::env::current_dir().unwrap_or_default();
-    let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
-    actions.extend(locals.start.show(ui.ctx(), start));
-    locals.keyboard.look(ui, &locals.view, locals.start.page().is_some());
-    actions.extend(keys(ui, snapshot, &locals.keyboard));
-    (actions, rect)
-}
+        let snapshot = self.shown.snapshot;
+        match pane {
+            Pane::Editor => self.editor(ui),
+            Pane::View(slot) => self.view(ui, slot),
+            Pane::Parameters => {
+                let actions = &mut self.actions;
+                within(ui, 9, |ui| actions.extend(parameters::show(ui, snapshot)));
+            }
+            Pane::Statistics => within(ui, 6, |ui| statistics::show(ui, snapshot)),
+            Pane::Plots => within(ui, 6, |ui| plots::show(ui, snapshot)),
+            Pane::Timings => {
+                let Shown { frames, trace, .. } = self.shown;
+                let (local, actions) = (&mut self.locals.timings, &mut self.actions);
+                within(ui, 6, |ui| {
+                    actions.extend(timings::show(ui, snapshot, frames, trace, local));
+                });
+            }
+            Pane::Compiler => within(ui, 6, |ui| compiler::show(ui, snapshot)),
+            Pane::Numbers => {
+                let Shown { tables, trends, .. } = self.shown;
+                let (local, actions) = (&mut self.locals.numbers, &mut self.actions);
+                within(ui, 6, |ui| {
+                    actions.extend(numbers::show(ui, snapshot, tables, trends, local));
+                });
+            }
+            Pane::Console => {
+                let (local, actions) = (&mut self.locals.console, &mut self.actions);
+                within(ui, 6, |ui| actions.extend(console::show(ui, self.shown.console, local)));
+            }
+            Pane::Comparison => {
+                let actions = &mut self.actions;
+                within(ui, 6, |ui| {
+                    let comparison = snapshot.comparison.iter();
+                    actions.extend(comparison.flat_map(|of| comparison::show(ui, of)));
+                });
+            }
+        }
+    }
 
-/// Gives the panels the sizes that the user chose for them, as far as there is space: egui itself would keep what a
-/// small window made of them when it is large again.
-fn restore_sizes(ui: &Ui, state: &State) {
-    let space = ui.available_size();
-    let sizes = [
-        (EDITOR, vec2(state.editor_width.min(space.x * 0.42), space.y)),
-        (PARAMETERS, vec2(state.parameters_width.min(space.x * 0.3), space.y)),
-        (LOWER, vec2(space.x, state.lower_height.min(space.y * 0.4))),
-    ];
-    for (name, size) in sizes {
-        let outer_rect = Rect::from_min_size(ui.max_rect().min, size);
-        let id = ui.scope_id().with(name);
-        ui.data_mut(|data| data.insert_persisted(id, PanelState { outer_rect }));
+    fn title(&self, pane: Pane) -> String {
+        match pane {
+            Pane::Editor => self.workspace.document.file_name().to_owned(),
+            Pane::View(slot) => {
+                let seen = self.shown.sights.get(&slot);
+                let views = &self.shown.snapshot.views;
+                let view = seen.and_then(|seen| views.get(seen.view.0));
+                view.map_or_else(|| pane.title().to_owned(), |view| view.name.clone())
+            }
+            Pane::Parameters
+            | Pane::Statistics
+            | Pane::Numbers
+            | Pane::Plots
+            | Pane::Timings
+            | Pane::Comparison
+            | Pane::Console
+            | Pane::Compiler => pane.title().to_owned(),
+        }
+    }
+
+    fn mark(&self, pane: Pane) -> Option<Color32> {
+        let is_modified = pane == Pane::Editor && self.workspace.document.is_modified();
+        let has_trouble = pane == Pane::Statistics && trouble::badge(self.shown.snapshot).is_some();
+        match (is_modified, has_trouble) {
+            (true, _) => Some(theme::accent()),
+            (_, true) => Some(theme::error()),
+            (false, false) => None,
+        }
+    }
+
+    fn beside_title(&mut self, ui: &mut Ui, pane: Pane) {
+        match pane {
+            Pane::Editor => {
+                file_line::show(ui, &self.workspace.document, self.locals.editor.caret());
+            }
+            Pane::Parameters => {
+                self.actions.extend(parameters::beside_title(ui, self.shown.snapshot));
+            }
+            Pane::View(_)
+            | Pane::Statistics
+            | Pane::Numbers
+            | Pane::Plots
+            | Pane::Timings
+            | Pane::Comparison
+            | Pane::Console
+            | Pane::Compiler => {}
+        }
+    }
+
+    fn is_there(&self, pane: Pane) -> bool {
+        match pane {
+            Pane::Plots => !self.shown.snapshot.plots.is_empty(),
+            Pane::Comparison => self.shown.snapshot.comparison.is_some(),
+            Pane::Editor
+            | Pane::View(_)
+            | Pane::Parameters
+            | Pane::Statistics
+            | Pane::Numbers
+            | Pane::Timings
+            | Pane::Console
+            | Pane::Compiler => true,
+        }
     }
 }
 
-/// Remembers in `chosen` the size that a panel was dragged to; `last` is the one before this frame's, `shown`.
-fn note_size(ui: &Ui, chosen: &mut f32, last: &mut f32, shown: f32) {
-    let changed = (shown - *last).abs() > 0.5;
-    if changed && ui.input(|input| input.pointer.any_down()) {
-        *chosen = shown;
-    }
-    *last = shown;
-}
-
-fn left(
-    ui: &mut Ui,
-    snapshot: &Snapshot,
-    workspace: &mut Workspace,
-    state: &mut State,
-    locals: &mut Locals,
-    actions: &mut Vec<Action>,
-) {
-    // The view keeps a third of the window, whatever the others would like.
-    let parameters = state.parameters_width.min(ui.available_width() * 0.3);
-    let most = (ui.available_width() * 0.65 - parameters).max(260.0);
-    let panel =
-        Panel::left(EDITOR).size_range(240.0..=most).frame(Frame::new().fill(theme::ground()));
-    let shown = panel.show(ui, |ui| {
+impl Filling<'_> {
+    fn editor(&mut self, ui: &mut Ui) {
+        let Self { shown, workspace, state, locals, actions, .. } = self;
+        ui.painter().rect_filled(ui.max_rect(), 0.0, theme::ground());
         ui.spacing_mut().item_spacing.y = 0.0;
         let frame =
-            Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
-        Panel::top("file").exact_size(30.0).frame(frame).show(ui, |ui| {
-            file_line(ui, workspace, locals.editor.caret());
+            Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 3));
+        let (snapshot, name) = (shown.snapshot, workspace.document.name.clone());
+        let is_open = state.problems_open && diagnostics::all(snapshot).next().is_some();
+        let panel = Panel::bottom("problems").resizable(is_open).frame(frame);
+        let panel = match is_open {
+            true => panel
+                .default_size(state.diagnostics_height)
+                .size_range(48.0..=ui.available_height() * 0.6),
+            false => panel.exact_size(diagnostics::LINE + 6.0),
+        };
+        let problems = panel.show(ui, |ui| {
+            let (wanted, is_toggled) = diagnostics::show(ui, snapshot, &name, is_open);
+            actions.extend(wanted);
+            is_toggled
         });
-        let problems = Panel::bottom("problems")
-            .resizable(true)
-            .default_size(state.diagnostics_height)
-            .size_range(48.0..=ui.available_height() * 0.6)
-            .frame(frame)
-            .show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = 4.0;
-                actions.extend(diagnostics::show(ui, snapshot, &workspace.document.name));
-            });
-        state.diagnostics_height = problems.response.rect.height();
-        let local = &mut locals.editor;
-        actions.extend(editor::show(
-            ui,
+        if is_open {
+            state.diagnostics_height = problems.response.rect.height();
+        }
+        state.problems_open ^= problems.inner;
+        let (document, size) = (&mut workspace.document, &mut state.font_size);
+        actions.extend(editor::show(ui, snapshot, document, size, &mut locals.editor));
+    }
+
+    fn view(&mut self, ui: &mut Ui, slot: Slot) {
+        let Self { shown, workspace, state, locals, actions, places, told } = self;
+        ui.spacing_mut().item_spacing = Vec2::ZERO;
+        let snapshot = shown.snapshot;
+        let is_first = !std::mem::replace(told, true);
+        if is_first {
+            let name = &workspace.document.name;
+            actions.extend(banner::show(ui, snapshot, name, workspace.notices()));
+            actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
+        }
+        let nothing = Seen::default();
+        let pane = view::Shown {
             snapshot,
-            &mut workspace.document,
-            &mut state.font_size,
-            local,
-        ));
-    });
-    let width = shown.response.rect.width();
-    note_size(ui, &mut state.editor_width, &mut locals.sizes.editor, width);
+            seen: shown.sights.get(&slot).unwrap_or(&nothing),
+            slot,
+            is_full: locals.full.is_some(),
+            is_active: locals.active == slot,
+            may_close: state.panes.panes().iter().filter(|of| matches!(of, Pane::View(_))).count()
+                > 1,
+        };
+        let local = locals.views.entry(slot).or_default();
+        let (rect, wanted) = view::show(ui, &pane, &mut locals.sides, local);
+        if local.pressed || local.focused {
+            locals.active = slot;
+        }
+        actions.extend(wanted);
+        places.push((slot, rect));
+        if is_first {
+            let under = rect.with_min_y(rect.top() + local.top);
+            actions.extend(trouble::show(ui, under, snapshot));
+        }
+        if snapshot.views.is_empty() {
+            // A scene that draws nothing shows its plots in the view's place.
+            let place = UiBuilder::new().max_rect(rect.shrink(AROUND_PLOTS));
+            ui.scope_builder(place, |ui| plots::show(ui, snapshot));
+        }
+    }
 }
 
-fn file_line(ui: &mut Ui, workspace: &Workspace, caret: (usize, usize)) {
-    let document = &workspace.document;
-    ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let name = ui.label(RichText::new(document.file_name()).strong().color(theme::strong()));
-        if let Some(path) = &document.path {
-            name.on_hover_text(path.display().to_string());
-        }
-        if document.path.is_none() {
-            let text = if document.is_built_in() { "built in" } else { "in no file yet" };
-            ui.label(RichText::new(text).small().color(theme::weak()));
-        }
-        if document.is_modified() {
-            let (rect, _) = ui.allocate_exact_size(vec2(9.0, 9.0), egui::Sense::hover());
-            ui.painter().circle_filled(rect.center(), 4.0, theme::accent());
-            ui.label(RichText::new("modified").small().color(theme::accent()));
-        }
-        let layout = egui::Layout::right_to_left(egui::Align::Center);
-        ui.with_layout(layout, |ui| {
-            let place = format!("{}:{}", caret.0, caret.1);
-            ui.label(RichText::new(place).monospace().size(11.5).color(theme::weak()));
-            if ui.available_width() > 170.0 {
-                let hint = "compiles as you type, at once with Ctrl+Enter";
-                let hint = RichText::new(hint).small().color(theme::weak());
-                ui.add(egui::Label::new(hint).truncate());
-            }
-        });
+/// A pane with a ground, and space around what is in it.
+fn within(ui: &mut Ui, above: i8, content: impl FnOnce(&mut Ui)) {
+    ui.painter().rect_filled(ui.max_rect(), 0.0, theme::panel());
+    let beside = f32::from(theme::PADDING);
+    let place = ui.max_rect().shrink2(Vec2::new(beside, f32::from(above)));
+    ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+        ui.set_clip_rect(place.expand2(Vec2::new(beside, 2.0)).intersect(ui.clip_rect()));
+        content(ui);
     });
-}
-
-fn right(
-    ui: &mut Ui,
-    snapshot: &Snapshot,
-    state: &mut State,
-    sizes: &mut Sizes,
-    actions: &mut Vec<Action>,
-) {
-    let frame =
-        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING + 2, 9));
-    let panel = Panel::right(PARAMETERS).size_range(180.0..=480.0).frame(frame);
-    let shown = panel.show(ui, |ui| actions.extend(parameters::show(ui, snapshot)));
-    let width = shown.response.rect.width();
-    note_size(ui, &mut state.parameters_width, &mut sizes.parameters, width);
-}
-
-fn lower(
-    ui: &mut Ui,
-    shown: &Shown<'_>,
-    state: &mut State,
-    locals: &mut Locals,
-    actions: &mut Vec<Action>,
-) {
-    let frame =
-        Frame::new().fill(theme::panel()).inner_margin(Margin::symmetric(theme::PADDING, 6));
-    let panel = Panel::bottom(LOWER)
-        .resizable(true)
-        .size_range(96.0..=ui.available_height() * 0.7)
-        .frame(frame);
-    let panel = panel.show(ui, |ui| {
-        let tab = tabs(ui, state, shown.snapshot);
-        ui.add_space(2.0);
-        match tab {
-            Tab::Statistics => statistics::show(ui, shown.snapshot),
-            Tab::Plots => plots::show(ui, shown.snapshot),
-            Tab::Timings => timings::show(ui, shown.snapshot, shown.frames),
-            Tab::Compiler => compiler::show(ui, shown.snapshot),
-            Tab::Numbers => {
-                let Shown { snapshot, tables, trends, .. } = shown;
-                let local = &mut locals.numbers;
-                actions.extend(numbers::show(ui, snapshot, tables, trends, local));
-            }
-            Tab::Console => {
-                actions.extend(console::show(ui, shown.console, &mut locals.console));
-            }
-            Tab::Comparison => {
-                let comparison = shown.snapshot.comparison.iter();
-                actions.extend(comparison.flat_map(|of| comparison::show(ui, of)));
-            }
-        }
-        ui.take_available_space();
-    });
-    note_size(ui, &mut state.lower_height, &mut locals.sizes.lower, panel.response.rect.height());
-}
-
-/// Shows the tabs, of plots and of a comparison only where there are such; gives the one whose panel is to be shown.
-fn tabs(ui: &mut Ui, state: &mut State, snapshot: &Snapshot) -> Tab {
-    let is_there = |tab: Tab| match tab {
-        Tab::Plots => !snapshot.plots.is_empty(),
-        Tab::Comparison => snapshot.comparison.is_some(),
-        Tab::Statistics | Tab::Timings | Tab::Compiler | Tab::Console | Tab::Numbers => true,
-    };
-    let shown = if is_there(state.tab) { state.tab } else { Tab::Statistics };
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 14.0;
-        let tabs = [
-            (Tab::Statistics, "Statistics"),
-            (Tab::Numbers, "Numbers"),
-            (Tab::Plots, "Plots"),
-            (Tab::Timings, "Timings"),
-            (Tab::Comparison, "A/B"),
-            (Tab::Console, "Console"),
-            (Tab::Compiler, "PTX and log"),
-        ];
-        for (tab, name) in tabs.into_iter().filter(|(tab, _)| is_there(*tab)) {
-            let response = panels::tab(ui, name, shown == tab);
-            if tab == Tab::Statistics && trouble::badge(snapshot).is_some() {
-                let at = response.rect.right_top() + vec2(4.0, 4.0);
-                ui.painter().circle_filled(at, 3.0, theme::error());
-            }
-            if response.clicked() {
-                state.tab = tab;
-            }
-        }
-    });
-    shown
 }
 
 /// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot, keyboard: &Keyboard) -> Vec<Action> {
+fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
         actions.push(Action::Session(Command::Reset));
     }
-    if !keyboard.is_the_scenes() {
+    if pressed(Modifiers::NONE, Key::F11) {
+        actions.push(Action::FullWindow);
+    }
+    if !locals.keyboard.is_the_scenes() {
         return actions;
     }
+    if locals.full.is_some() && pressed(Modifiers::NONE, Key::Escape) {
+        actions.push(Action::FullWindow);
+    }
     if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(if snapshot.clock.playing {
-            Action::Session(Command::Pause)
-        } else {
-            Action::Session(Command::Play)
-        });
+        actions.push(Action::Session(transport::play_or_pause(snapshot)));
+    }
+    // The one with Shift first: a key that is asked for without is found with it, too.
+    if pressed(Modifiers::SHIFT, Key::Period) {
+        actions.push(Action::Session(Command::Steps(locals.title.steps())));
     }
     if pressed(Modifiers::NONE, Key::Period) {
         actions.push(Action::Session(Command::Step));
     }
-    // The one with Shift first: a key that is asked for without is found with it, too.
     if pressed(Modifiers::SHIFT, Key::Home) {
-        actions.push(Action::Fit);
+        actions.push(Action::Look(None, Look::Fit));
     }
     if pressed(Modifiers::NONE, Key::Home) {
-        actions.push(Action::ResetCamera);
+        actions.push(Action::Look(None, Look::Reset));
     }
     actions
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,16 @@ pub fn count(count: u64) -> String {
     grouped
 }
 
+/// `count` in few letters: `950`, `12.3k`, `4.0M`.
+pub fn short_count(count: u64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let of = count as f64;
+    match UNITS.iter().find(|(unit, _)| of >= *unit) {
+        Some((unit, name)) => format!("{:.1}{name}", of / unit),
+        None => count.to_string(),
+    }
+}
+
 /// `bytes` in binary units: `4.0 MiB`.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -71,11 +81,12 @@ pub fn ago(past: Duration) -> String {
     }
 }
 
-/// The middle one of `values`; 0 of none.
-pub fn median(values: &[f32]) -> f32 {
+/// For each of `parts`, from 0 to 1, the least of `values` that so many of them do not exceed; 0 of none.
+pub fn quantiles(values: &[f32], parts: &[f32]) -> Vec<f32> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f32::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    let at = |part: &f32| ((part * sorted.len() as f32).ceil() as usize).saturating_sub(1);
+    parts.iter().map(|part| sorted.get(at(part)).copied().unwrap_or(0.0)).collect()
 }
 
 #[cfg(test)]
@@ -87,6 +98,7 @@ mod tests {
         assert_eq!(count(7), "7");
         assert_eq!(count(262_144), "262\u{2009}144");
         assert_eq!(count(1_000_000), "1\u{2009}000\u{2009}000");
+        assert_eq!([950, 12_345, 4_000_000].map(short_count), ["950", "12.3k", "4.0M"]);
         assert_eq!(bytes(12), "12 B");
         assert_eq!(bytes(4 << 20), "4.0 MiB");
     }
@@ -103,7 +115,9 @@ mod tests {
         for (past, word) in past.iter().zip(words).skip(1) {
             assert_eq!(*past, format!("{word} ago"));
         }
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[]), 0.0);
+        // By the nearest rank, as in the usual tables of five values.
+        let five = [35.0, 15.0, 50.0, 20.0, 40.0];
+        assert_eq!(quantiles(&five, &[0.05, 0.3, 0.4, 0.5, 1.0]), [15.0, 20.0, 20.0, 35.0, 50.0]);
+        assert_eq!(quantiles(&[], &[0.5]), [0.0]);
     }
 }

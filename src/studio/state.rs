@@ -2,6 +2,7 @@
 //! was looked at.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
@@ -12,33 +13,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     colors,
     keeper::{Due, Keeper},
+    panes::{Arrangement, MOST_VIEWS, Slot},
     theme,
     viewpoints::Viewpoints,
 };
 
 /// Written into the file; another number means a file of another format.
 const VERSION: u32 = 1;
-
-/// The lower panel's tabs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tab {
-    /// Statistics of every resource.
-    #[default]
-    Statistics,
-    /// Time of every pass.
-    Timings,
-    /// The scene's plots.
-    Plots,
-    /// The compiler's log and the PTX.
-    Compiler,
-    /// How A and B compare.
-    Comparison,
-    /// What kernels print, and what was told.
-    Console,
-    /// The elements of a resource.
-    Numbers,
-}
 
 /// What is remembered. Sizes are in points, which are pixels divided by the display's scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,13 +28,12 @@ pub struct State {
     version: u32,
     /// The window's inner size.
     pub window: [f32; 2],
-    /// The editor's width.
-    pub editor_width: f32,
-    /// The width of the parameters.
-    pub parameters_width: f32,
-    /// The height of the panel below the view.
-    pub lower_height: f32,
-    /// The height of the list of diagnostics.
+    /// How panes lie side by side.
+    #[serde(deserialize_with = "Arrangement::read")]
+    pub panes: Arrangement,
+    /// Whether all problems are listed below the text, and how high that list is.
+    pub problems_open: bool,
+    /// See `problems_open`.
     pub diagnostics_height: f32,
     /// The size of the editor's font.
     pub font_size: f32,
@@ -61,14 +41,12 @@ pub struct State {
     pub colors: colors::Choice,
     /// The size of all that is shown, as a part of the usual one.
     pub scale: f32,
-    /// The tab of the panel below the view.
-    pub tab: Tab,
     /// The scene that was open last: a path or a built-in's name.
     pub scene: Option<String>,
     /// Files that were open, the last one first.
     pub recent: Vec<PathBuf>,
-    /// How its views were looked at.
-    pub viewpoints: Viewpoints,
+    /// How each pane that shows a view looked at it.
+    pub views: BTreeMap<Slot, Viewpoints>,
 }
 
 impl Default for State {
@@ -76,17 +54,15 @@ impl Default for State {
         Self {
             version: VERSION,
             window: [1440.0, 900.0],
-            editor_width: 520.0,
-            parameters_width: 250.0,
-            lower_height: 236.0,
+            panes: Arrangement::default(),
+            problems_open: false,
             diagnostics_height: 116.0,
             font_size: 13.0,
             colors: colors::Choice::default(),
             scale: 1.0,
-            tab: Tab::Statistics,
             scene: None,
             recent: Vec::new(),
-            viewpoints: Viewpoints::default(),
+            views: BTreeMap::from([(Slot::default(), Viewpoints::default())]),
         }
     }
 }
@@ -120,13 +96,12 @@ impl State {
         let default = Self::default();
         bounded(&mut self.window[0], 640.0, 8192.0, default.window[0]);
         bounded(&mut self.window[1], 400.0, 8192.0, default.window[1]);
-        bounded(&mut self.editor_width, 240.0, 4096.0, default.editor_width);
-        bounded(&mut self.parameters_width, 180.0, 1024.0, default.parameters_width);
-        bounded(&mut self.lower_height, 96.0, 2048.0, default.lower_height);
         bounded(&mut self.diagnostics_height, 48.0, 1024.0, default.diagnostics_height);
         bounded(&mut self.font_size, 8.0, 32.0, default.font_size);
         bounded(&mut self.scale, theme::SCALES[0], theme::SCALES[1], default.scale);
-        self.viewpoints = self.viewpoints.sane();
+        self.views = self.views.into_iter().map(|(slot, of)| (slot, of.sane())).collect();
+        self.views.retain(|slot, _| slot.0 < MOST_VIEWS);
+        self.views.entry(Slot::default()).or_default();
         self.recent.truncate(MOST_RECENT);
         self
     }
@@ -214,7 +189,7 @@ impl Folders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studio::keeper::no_wake;
+    use crate::studio::{keeper::no_wake, panes::Pane};
 
     #[test]
     fn recent_files_are_few_and_the_last_one_comes_first() {
@@ -231,12 +206,9 @@ mod tests {
     fn what_is_stored_is_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new/studio.json");
-        let state = State {
-            editor_width: 777.0,
-            tab: Tab::Timings,
-            scene: Some("a.cu".into()),
-            ..State::default()
-        };
+        let mut state = State { scene: Some("a.cu".into()), ..State::default() };
+        state.panes.show(Pane::View(Slot(1)));
+        state.views.insert(Slot(1), Viewpoints::default());
         let (mut remembered, _) = Remembered::load(&file);
         let keeper = Keeper::new(no_wake());
         let now = Instant::now();
@@ -269,10 +241,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("studio.json");
         assert_eq!(State::load(&file), State::default());
-        for damaged in ["", "{", "[]", "{\"version\": 99}", "{\"editor_width\": \"wide\"}", "\u{0}"]
-        {
+        for damaged in ["", "{", "[]", "{\"version\": 99}", "{\"font_size\": \"large\"}", "\u{0}"] {
             fs::write(&file, damaged).unwrap();
             assert_eq!(State::load(&file), State::default(), "{damaged:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_layout_costs_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("studio.json");
+        for panes in ["7", "{\"row\": 3}", "{\"tabs\": [0, [{\"pane\": \"kitchen\"}]]}"] {
+            let text = format!("{{\"version\": 1, \"font_size\": 20, \"panes\": {panes}}}");
+            fs::write(&file, text).unwrap();
+            let state = State::load(&file);
+            assert_eq!((state.font_size, state.panes), (20.0, Arrangement::default()), "{panes}");
         }
     }
 

@@ -1,15 +1,8 @@
 //! The elements of a resource as a table: which rows, in which order, and how a column's values are spread.
 
-use std::{
-    fmt::Write as _,
-    sync::{
-        Arc,
-        mpsc::{self, Receiver},
-    },
-    thread,
-};
+use std::{cmp::Ordering, fmt::Write as _, ops::Range, sync::Arc};
 
-use super::{filter::Filter, workspace::Wake};
+use super::filter::Filter;
 use crate::{
     element::{Part, Type},
     scene::Resource,
@@ -17,6 +10,14 @@ use crate::{
 
 /// Bars of a histogram.
 pub const BARS: usize = 64;
+/// Larger resources are not read.
+pub const MOST_BYTES: u64 = 256 << 20;
+/// So many rows are shown at once: a scroll bar over many more could not stop at each of them.
+pub const PAGE: u64 = 100_000;
+/// So many elements are chosen or sorted; more would take too much memory.
+const MOST_ROWS: usize = 1 << 24;
+/// After so many elements it is asked whether to go on, and so many are sorted at once.
+const RUN: usize = 1 << 16;
 
 /// The content of a resource after a step.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct Content {
     of: Type,
     /// The step.
     pub step: u64,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     columns: Vec<Column>,
     /// What they are called; the name of the resource where elements are numbers.
     pub names: Vec<String>,
@@ -56,7 +57,7 @@ impl Content {
             name => name,
         });
         let names = names.collect();
-        Self { resource, of, step, bytes: bytes.into(), columns, names }
+        Self { resource, of, step, bytes: Arc::new(bytes), columns, names }
     }
 
     /// How many elements it has.
@@ -110,8 +111,8 @@ pub enum Rows {
     /// All, as they lie in memory.
     #[default]
     All,
-    /// These.
-    These(Vec<u64>),
+    /// These; no resource that is read has so many that an index needs more bits.
+    These(Vec<u32>),
 }
 
 impl Rows {
@@ -127,7 +128,7 @@ impl Rows {
     pub fn element(&self, row: u64) -> u64 {
         match self {
             Self::All => row,
-            Self::These(elements) => elements.get(row as usize).copied().unwrap_or(0),
+            Self::These(elements) => elements.get(row as usize).map_or(0, |of| u64::from(*of)),
         }
     }
 
@@ -136,9 +137,21 @@ impl Rows {
         match self {
             Self::All => Some(element),
             Self::These(elements) => {
-                elements.iter().position(|of| *of == element).map(|row| row as u64)
+                elements.iter().position(|of| u64::from(*of) == element).map(|row| row as u64)
             }
         }
+    }
+
+    /// How many pages they make, at least one.
+    pub fn pages(&self, content: &Content) -> u64 {
+        self.count(content).div_ceil(PAGE).max(1)
+    }
+
+    /// The rows of a page, the first of which is 0.
+    pub fn page(&self, content: &Content, page: u64) -> Range<u64> {
+        let count = self.count(content);
+        let first = page.saturating_mul(PAGE).min(count);
+        first..(first + PAGE).min(count)
     }
 }
 
@@ -166,9 +179,22 @@ pub struct Table {
     pub problem: Option<String>,
 }
 
+/// Why a table is not made to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// Nobody wants it any more.
+    Unwanted,
+    /// It takes too long.
+    Late,
+}
+
+/// Says whether to go on; asked every few elements.
+pub type GoOn<'a> = &'a dyn Fn() -> Result<(), Halt>;
+
 impl Table {
-    /// Filters, sorts and counts, in a time in proportion to the elements.
-    pub fn make(content: Content, wish: Wish) -> Self {
+    /// Filters, sorts and counts. Where that takes too long, or is too much, it has all elements and tells why.
+    /// `None` where nobody wants it any more.
+    pub fn make(content: Content, wish: Wish, go_on: GoOn<'_>) -> Option<Self> {
         let filter = match wish.filter.trim() {
             "" => Ok(None),
             text => Filter::parse(text, &content.names).map(Some),
@@ -177,112 +203,160 @@ impl Table {
             Ok(filter) => (filter, None),
             Err(problem) => (None, Some(problem)),
         };
-        let rows = chosen(&content, filter.as_ref(), wish.sort);
-        let histogram = histogram(&content, &rows, wish.column);
-        Self { content, wish, rows, histogram, problem }
+        let (rows, problem) = match chosen(&content, filter.as_ref(), wish.sort, go_on) {
+            Ok((rows, remark)) => (rows, problem.or(remark)),
+            Err(Halt::Late) => {
+                let text = "it takes too long: these are all elements, as they lie in memory";
+                (Rows::All, Some(text.to_owned()))
+            }
+            Err(Halt::Unwanted) => return None,
+        };
+        let histogram = match histogram(&content, &rows, wish.column, go_on) {
+            Ok(histogram) => histogram,
+            Err(Halt::Late) => Histogram::default(),
+            Err(Halt::Unwanted) => return None,
+        };
+        Some(Self { content, wish, rows, histogram, problem })
     }
 }
 
-fn chosen(content: &Content, filter: Option<&Filter>, sort: Option<(usize, bool)>) -> Rows {
+/// The elements that fit, in order, and what is to be said of them.
+fn chosen(
+    content: &Content,
+    filter: Option<&Filter>,
+    sort: Option<(usize, bool)>,
+    go_on: GoOn<'_>,
+) -> Result<(Rows, Option<String>), Halt> {
     if filter.is_none() && sort.is_none() {
-        return Rows::All;
+        return Ok((Rows::All, None));
     }
-    let fits = |element: &u64| {
-        filter.is_none_or(|filter| {
-            filter.chooses(*element, &|column| content.value(*element, column))
-        })
+    let fits = |element: &u32| {
+        let value = |column| content.value(u64::from(*element), column);
+        filter.is_none_or(|filter| filter.chooses(u64::from(*element), &value))
     };
-    let mut elements: Vec<u64> = (0..content.count()).filter(fits).collect();
-    if let Some((column, down)) = sort {
-        // NaN comes last, whichever way.
-        let key = |element: &u64| content.value(*element, column);
-        elements.sort_by(|a, b| {
-            let (a, b) = (key(a), key(b));
-            let order = a.partial_cmp(&b).map(|order| if down { order.reverse() } else { order });
-            order.unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
-        });
+    let count = u32::try_from(content.count()).unwrap_or(u32::MAX);
+    let mut elements = Vec::new();
+    for first in (0..count).step_by(RUN) {
+        go_on()?;
+        let run = first..first.saturating_add(RUN as u32).min(count);
+        elements.extend(run.filter(fits).take(MOST_ROWS + 1 - elements.len()));
+        if elements.len() > MOST_ROWS {
+            let text = match sort {
+                Some(_) => {
+                    return Ok((Rows::All, Some(format!("more than {MOST_ROWS} are not sorted"))));
+                }
+                None => format!("the first {MOST_ROWS} that fit"),
+            };
+            elements.pop();
+            return Ok((Rows::These(elements), Some(text)));
+        }
     }
-    Rows::These(elements)
+    if let Some((column, down)) = sort {
+        sort_by(&mut elements, |element| content.value(u64::from(element), column), down, go_on)?;
+    }
+    Ok((Rows::These(elements), None))
 }
 
-fn histogram(content: &Content, rows: &Rows, column: usize) -> Histogram {
-    let values = || {
-        let of = (0..rows.count(content)).map(|row| content.value(rows.element(row), column));
-        of.filter(|value| value.is_finite())
+/// Sorts elements by their `key`, those with the same one as they were. NaN comes last, whichever way.
+fn sort_by(
+    elements: &mut [u32],
+    key: impl Fn(u32) -> f64,
+    down: bool,
+    go_on: GoOn<'_>,
+) -> Result<(), Halt> {
+    let order = |a: &(f64, u32), b: &(f64, u32)| {
+        let order = a.0.partial_cmp(&b.0).map(|order| if down { order.reverse() } else { order });
+        order.unwrap_or_else(|| a.0.is_nan().cmp(&b.0.is_nan()))
     };
-    let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
+    let mut sorted: Vec<(f64, u32)> = elements.iter().map(|of| (key(*of), *of)).collect();
+    for run in sorted.chunks_mut(RUN) {
+        go_on()?;
+        run.sort_by(order);
+    }
+    let (mut length, mut merged) = (RUN, Vec::with_capacity(sorted.len()));
+    while length < sorted.len() {
+        merged.clear();
+        for pair in sorted.chunks(2 * length) {
+            let (a, b) = pair.split_at(length.min(pair.len()));
+            merge(a, b, &mut merged, order, go_on)?;
+        }
+        std::mem::swap(&mut sorted, &mut merged);
+        length *= 2;
+    }
+    elements.iter_mut().zip(sorted).for_each(|(to, (_, element))| *to = element);
+    Ok(())
+}
+
+/// Puts two runs that are sorted behind `merged`, as one.
+fn merge<T: Copy>(
+    a: &[T],
+    b: &[T],
+    merged: &mut Vec<T>,
+    order: impl Fn(&T, &T) -> Ordering,
+    go_on: GoOn<'_>,
+) -> Result<(), Halt> {
+    let (mut a, mut b) = (a, b);
+    while let ([first, rest @ ..], [other, others @ ..]) = (a, b) {
+        if merged.len().is_multiple_of(RUN) {
+            go_on()?;
+        }
+        match order(first, other) {
+            Ordering::Less | Ordering::Equal => {
+                merged.push(*first);
+                a = rest;
+            }
+            Ordering::Greater => {
+                merged.push(*other);
+                b = others;
+            }
+        }
+    }
+    merged.extend_from_slice(a);
+    merged.extend_from_slice(b);
+    Ok(())
+}
+
+fn histogram(
+    content: &Content,
+    rows: &Rows,
+    column: usize,
+    go_on: GoOn<'_>,
+) -> Result<Histogram, Halt> {
+    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+    each_finite(content, rows, column, go_on, |value| {
+        range = [range[0].min(value), range[1].max(value)];
+    })?;
+    let [low, high] = range;
     if low > high {
-        return Histogram::default();
+        return Ok(Histogram::default());
     }
     let width = (high - low).max(f64::MIN_POSITIVE);
     let mut bars = vec![0; BARS];
-    for value in values() {
+    each_finite(content, rows, column, go_on, |value| {
         let at = ((value - low) / width * BARS as f64) as usize;
         bars[at.min(BARS - 1)] += 1;
-    }
-    Histogram { range: [low, high], bars }
+    })?;
+    Ok(Histogram { range, bars })
 }
 
-/// Makes tables on a thread, the newest that is wanted.
-#[derive(Default)]
-pub struct Tables {
-    /// The last one that was made.
-    pub present: Option<Table>,
-    making: Option<Receiver<Table>>,
-    next: Option<(Content, Wish)>,
-}
-
-impl Tables {
-    /// Makes one, after the one that is being made.
-    pub fn make(&mut self, content: Content, wish: Wish, wake: &Wake) {
-        self.next = Some((content, wish));
-        self.go_on(wake);
-    }
-
-    /// Whether one is being made.
-    pub fn is_making(&self) -> bool {
-        self.making.is_some()
-    }
-
-    /// Takes what has been made; gives whether there is something new.
-    pub fn take(&mut self, wake: &Wake) -> bool {
-        let made = self.making.as_ref().and_then(|making| making.try_recv().ok());
-        let is_new = made.is_some();
-        if is_new {
-            self.present = made;
-            self.making = None;
-            self.go_on(wake);
+/// Gives `take` the finite values of a column in these rows.
+fn each_finite(
+    content: &Content,
+    rows: &Rows,
+    column: usize,
+    go_on: GoOn<'_>,
+    mut take: impl FnMut(f64),
+) -> Result<(), Halt> {
+    for row in 0..rows.count(content) {
+        if row.is_multiple_of(RUN as u64) {
+            go_on()?;
         }
-        is_new
-    }
-
-    fn go_on(&mut self, wake: &Wake) {
-        if self.making.is_some() {
-            return;
+        let value = content.value(rows.element(row), column);
+        if value.is_finite() {
+            take(value);
         }
-        let Some((content, wish)) = self.next.take() else { return };
-        let (sender, receiver) = mpsc::channel();
-        let wake = wake.clone();
-        let begun = thread::Builder::new().name("table".into()).spawn(move || {
-            // The window may be gone.
-            let _ = sender.send(Table::make(content, wish));
-            wake();
-        });
-        self.making = begun.is_ok().then_some(receiver);
     }
-
-    /// Those of which this one is there already.
-    #[cfg(test)]
-    pub fn with(table: Table) -> Self {
-        Self { present: Some(table), ..Self::default() }
-    }
-
-    /// Forgets them: another scene is open.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -308,7 +382,8 @@ pub mod tests {
         let content = content(&[[3.0, 0.0], [1.0, nan], [2.0, 5.0], [nan, 1.0], [0.0, 9.0]]);
         assert_eq!(content.names, ["x", "y"]);
         let make = |filter: &str, sort| {
-            Table::make(content.clone(), Wish { filter: filter.into(), sort, column: 0 })
+            let wish = Wish { filter: filter.into(), sort, column: 0 };
+            Table::make(content.clone(), wish, &|| Ok(())).expect("it is wanted")
         };
         assert_eq!(make("", None).rows, Rows::All);
         assert_eq!(make("x > 1 || isnan(y)", None).rows, Rows::These(vec![0, 1, 2]));
@@ -322,5 +397,46 @@ pub mod tests {
         let rows = make("x >= 2", Some((0, true))).rows;
         assert_eq!(content.to_csv(&rows), "index,x,y\n0,3,0\n2,2,5\n");
         assert_eq!((rows.row(2), rows.row(4)), (Some(1), None));
+    }
+
+    #[test]
+    fn many_elements_are_sorted_as_the_standard_library_does() {
+        let count = 3 * RUN as u32 + 17;
+        let keys: Vec<f64> = (0..count)
+            .map(|of| match of.wrapping_mul(2_654_435_761) >> 16 {
+                of if of % 97 == 0 => f64::NAN,
+                of => f64::from(of % 5000),
+            })
+            .collect();
+        for down in [false, true] {
+            let mut sorted: Vec<u32> = (0..count).collect();
+            sort_by(&mut sorted, |of| keys[of as usize], down, &|| Ok(())).unwrap();
+            let mut expected: Vec<u32> = (0..count).collect();
+            // Of equal ones the earlier first, and NaN behind all: the standard library's total order has both.
+            expected.sort_by(|a, b| {
+                let [a, b] = [a, b].map(|of| keys[*of as usize]);
+                if down && !a.is_nan() && !b.is_nan() { b.total_cmp(&a) } else { a.total_cmp(&b) }
+            });
+            assert!(sorted == expected, "down: {down}");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_is_all_of_it_and_what_nobody_wants_is_nothing() {
+        let content = content(&[[3.0, 0.0], [1.0, 2.0]]);
+        let wish = Wish { filter: "x > 2".into(), ..Wish::default() };
+        let late = Table::make(content.clone(), wish.clone(), &|| Err(Halt::Late)).unwrap();
+        assert_eq!((late.rows, late.problem.is_some()), (Rows::All, true));
+        assert!(Table::make(content, wish, &|| Err(Halt::Unwanted)).is_none());
+    }
+
+    #[test]
+    fn pages_have_all_rows_once() {
+        let count = PAGE as u32 * 2 + 5;
+        let content = content(&[[0.0; 2]]);
+        let rows = Rows::These((0..count).collect());
+        let pages: Vec<_> = (0..rows.pages(&content)).map(|of| rows.page(&content, of)).collect();
+        assert_eq!(pages, [0..PAGE, PAGE..2 * PAGE, 2 * PAGE..2 * PAGE + 5]);
+        assert_eq!(Rows::These(Vec::new()).pages(&content), 1);
     }
 }

@@ -1,6 +1,10 @@
 //! Panels shown without a window, for their tests: what is written on them is read, and clicked on.
 
-use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, Ui, vec2};
+use egui::{
+    Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, Ui, Vec2,
+    accesskit::{Action, Node, Role, TreeUpdate},
+    vec2,
+};
 
 use super::theme;
 use crate::session::{Clock, CompileState, Resource, Sharing, Snapshot};
@@ -14,6 +18,9 @@ pub fn snapshot() -> Snapshot {
         renderer: None,
         sharing: Sharing::None,
         clock: Clock::default(),
+        seed: 1,
+        speed: 1.0,
+        steps_left: 0,
         timeline: None,
         comparison: None,
         views: Vec::new(),
@@ -50,22 +57,33 @@ pub struct TestScreen {
     /// What the last frame has written, and where.
     written: Vec<(String, Rect)>,
     time: f64,
+    size: Vec2,
+    is_pressed: bool,
+    /// What a screen reader is told of the last frame.
+    told: Option<TreeUpdate>,
 }
 
 impl Default for TestScreen {
     fn default() -> Self {
-        let context = Context::default();
-        theme::apply(&context);
-        Self { context, events: Vec::new(), written: Vec::new(), time: 0.0 }
+        Self::sized(vec2(1400.0, 900.0))
     }
 }
 
 impl TestScreen {
+    /// One of this size.
+    pub fn sized(size: Vec2) -> Self {
+        let context = Context::default();
+        theme::apply(&context);
+        context.enable_accesskit();
+        let (events, written) = (Vec::new(), Vec::new());
+        Self { context, events, written, time: 0.0, size, is_pressed: false, told: None }
+    }
+
     /// Shows a frame, to which goes what was done since the last one.
     pub fn frame(&mut self, mut show: impl FnMut(&mut Ui)) {
         self.time += 0.1;
         let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1400.0, 900.0))),
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
             events: std::mem::take(&mut self.events),
             time: Some(self.time),
             ..RawInput::default()
@@ -73,6 +91,7 @@ impl TestScreen {
         let mut output = self.context.run_ui(input, |ui| show(ui));
         // There is no GPU to take them to.
         output.textures_delta.clear();
+        self.told = output.platform_output.accesskit_update.take();
         self.written.clear();
         for clipped in output.shapes {
             read(&clipped.shape, clipped.clip_rect, &mut self.written);
@@ -89,15 +108,89 @@ impl TestScreen {
         self.written.iter().map(|(written, _)| written.as_str()).collect()
     }
 
+    /// Where a label stands.
+    pub fn place(&self, text: &str) -> Rect {
+        let found = self.written.iter().find(|(written, _)| written == text);
+        found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.written())).1
+    }
+
+    /// The right end of what is written.
+    pub fn right_end(&self) -> f32 {
+        self.written.iter().map(|(_, place)| place.right()).fold(0.0, f32::max)
+    }
+
     /// Clicks on a label, in the next frame.
     pub fn click(&mut self, text: &str) {
-        let found = self.written.iter().find(|(written, _)| written == text);
-        let at = found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.written())).1.center();
+        let at = self.place(text).center();
         self.events.push(Event::PointerMoved(at));
         for pressed in [true, false] {
             let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
             self.events.push(Event::PointerButton { pos: at, button, pressed, modifiers });
         }
+    }
+
+    /// Clicks on the last label of several that are called so, in the next frame.
+    pub fn click_last(&mut self, text: &str) {
+        let found = self.written.iter().rfind(|(written, _)| written == text);
+        let at = found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.written())).1.center();
+        self.button(at, true);
+        self.button(at, false);
+    }
+
+    fn button(&mut self, at: Pos2, pressed: bool) {
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        self.events.push(Event::PointerMoved(at));
+        self.events.push(Event::PointerButton { pos: at, button, pressed, modifiers });
+    }
+
+    /// Moves the pointer with its button pressed, in the next frame.
+    pub fn drag(&mut self, at: Pos2) {
+        if !std::mem::replace(&mut self.is_pressed, true) {
+            return self.button(at, true);
+        }
+        self.events.push(Event::PointerMoved(at));
+    }
+
+    /// Lets the button go, in the next frame.
+    pub fn release(&mut self, at: Pos2) {
+        self.is_pressed = false;
+        self.button(at, false);
+    }
+
+    /// Turns the wheel, in the next frame.
+    pub fn scroll(&mut self, at: Pos2, by: f32) {
+        self.events.push(Event::PointerMoved(at));
+        self.events.push(Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta: vec2(0.0, by),
+            phase: egui::TouchPhase::Move,
+            source: egui::MouseWheelSource::Wheel,
+            modifiers: Modifiers::NONE,
+        });
+    }
+
+    /// What can be used and has no name for those who do not see it: its role, and where it is.
+    pub fn unnamed(&self) -> Vec<String> {
+        let nodes = self.told.iter().flat_map(|told| &told.nodes);
+        let named = |node: &Node| {
+            let texts = [node.label(), node.placeholder(), node.description()];
+            let has_text =
+                texts.iter().any(|text| text.is_some_and(|text| !text.trim().is_empty()));
+            has_text || !node.labelled_by().is_empty()
+        };
+        // Seams between panes, and bars around tabs, are for the mouse alone: commands do the same.
+        let is_seam = |node: &Node| {
+            let size = node.bounds().map_or([0.0; 2], |of| [of.width(), of.height()]);
+            node.role() == Role::Unknown && (size[0].min(size[1]) < 8.0 || size[1] == 28.0)
+        };
+        let is_used = |node: &Node| {
+            !is_seam(node)
+                && [Action::Click, Action::SetValue, Action::Increment]
+                    .iter()
+                    .any(|of| node.supports_action(*of))
+        };
+        let unnamed = nodes.filter(|(_, node)| is_used(node) && !named(node));
+        unnamed.map(|(_, node)| format!("{:?} {:?}", node.role(), node.bounds())).collect()
     }
 
     /// Types into what has the keyboard, in the next frame.
@@ -107,8 +200,12 @@ impl TestScreen {
 
     /// Presses a key, in the next frame.
     pub fn press(&mut self, key: Key) {
+        self.press_with(key, Modifiers::NONE);
+    }
+
+    /// The same with modifiers.
+    pub fn press_with(&mut self, key: Key, modifiers: Modifiers) {
         for pressed in [true, false] {
-            let modifiers = Modifiers::NONE;
             self.events.push(Event::Key {
                 key,
                 physical_key: None,
@@ -126,7 +223,7 @@ fn read(shape: &Shape, clip: Rect, written: &mut Vec<(String, Rect)>) {
         Shape::Text(text) => {
             let rect = text.galley.rect.translate(text.pos.to_vec2());
             if clip.intersects(rect) {
-                written.push((text.galley.text().to_owned(), rect));
+                written.push((text.galley.text().to_owned(), rect.intersect(clip)));
             }
         }
         _ => {}

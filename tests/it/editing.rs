@@ -97,12 +97,12 @@ fn a_word_is_completed() {
 fn an_error_is_gone_to_by_a_key() {
     let broken = BLOB.replace("(i % 10)", "(q % 10)");
     let Some((screen, _studio)) = Screen::open(&broken) else { return };
-    // Its sign in the list of problems.
+    // Its sign in the line of problems.
     screen.until("the error is told", || {
         let picture = screen.picture();
         let is_red =
             |[r, g, b]: [u8; 3]| r > 220 && (90..130).contains(&g) && (90..130).contains(&b);
-        (750..800).any(|y| (60..110).any(|x| is_red(picture.rgb[y * picture.width + x])))
+        (820..845).any(|y| (25..60).any(|x| is_red(picture.rgb[y * picture.width + x])))
     });
     screen.quick_keys("F8 plus");
     screen.saved_is(&broken.replace("(q", "(+q"));

@@ -35,9 +35,9 @@ __global__ void place(float4 *position, int n, float time) {
 /// The button that opens the menu of scenes, at the studio's first layout.
 const SCENES: [i32; 2] = [75, 23];
 /// The field for a path in that menu.
-const PATH: [i32; 2] = [165, 521];
+const PATH: [i32; 2] = [165, 550];
 /// A place in the title bar where nothing is.
-const NOTHING: [i32; 2] = [900, 23];
+const NOTHING: [i32; 2] = [1340, 23];
 /// A place in the view.
 const VIEW: [i32; 2] = [850, 400];
 

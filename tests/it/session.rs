@@ -6,6 +6,7 @@ mod faults;
 mod loops;
 mod structures;
 mod texture;
+mod transport;
 mod trouble;
 mod view;
 

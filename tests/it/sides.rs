@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{screen::Screen, window::BLOB};
 
 /// At the studio's first layout: the button of the comparisons, the first of its menu, and the ways to show it.
-const MENU: [i32; 2] = [1091, 623];
-const WHAT_RUNS_NOW: [i32; 2] = [1175, 673];
+const MENU: [i32; 2] = [1341, 859];
+const WHAT_RUNS_NOW: [i32; 2] = [1184, 746];
 const SIDE_BY_SIDE: [i32; 2] = [805, 74];
 const DIFFERENCE: [i32; 2] = [885, 74];
 /// The line between A and B, and where the view begins and ends.

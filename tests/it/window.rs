@@ -158,11 +158,11 @@ __global__ void count(cudaSurfaceObject_t field)
 "#;
 
 /// The view at the studio's first layout: left, top, right, bottom. The image is as high as it, in its middle.
-const SHOWN: [i32; 4] = [520, 46, 1190, 608];
+const SHOWN: [i32; 4] = [519, 46, 1191, 604];
 /// The side of a texel at first, of which the image has four.
-const TEXEL: i32 = 141;
+const TEXEL: i32 = 139;
 /// Its lower right corner has what is under the pointer, above the legend.
-const PROBE: [i32; 4] = [1000, 470, 1176, 513];
+const PROBE: [i32; 4] = [1000, 466, 1177, 509];
 
 /// What of the image a row of the screen shows.
 #[derive(Clone, Copy, Debug, PartialEq)]

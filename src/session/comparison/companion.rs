@@ -82,6 +82,7 @@ impl Companion {
             step_timeout: a.options.step_timeout,
             interrupt: a.options.interrupt.clone(),
             guarded: a.options.guarded,
+            engine: variant.engine.unwrap_or(a.options.engine),
             history: Past::Forgotten,
             ..Options::new(&a.options.name, text)
         };
@@ -475,7 +476,7 @@ impl Session {
     }
 
     /// Puts the copying of some resources to the host on the stream.
-    fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
+    pub(in crate::session) fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
         let known: Vec<String> = self.state.resources.iter().map(|of| of.name.clone()).collect();
         let places = names.iter().filter_map(|name| known.iter().position(|known| known == name));
         let stream = &self.stream;

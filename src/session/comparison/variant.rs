@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scene::Value;
+use crate::{scene::Value, session::Engine};
 
 /// How B differs from what runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct Variant {
     pub constants: BTreeMap<String, String>,
     /// Whether its floating-point arithmetic is fast rather than exact, whatever its manifest says.
     pub fast_math: Option<bool>,
+    /// What of the device runs it; what runs A where nothing is said.
+    #[serde(default)]
+    pub engine: Option<Engine>,
     /// Parameters that keep this value in it. It follows A's others as they are changed.
     pub parameters: BTreeMap<String, Value>,
 }

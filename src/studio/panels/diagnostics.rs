@@ -2,24 +2,32 @@
 
 use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::Action;
+use super::{Action, shortened};
 use crate::{
     diagnostic::{Diagnostic, Severity},
     session::{CompileState, Phase, Snapshot},
     studio::{icons, number, theme},
 };
 
-/// The list; `file` is the open scene's name as diagnostics carry it.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str) -> Vec<Action> {
+/// The height of the line, without what is around it.
+pub const LINE: f32 = 20.0;
+
+/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as diagnostics
+/// carry it. Gives whether the list is to be opened or closed, too.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, is_open: bool) -> (Vec<Action>, bool) {
     let mut actions = Vec::new();
-    header(ui, &snapshot.compile);
+    let is_toggled = header(ui, snapshot, file, is_open, &mut actions);
+    if !is_open {
+        return (actions, is_toggled);
+    }
+    ui.add_space(3.0);
     ScrollArea::vertical().id_salt("diagnostics").auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         for (at, diagnostic) in all(snapshot).enumerate() {
             actions.extend(ui.push_id(at, |ui| row(ui, diagnostic, file)).inner);
         }
     });
-    actions
+    (actions, is_toggled)
 }
 
 /// The fault, if there is one, then what the compiler said.
@@ -27,11 +35,29 @@ pub fn all(snapshot: &Snapshot) -> impl Iterator<Item = &Diagnostic> {
     snapshot.fault.iter().chain(&snapshot.compile.diagnostics)
 }
 
-fn header(ui: &mut Ui, compile: &CompileState) {
-    let count = |severity| compile.diagnostics.iter().filter(|d| d.severity == severity).count();
+/// How many there are of each kind; the first one, where the list is closed. Gives whether it is to be the other way.
+fn header(
+    ui: &mut Ui,
+    snapshot: &Snapshot,
+    file: &str,
+    is_open: bool,
+    actions: &mut Vec<Action>,
+) -> bool {
+    let mut is_toggled = false;
+    let count = |severity| all(snapshot).filter(|d| d.severity == severity).count();
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Problems").strong().color(theme::strong()));
-        for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+        ui.set_height(LINE);
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let Some(worst) = all(snapshot).min_by_key(|of| std::cmp::Reverse(of.severity)) else {
+            ui.label(RichText::new("No problems").small().color(theme::weak()));
+            return;
+        };
+        let (icon, tip) = match is_open {
+            true => (icons::Icon::Down, "Show the first problem alone"),
+            false => (icons::Icon::Up, "List all problems"),
+        };
+        is_toggled = icons::small_button(ui, icon, tip).clicked();
+        for severity in [Severity::Fault, Severity::Error, Severity::Warning, Severity::Note] {
             let count = count(severity);
             if count > 0 {
                 let (rect, _) = ui.allocate_exact_size(vec2(12.0, 14.0), Sense::hover());
@@ -39,12 +65,27 @@ fn header(ui: &mut Ui, compile: &CompileState) {
                 ui.label(RichText::new(count.to_string()).color(icons::severity_color(severity)));
             }
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let (text, color) = summary(compile);
-            let text = RichText::new(text).small().color(color);
-            ui.add(egui::Label::new(text).truncate());
-        });
+        if is_open {
+            return;
+        }
+        let text = format!("{}  {}", place(worst, file), worst.text.trim());
+        let text = RichText::new(first_line(&text)).size(12.5).color(theme::text());
+        let label = ui.add(egui::Label::new(text).truncate().sense(Sense::CLICK));
+        let line = worst.line.filter(|_| worst.file == file);
+        if label.clicked() {
+            match line {
+                Some(line) => actions.push(Action::Reveal(line, worst.column)),
+                None => is_toggled = true,
+            }
+        }
+        label.on_hover_cursor(egui::CursorIcon::PointingHand);
     });
+    is_toggled
+}
+
+/// The first line of a text, as much of it as any window shows.
+fn first_line(text: &str) -> String {
+    shortened(text.lines().next().unwrap_or(""), 400).into_owned()
 }
 
 /// One short sentence about the latest source, and its colour.

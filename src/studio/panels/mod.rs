@@ -10,8 +10,10 @@ pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;
 pub mod console;
+pub mod device_menu;
 pub mod diagnostics;
 pub mod editor;
+pub mod file_line;
 pub mod legend;
 pub mod numbers;
 pub mod palette;
@@ -24,6 +26,7 @@ pub mod statistics;
 pub mod status;
 pub mod timeline;
 pub mod timings;
+pub mod title;
 pub mod transport;
 pub mod trouble;
 pub mod unsaved;
@@ -32,9 +35,14 @@ pub mod views;
 
 use std::{borrow::Cow, path::PathBuf};
 
-use egui::{Label, Response, RichText, Sense, Stroke, Ui};
+use egui::{Label, Response, RichText, Role, Sense, Stroke, Ui, WidgetInfo};
 
-use super::{colors, state::Tab, theme};
+use super::{
+    colors,
+    panes::{Edge, Pane, Slot},
+    runners::Runner,
+    theme,
+};
 use crate::session::{Command, Exportable, Renamed};
 
 /// What the user wants. The window carries it out.
@@ -46,6 +54,10 @@ pub enum Action {
     Compile(String),
     /// What the session does.
     Session(Command),
+    /// Let another device run the scene, from its present state on.
+    RunOn(Runner),
+    /// Go round and round between two steps, or no more.
+    Loop(Option<[u64; 2]>),
     /// Compare what runs with the text that its file has.
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
@@ -88,16 +100,35 @@ pub enum Action {
     ChooseColors(colors::Choice),
     /// Show all of it larger by a factor, or as large as usual.
     Scale(Option<f32>),
-    /// Show a tab of the lower panel.
-    ShowTab(Tab),
+    /// Bring a pane in sight.
+    ShowPane(Pane),
+    /// Show a pane no longer.
+    HidePane(Pane),
+    /// Put the pane that was touched last along an edge of the window.
+    PutAt(Edge),
+    /// Show a view in one more pane.
+    AddView,
+    /// All panes where they are at first.
+    UsualPanes,
+    /// Give the view that was touched last the whole window, or take it away again.
+    FullWindow,
     /// Forget what was printed and told.
     ClearConsole,
     /// Show an element of a resource in the table.
     ShowElement(String, u64),
     /// Write the table of elements to a file.
     ExportNumbers(numbers::Written),
+    /// Write the times of the last frames to a file.
+    ExportTimings(timings::Written),
     /// Take away the notice with this number.
     Dismiss(u64),
+    /// Look at the view of a pane; of the one that was touched last where none is named.
+    Look(Option<Slot>, Look),
+}
+
+/// How somebody looks at a view.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
     /// Turn the camera, by a part of the view's height.
     Orbit([f32; 2]),
     /// Move the camera sideways, by a part of the view's height.
@@ -110,11 +141,11 @@ pub enum Action {
         at: [f32; 2],
     },
     /// The camera's first place again, or all of an image.
-    ResetCamera,
+    Reset,
     /// The camera so that all that is drawn now is in the picture.
     Fit,
     /// Show the view that is called so.
-    ShowView(String),
+    Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
 }
@@ -161,10 +192,16 @@ pub struct FrameTimes {
     pub draw_ms: Vec<f32>,
 }
 
+/// Gives what shows a bare value a name, for those who do not see where it stands.
+pub fn named(response: &Response, name: &str) {
+    response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
+}
+
 /// A word of several, of which one is chosen: a line stands under that one.
 pub fn tab(ui: &mut Ui, name: &str, chosen: bool) -> Response {
     let color = if chosen { theme::strong() } else { theme::weak() };
     let response = ui.add(Label::new(RichText::new(name).color(color)).sense(Sense::click()));
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, ui.is_enabled(), chosen, name));
     let rect = response.rect;
     if chosen || response.hovered() {
         let color = if chosen { theme::accent() } else { theme::faint() };

@@ -7,12 +7,13 @@ use egui::{
 };
 use egui_extras::{Column, TableBuilder};
 
-use super::Action;
+use super::{Action, named};
 use crate::{
     session::Snapshot,
     studio::{
         number,
-        table::{Histogram, Table, Tables, Wish},
+        table::{Histogram, MOST_BYTES, PAGE, Table, Wish},
+        tables::Tables,
         theme,
         trends::{Sample, Trends},
     },
@@ -30,6 +31,8 @@ pub struct Local {
     /// What is wanted of it.
     pub wish: Wish,
     jump: String,
+    /// The page of rows that is shown, from 0.
+    page: u64,
     /// The element that is to be brought in sight, and the one that is marked.
     seeks: Option<u64>,
     marked: Option<u64>,
@@ -67,10 +70,20 @@ pub fn show(
         ui.label(RichText::new("There is nothing to show yet.").color(theme::weak()));
         return actions;
     };
-    let table = tables.present.as_ref().filter(|table| table.content.resource.name == name);
+    let table = tables.present().filter(|table| table.content.resource.name == name);
+    let table = table.map(|table| &**table);
     bar(ui, snapshot, &name, table, local, &mut actions);
     let Some(table) = table else {
-        ui.label(RichText::new("The elements are on their way \u{2026}").color(theme::weak()));
+        let bytes = snapshot.resources.iter().find(|of| of.name == name).map_or(0, |of| of.bytes);
+        let text = match bytes > MOST_BYTES {
+            true => format!(
+                "{} are too much for a table: it has {} at most. Statistics are of all.",
+                number::bytes(bytes),
+                number::bytes(MOST_BYTES)
+            ),
+            false => "The elements are on their way \u{2026}".to_owned(),
+        };
+        ui.label(RichText::new(text).color(theme::weak()));
         return actions;
     };
     let space = ui.available_rect_before_wrap();
@@ -97,13 +110,15 @@ fn bar(
 ) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        ComboBox::from_id_salt("numbers of").selected_text(name).width(120.0).show_ui(ui, |ui| {
+        let combo = ComboBox::from_id_salt("numbers of").selected_text(name).width(120.0);
+        let combo = combo.show_ui(ui, |ui| {
             for resource in &snapshot.resources {
                 if ui.selectable_label(resource.name == name, &resource.name).clicked() {
                     *local = Local { resource: Some(resource.name.clone()), ..Local::default() };
                 }
             }
         });
+        named(&combo.response, "Resource");
         let filter = TextEdit::singleline(&mut local.wish.filter);
         ui.add(filter.hint_text("x > 1 || isnan(y)").desired_width(170.0)).on_hover_text(
             "Shows the elements for which this holds: of the columns, and i, the index",
@@ -115,6 +130,7 @@ fn bar(
             local.marked = local.seeks;
         }
         if let Some(table) = table {
+            pages(ui, table, local);
             told(ui, table);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -135,6 +151,27 @@ fn bar(
         });
     });
     ui.add_space(2.0);
+}
+
+/// The page of rows, where there are several.
+fn pages(ui: &mut Ui, table: &Table, local: &mut Local) {
+    let pages = table.rows.pages(&table.content);
+    local.page = local.page.min(pages - 1);
+    if pages < 2 {
+        return;
+    }
+    ui.spacing_mut().item_spacing.x = 4.0;
+    let before = ui.add_enabled(local.page > 0, Button::new("\u{2039}").small());
+    if before.on_hover_text("The page before").clicked() {
+        local.page -= 1;
+    }
+    let text = format!("page {} of {}", number::count(local.page + 1), number::count(pages));
+    ui.label(RichText::new(text).small().color(theme::text()));
+    let next = ui.add_enabled(local.page + 1 < pages, Button::new("\u{203a}").small());
+    if next.on_hover_text("The next page").clicked() {
+        local.page += 1;
+    }
+    ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 /// How many rows there are, or what is wrong with the filter.
@@ -167,13 +204,15 @@ pub enum Written {
 
 fn elements(ui: &mut Ui, table: &Table, local: &mut Local) {
     let content = &table.content;
-    let rows = table.rows.count(content);
+    let all = table.rows.count(content);
     let seeks = local.seeks.take().and_then(|element| table.rows.row(element));
-    let seeks = seeks.filter(|row| *row < rows);
+    let seeks = seeks.filter(|row| *row < all);
+    local.page = seeks.map_or(local.page, |row| row / PAGE);
+    let rows = table.rows.page(content, local.page);
     egui::ScrollArea::horizontal().id_salt("numbers across").auto_shrink(false).show(ui, |ui| {
         let height = (ui.available_height() - 30.0).max(20.0);
         let mut builder = TableBuilder::new(ui)
-            .id_salt("numbers")
+            .id_salt(("numbers", local.page))
             .auto_shrink(false)
             .min_scrolled_height(0.0)
             .max_scroll_height(height)
@@ -181,7 +220,7 @@ fn elements(ui: &mut Ui, table: &Table, local: &mut Local) {
             .column(Column::initial(70.0).at_least(50.0))
             .columns(Column::initial(92.0).at_least(60.0), content.names.len());
         if let Some(row) = seeks {
-            builder = builder.scroll_to_row(row as usize, Some(Align::Center));
+            builder = builder.scroll_to_row((row - rows.start) as usize, Some(Align::Center));
         }
         let table_of = builder.header(20.0, |mut header| {
             header.col(|ui| head(ui, "index", None, false, local));
@@ -190,8 +229,8 @@ fn elements(ui: &mut Ui, table: &Table, local: &mut Local) {
             }
         });
         table_of.body(|body| {
-            body.rows(ROW, rows as usize, |mut row| {
-                let element = table.rows.element(row.index() as u64);
+            body.rows(ROW, (rows.end - rows.start) as usize, |mut row| {
+                let element = table.rows.element(rows.start + row.index() as u64);
                 let is_marked = local.marked == Some(element);
                 let index = if is_marked { theme::accent() } else { theme::weak() };
                 row.col(|ui| _ = ui.label(mono(number::count(element)).color(index)));
@@ -321,7 +360,7 @@ mod tests {
 
     fn tables(wish: &Wish) -> Tables {
         let content = content(&[[3.0, 0.5], [1.0, f32::NAN], [2.0, 5.0]]);
-        Tables::with(Table::make(content, wish.clone()))
+        Tables::with(Table::make(content, wish.clone(), &|| Ok(())).expect("it is wanted"))
     }
 
     fn shown(screen: &mut TestScreen, local: &mut Local) -> Vec<Action> {
@@ -365,5 +404,39 @@ mod tests {
         shown(&mut screen, &mut local);
         assert!(screen.sees("3 elements"));
         assert_eq!((local.marked, local.seeks), (Some(1), None));
+    }
+
+    #[test]
+    fn many_rows_have_pages_and_an_element_brings_its_own() {
+        let count = PAGE as usize + 7;
+        let all: Vec<[f32; 2]> = (0..count).map(|at| [at as f32, 0.0]).collect();
+        let make = || Table::make(content(&all), Wish::default(), &|| Ok(())).unwrap();
+        let (tables, trends, mut snapshot) = (Tables::with(make()), Trends::default(), snapshot());
+        snapshot.resources[0].name = "a".into();
+        let (mut screen, mut local) = (TestScreen::default(), Local::default());
+        let frames = |screen: &mut TestScreen, local: &mut Local| {
+            for _ in 0..3 {
+                screen.frame(|ui| _ = show(ui, &snapshot, &tables, &trends, local));
+            }
+        };
+        frames(&mut screen, &mut local);
+        assert!(screen.sees("page 1 of 2") && screen.sees("0"));
+        screen.click("\u{203a}");
+        frames(&mut screen, &mut local);
+        assert!(screen.sees("page 2 of 2") && screen.sees(&number::count(PAGE)));
+        local.go_to("a", 3);
+        frames(&mut screen, &mut local);
+        assert!(screen.sees("page 1 of 2"), "{:?}", screen.written());
+    }
+
+    #[test]
+    fn what_is_too_large_is_told() {
+        let mut snapshot = snapshot();
+        snapshot.resources[0].bytes = MOST_BYTES + 1;
+        let (mut screen, mut local) = (TestScreen::default(), Local::default());
+        screen.frame(|ui| {
+            _ = show(ui, &snapshot, &Tables::default(), &Trends::default(), &mut local);
+        });
+        assert!(screen.sees("too much for a table"));
     }
 }

@@ -1,17 +1,19 @@
 //! The list of all commands and their keys, which can be searched.
 
+use std::borrow::Cow;
+
 use egui::{
     Align2, Area, Context, CornerRadius, Frame, Id, Key, KeyboardShortcut, Label, Margin,
     Modifiers, Order, RichText, ScrollArea, Sense, TextEdit, Ui, vec2,
 };
 
-use super::Action;
+use super::{Action, Look, transport};
 use crate::{
     session::{Command, Snapshot},
     studio::{
         colors,
+        panes::{Edge, Pane},
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
-        state::Tab,
         text::Direction,
         theme,
     },
@@ -33,7 +35,7 @@ pub enum Choice {
 
 /// A row of the list.
 struct Entry {
-    title: &'static str,
+    title: Cow<'static, str>,
     /// `None` where no key does it.
     keys: Option<KeyboardShortcut>,
     choice: Choice,
@@ -176,7 +178,7 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
         ui.add(Label::new(keys).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
-            let title = RichText::new(entry.title).color(theme::text());
+            let title = RichText::new(&*entry.title).color(theme::text());
             ui.add(Label::new(title).truncate().selectable(false));
         });
     });
@@ -196,16 +198,22 @@ fn name(keys: &KeyboardShortcut) -> String {
 }
 
 fn entries(snapshot: &Snapshot) -> Vec<Entry> {
-    let playing = if snapshot.clock.playing { Command::Pause } else { Command::Play };
+    let playing = transport::play_or_pause(snapshot);
     let scene = [
         ("Play or pause", Modifiers::NONE, Key::Space, Action::Session(playing)),
         ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),
         ("Reset: back to step 0", Modifiers::COMMAND, Key::R, Action::Session(Command::Reset)),
-        ("The camera's first place", Modifiers::NONE, Key::Home, Action::ResetCamera),
-        ("All that is drawn into the view", Modifiers::SHIFT, Key::Home, Action::Fit),
+        ("The camera's first place", Modifiers::NONE, Key::Home, Action::Look(None, Look::Reset)),
+        (
+            "All that is drawn into the view",
+            Modifiers::SHIFT,
+            Key::Home,
+            Action::Look(None, Look::Fit),
+        ),
+        ("View in the whole window", Modifiers::NONE, Key::F11, Action::FullWindow),
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
-        title,
+        title: title.into(),
         keys: Some(KeyboardShortcut::new(modifiers, key)),
         choice: Choice::Action(action),
     });
@@ -215,13 +223,22 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     };
     let without_key = [
         (nan, Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan))),
+        ("Ten steps", Action::Session(Command::Steps(10))),
+        ("Play as fast as the device can", Action::Session(Command::Speed(transport::FASTEST))),
+        ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
+        ("Loop no more", Action::Loop(None)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
-        ("Console", Action::ShowTab(Tab::Console)),
-        ("Statistics", Action::ShowTab(Tab::Statistics)),
-        ("Numbers: the elements of a resource", Action::ShowTab(Tab::Numbers)),
-        ("Timings", Action::ShowTab(Tab::Timings)),
-        ("PTX and the compiler's log", Action::ShowTab(Tab::Compiler)),
+        ("Another view, with cameras of its own", Action::AddView),
+        ("All panes where they were at first", Action::UsualPanes),
+        ("Put this pane at the left", Action::PutAt(Edge::Left)),
+        ("Put this pane at the right", Action::PutAt(Edge::Right)),
+        ("Put this pane above", Action::PutAt(Edge::Top)),
+        ("Put this pane below", Action::PutAt(Edge::Bottom)),
     ];
+    let panes = Pane::PANELS.into_iter().flat_map(|pane| {
+        let [show, hide] = ["Show", "Hide"].map(|what| format!("{what} the pane {}", pane.title()));
+        [(show.into(), Action::ShowPane(pane)), (hide.into(), Action::HidePane(pane))]
+    });
     let colors = colors::Choice::ALL.map(|(choice, title)| (title, Action::ChooseColors(choice)));
     let sizes = [
         ("Larger interface", Action::Scale(Some(1.1))),
@@ -232,13 +249,15 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         .into_iter()
         .chain(colors)
         .chain(sizes)
+        .map(|(title, action)| (Cow::Borrowed(title), action))
+        .chain(panes)
         .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,
     };
     let editor = SHORTCUTS.iter().filter(is_general).map(|shortcut| Entry {
-        title: shortcut.title,
+        title: shortcut.title.into(),
         keys: shortcut.keys.first().copied(),
         choice: Choice::Task(shortcut.task.clone()),
     });

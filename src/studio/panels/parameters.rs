@@ -16,7 +16,6 @@ use crate::{
 /// All parameters, in the manifest's order.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
     let mut actions = Vec::new();
-    header(ui, snapshot, &mut actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         if snapshot.parameters.is_empty() && snapshot.compile.running > 0 {
             hint(ui);
@@ -34,19 +33,15 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
     actions
 }
 
-fn header(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
+/// What stands beside the title: all of them are reset, where one is changed.
+pub fn beside_title(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
     let changed: Vec<&Parameter> =
         snapshot.parameters.iter().filter(|parameter| is_changed(parameter)).collect();
-    ui.horizontal(|ui| {
-        ui.label(RichText::new("Parameters").strong().color(theme::strong()));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let tip = "All parameters back to the manifest's values";
-            if !changed.is_empty() && icons::small_button(ui, Icon::Reset, tip).clicked() {
-                actions.extend(changed.into_iter().map(reset));
-            }
-        });
-    });
-    ui.add_space(4.0);
+    let tip = "All parameters back to the manifest's values";
+    if !changed.is_empty() && icons::small_button(ui, Icon::Reset, tip).clicked() {
+        return changed.into_iter().map(reset).collect();
+    }
+    Vec::new()
 }
 
 fn hint(ui: &mut Ui) {

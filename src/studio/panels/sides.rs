@@ -7,7 +7,7 @@ use egui::{
 
 use super::tab;
 use crate::{
-    session::{Comparison, ComparisonPhase, Variant, VariantText},
+    session::{Comparison, ComparisonPhase, Engine, Variant, VariantText},
     studio::{
         sides::{Arrangement, Sides},
         theme,
@@ -113,6 +113,11 @@ pub fn name(variant: &Variant) -> String {
         VariantText::Running if variant.fast_math == Some(false) => {
             "with exact mathematics".to_owned()
         }
+        VariantText::Running if variant.engine.is_some() => match variant.engine {
+            Some(Engine::Interpreter) => "by the interpreter".to_owned(),
+            Some(Engine::Checker) => "by the interpreter that checks".to_owned(),
+            Some(Engine::Device) | None => "translated".to_owned(),
+        },
         VariantText::Running => "as it was".to_owned(),
         VariantText::Before => "before the edit".to_owned(),
         VariantText::Version(version) => format!("version {version}"),

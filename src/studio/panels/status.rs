@@ -1,18 +1,35 @@
 //! The bar at the bottom: which device computes, which OpenGL draws, how results get there.
 
-use egui::{Align, Color32, Layout, RichText, Sense, Ui, vec2};
+use egui::{
+    Align, Button, Color32, Layout, RichText, Sense, Ui, containers::menu::MenuButton, vec2,
+};
 
-use super::{Action, diagnostics, trouble};
+use super::{Action, device_menu, diagnostics, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
-    studio::{colors, state::Tab, theme},
+    studio::{
+        colors,
+        panes::{Arrangement, Pane},
+        runners::{Runner, Runners},
+        theme,
+    },
 };
 
 /// The width of all that stands around the names of device and renderer, in points.
-const AROUND_NAMES: f32 = 230.0;
+const AROUND_NAMES: f32 = 240.0;
+
+/// What the bar shows beside the session.
+pub struct Shown<'a> {
+    /// How panes lie.
+    pub panes: &'a Arrangement,
+    /// What may run the kernels, and what does.
+    pub runners: &'a Runners,
+    /// See `runners`.
+    pub runner: &'a Runner,
+}
 
 /// The bar's content.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>) -> Option<Action> {
     let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -26,10 +43,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
         ui.add_space(6.0);
         action = appearance(ui);
         ui.add_space(6.0);
+        action = pane_menu(ui, shown.panes).or(action.take());
+        ui.add_space(6.0);
         if let Some(text) = trouble::badge(snapshot) {
             let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
             if ui.add(label).on_hover_text("Show the statistics").clicked() {
-                action = Some(Action::ShowTab(Tab::Statistics));
+                action = Some(Action::ShowPane(Pane::Statistics));
             }
             dot(ui, theme::error());
             ui.add_space(6.0);
@@ -38,7 +57,10 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let names = if snapshot.renderer.is_some() { 2.0 } else { 1.0 };
             let width = ((ui.available_width() - AROUND_NAMES) / names).clamp(40.0, 420.0);
-            field(ui, "device", &snapshot.device, width, "Where the kernels run");
+            ui.label(small("device", theme::weak()));
+            let Shown { runners, runner, .. } = *shown;
+            let wanted = device_menu::show(ui, snapshot, runners, runner, width);
+            action = wanted.or(action.take());
             if let Some(renderer) = &snapshot.renderer {
                 separator(ui);
                 field(ui, "OpenGL", renderer, width, "What draws the view");
@@ -46,6 +68,36 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot) -> Option<Action> {
             sharing(ui, &snapshot.sharing);
         });
     });
+    action
+}
+
+/// The menu of panes: what is seen has a mark.
+fn pane_menu(ui: &mut Ui, panes: &Arrangement) -> Option<Action> {
+    let mut action = None;
+    let (button, _) = MenuButton::new(small("Panes", theme::weak())).ui(ui, |ui| {
+        for pane in Pane::PANELS {
+            let mut is_there = panes.has(pane);
+            if ui.checkbox(&mut is_there, pane.title()).clicked() {
+                action = Some(match is_there {
+                    true => Action::ShowPane(pane),
+                    false => Action::HidePane(pane),
+                });
+            }
+        }
+        ui.separator();
+        let tip = "One more pane with a view of the scene, and cameras of its own";
+        let may_add = panes.free_slot().is_some();
+        if ui.add_enabled(may_add, Button::new("Another view")).on_hover_text(tip).clicked() {
+            action = Some(Action::AddView);
+        }
+        if ui.button("View in the whole window (F11)").clicked() {
+            action = Some(Action::FullWindow);
+        }
+        if ui.button("All panes where they were at first").clicked() {
+            action = Some(Action::UsualPanes);
+        }
+    });
+    button.on_hover_text("Panes are shown and hidden here, and moved by their titles");
     action
 }
 

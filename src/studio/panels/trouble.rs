@@ -8,7 +8,7 @@ use egui::{
 use super::Action;
 use crate::{
     session::{Command, Running, Snapshot},
-    studio::{number, state::Tab, theme},
+    studio::{number, panes::Pane, theme},
 };
 
 /// The width of a remark, in points.
@@ -82,7 +82,7 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
                 actions.extend(commands.map(Action::Session));
             }
             if ui.button("Show").on_hover_text("The numbers").clicked() {
-                actions.push(Action::ShowTab(Tab::Statistics));
+                actions.push(Action::ShowPane(Pane::Statistics));
             }
         });
     }

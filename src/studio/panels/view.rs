@@ -2,13 +2,14 @@
 
 use egui::{Align2, FontId, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Pointer, Probe, legend, sides, views};
+use super::{Action, Look, Pointer, Probe, legend, sides, views};
 use crate::{
     session::{Legend, Phase, Snapshot, ViewState},
     studio::{
         icons,
-        layout::Shown,
+        layout::Seen,
         number,
+        panes::Slot,
         sides::{Arrangement, Sides},
         theme,
     },
@@ -22,6 +23,24 @@ pub struct Local {
     pub focused: bool,
     /// Whether the pointer was pressed on it.
     pub pressed: bool,
+    /// How much of its upper edge is taken.
+    pub top: f32,
+}
+
+/// What a pane shows.
+pub struct Shown<'a> {
+    /// The session.
+    pub snapshot: &'a Snapshot,
+    /// The view, and what is known of its picture.
+    pub seen: &'a Seen,
+    /// The pane.
+    pub slot: Slot,
+    /// Whether it has the whole window.
+    pub is_full: bool,
+    /// Whether keys are for it.
+    pub is_active: bool,
+    /// Whether it is not the only one.
+    pub may_close: bool,
 }
 
 /// Takes all the space there is, for one of the views and what an image has under the pointer; gives its place in
@@ -32,24 +51,30 @@ pub fn show(
     sides: &mut Sides,
     local: &mut Local,
 ) -> (Rect, Vec<Action>) {
-    let Shown { snapshot, probe, .. } = *shown;
+    let Shown { snapshot, seen, slot, .. } = *shown;
+    let probe = seen.probe.as_ref();
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    let about = seen_as(snapshot, seen);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
     local.focused = response.has_focus();
     local.pressed = response.is_pointer_button_down_on();
-    let view = snapshot.views.get(shown.view.0);
+    let view = snapshot.views.get(seen.view.0);
     let hand = Hand::of(view);
-    let both = snapshot.comparison.as_ref().filter(|_| shown.has_other);
+    let both = snapshot.comparison.as_ref().filter(|_| seen.has_other);
     let arranged = both.map(|_| *sides);
     let place = |place| within(sides::picture_at(rect, arranged.as_ref(), place), place);
-    let mut actions = camera(ui, &response, hand, place);
+    let mut looks = camera(ui, &response, hand, place);
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
     let pointer = pointer(ui, &response, place).unwrap_or(gone);
     if pointer != local.pointer || pointer.wheel != 0.0 {
         local.pointer = pointer;
-        actions.push(Action::Pointer(pointer));
+        looks.push(Look::Pointer(pointer));
     }
-    let top = views::show(ui, rect, snapshot, shown.view, &mut actions);
+    let look = |look| Action::Look(Some(slot), look);
+    let mut actions: Vec<Action> = looks.into_iter().map(look).collect();
+    let top = views::show(ui, rect, shown, response.hovered(), &mut actions);
+    local.top = top;
     if let Some(comparison) = both {
         sides::show(ui, rect, top, comparison, sides);
     }
@@ -57,11 +82,19 @@ pub fn show(
     let is_difference = arranged.is_some_and(|it| it.arrangement == Arrangement::Difference);
     // The colours of two pictures in one stand for A and B.
     let legend = match is_difference {
-        true => shown.difference,
+        true => seen.difference.as_ref(),
         false => view.and_then(|view| view.legend.as_ref()),
     };
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
+}
+
+/// What those are told who do not see it.
+fn seen_as(snapshot: &Snapshot, seen: &Seen) -> String {
+    match snapshot.views.get(seen.view.0) {
+        Some(view) => format!("Picture of the view {}", view.name),
+        None => "No picture".to_owned(),
+    }
 }
 
 /// What a drag with the first button does.
@@ -100,7 +133,7 @@ fn camera(
     response: &Response,
     hand: Hand,
     within: impl Fn(Pos2) -> [f32; 2],
-) -> Vec<Action> {
+) -> Vec<Look> {
     let mut actions = Vec::new();
     let height = response.rect.height().max(1.0);
     let moved = response.drag_delta() / height;
@@ -109,9 +142,9 @@ fn camera(
         let first = response.dragged_by(PointerButton::Primary) && !shift;
         let by = [moved.x, moved.y];
         match hand {
-            Hand::Turns if first => actions.push(Action::Orbit(by)),
+            Hand::Turns if first => actions.push(Look::Orbit(by)),
             Hand::Touches if first => {}
-            _ => actions.push(Action::Pan(by)),
+            _ => actions.push(Look::Pan(by)),
         }
     }
     if let Some(place) = response.hover_pos() {
@@ -119,11 +152,11 @@ fn camera(
         let factor = (scroll / 240.0).exp() * pinch;
         if (factor - 1.0).abs() > 1e-4 {
             let at = within(place).map(|part| part * 2.0 - 1.0);
-            actions.push(Action::Zoom { factor, at });
+            actions.push(Look::Zoom { factor, at });
         }
     }
     if response.double_clicked() && hand != Hand::Touches {
-        actions.push(Action::ResetCamera);
+        actions.push(Look::Reset);
     }
     actions
 }

@@ -2,29 +2,43 @@
 
 use egui::{Align2, Area, Frame, Id, Key, Margin, Modifiers, Order, Rect, Ui, vec2};
 
-use super::{Action, tab};
-use crate::{scene::ViewId, session::Snapshot, studio::theme};
+use super::{Action, Look, tab, view::Shown};
+use crate::studio::{
+    icons::{self, Icon},
+    panes::Pane,
+    theme,
+};
 
 /// Distance from the view's edges.
 const MARGIN: f32 = 12.0;
 
-/// Shows it within `rect`; gives how much of the view's upper edge it takes.
+/// Shows it within `rect`, and what splits the pane and gives it the window where the pointer is over it; gives how much
+/// of the view's upper edge it takes.
 pub fn show(
     ui: &Ui,
     rect: Rect,
-    snapshot: &Snapshot,
-    shown: ViewId,
+    shown: &Shown<'_>,
+    is_hovered: bool,
     actions: &mut Vec<Action>,
 ) -> f32 {
+    let Shown { snapshot, seen, slot, .. } = *shown;
     let views = &snapshot.views;
-    if views.len() < 2 {
-        return 0.0;
-    }
+    let is_chosen = views.len() > 1;
     let mut choose = |index: usize| {
         let name = views.get(index).map(|view| view.name.clone());
-        actions.extend(name.map(Action::ShowView));
+        actions.extend(name.map(|name| Action::Look(Some(slot), Look::Show(name))));
     };
-    let area = Area::new(Id::unique("views"))
+    for index in 0..views.len().min(KEYS.len()) {
+        let pressed = |(key, _)| ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
+        if is_chosen && shown.is_active && key(index).is_some_and(pressed) {
+            choose(index);
+        }
+    }
+    let is_near = ui.rect_contains_pointer(rect) || is_hovered;
+    if !is_chosen && !is_near {
+        return 0.0;
+    }
+    let area = Area::new(Id::unique(("views", slot)))
         .order(Order::Middle)
         .pivot(Align2::RIGHT_TOP)
         .fixed_pos(rect.right_top() + vec2(-MARGIN, MARGIN))
@@ -33,28 +47,45 @@ pub fn show(
         let frame = Frame::new()
             .fill(theme::faded(theme::bar(), theme::VEIL))
             .corner_radius(6)
-            .inner_margin(Margin { left: 12, right: 12, top: 5, bottom: 7 });
+            .inner_margin(Margin { left: 12, right: 10, top: 5, bottom: 7 });
         frame.show(ui, |ui| {
             ui.set_max_width((rect.width() - 2.0 * MARGIN - 24.0).max(40.0));
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = 14.0;
-                for (index, view) in views.iter().enumerate() {
+                for (index, view) in views.iter().enumerate().filter(|_| is_chosen) {
                     let hint =
                         key(index).map_or_else(String::new, |(_, name)| format!("Ctrl+{name}"));
-                    if tab(ui, &view.name, index == shown.0).on_hover_text(hint).clicked() {
-                        choose(index);
+                    if tab(ui, &view.name, index == seen.view.0).on_hover_text(hint).clicked() {
+                        let name = view.name.clone();
+                        actions.push(Action::Look(Some(slot), Look::Show(name)));
                     }
                 }
+                ui.spacing_mut().item_spacing.x = 6.0;
+                buttons(ui, shown, actions);
             });
         });
     });
-    for index in 0..views.len().min(KEYS.len()) {
-        let pressed = |(key, _)| ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
-        if key(index).is_some_and(pressed) {
-            choose(index);
+    if is_chosen { area.response.rect.bottom() - rect.top() } else { 0.0 }
+}
+
+/// What is done with the pane.
+fn buttons(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    if shown.is_full {
+        if icons::small_button(ui, Icon::Close, "Back among the panes (F11)").clicked() {
+            actions.push(Action::FullWindow);
         }
+        return;
     }
-    area.response.rect.bottom() - rect.top()
+    let tip = "Another view beside it, with cameras of its own";
+    if icons::small_button(ui, Icon::Split, tip).clicked() {
+        actions.push(Action::AddView);
+    }
+    if icons::small_button(ui, Icon::Whole, "In the whole window (F11)").clicked() {
+        actions.push(Action::FullWindow);
+    }
+    if shown.may_close && icons::small_button(ui, Icon::Close, "Hide this view").clicked() {
+        actions.push(Action::HidePane(Pane::View(shown.slot)));
+    }
 }
 
 /// The keys that show the first views, with Ctrl.

@@ -5,14 +5,22 @@ use std::{
     time::Instant,
 };
 
-use super::{Studio, opening};
+use super::{Studio, looking::Sight, opening};
 use crate::{
     diagnostic::Severity,
     scene,
     session::{self, Command, Exportable, Renamed, Variant, VariantText},
     studio::{
-        declaration, dialog::Purpose, document::Document, export, panels::Action, state::Tab,
-        theme, typing::Typing, viewpoints::Viewpoints, workspace::Recovered,
+        declaration,
+        dialog::Purpose,
+        document::Document,
+        export,
+        panels::Action,
+        panes::{Arrangement, Pane},
+        theme,
+        typing::Typing,
+        viewpoints::Viewpoints,
+        workspace::Recovered,
     },
 };
 
@@ -54,6 +62,8 @@ impl Studio {
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),
+            Action::RunOn(runner) => self.run_on(runner),
+            Action::Loop(ends) => self.go_round(ends),
             Action::Export(what) => self.export(what),
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
@@ -71,25 +81,23 @@ impl Studio {
             }
             Action::ShowElement(resource, element) => {
                 self.locals.numbers.go_to(&resource, element);
-                self.state.tab = Tab::Numbers;
+                self.state.panes.show(Pane::Numbers);
             }
             Action::ExportNumbers(written) => self.export_numbers(written),
-            Action::ShowTab(tab) => self.state.tab = tab,
+            Action::ExportTimings(written) => self.export_timings(written),
+            Action::ShowPane(pane) => self.state.panes.show(pane),
+            Action::HidePane(pane) => self.state.panes.hide(pane),
+            Action::PutAt(edge) => {
+                let pane = self.locals.touched.unwrap_or(Pane::Editor);
+                self.state.panes.show(pane);
+                self.state.panes.put_at(pane, edge);
+            }
+            Action::AddView => self.add_view(),
+            Action::UsualPanes => self.state.panes = Arrangement::default(),
+            Action::FullWindow => self.fill_window(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
-            Action::Orbit(drag) => self.orbit(drag),
-            Action::Pan(drag) => self.pan(drag),
-            Action::Zoom { factor, at } => self.zoom(factor, at),
-            Action::ResetCamera => {
-                self.state.viewpoints.start_anew();
-                self.place_camera();
-            }
-            Action::Fit => self.fit(),
-            Action::ShowView(name) => {
-                self.state.viewpoints.choose(name);
-                self.place_camera();
-            }
-            Action::Pointer(pointer) => self.point(pointer),
+            Action::Look(slot, look) => self.look(slot, look),
             Action::Session(command) => self.apply(&command),
         }
     }
@@ -98,11 +106,56 @@ impl Studio {
         if !matches!(command, Command::Export(..)) {
             self.stop_replaying();
         }
+        if matches!(command, Command::Reset | Command::Seed(_) | Command::Seek(_))
+            || matches!(command, Command::RunTo(_) | Command::Steps(_))
+        {
+            self.course.leave();
+        }
         match &mut self.session {
             Some(session) => session.apply(command),
             None if *command == Command::Reset => self.restart(),
             None => {}
         }
+    }
+
+    /// One more pane with a view: the next one of the scene, from where the active one is seen.
+    fn add_view(&mut self) {
+        let Some(slot) = self.state.panes.free_slot() else {
+            return self.workspace.tell(Severity::Note, "There is no room for more views.");
+        };
+        let active = self.locals.active;
+        let mut viewpoints = self.state.views.get(&active).cloned().unwrap_or_default();
+        let next = self.shown(active).0 + 1;
+        if let Some(view) = self.snapshot.views.get(next) {
+            viewpoints.choose(view.name.clone());
+        }
+        self.state.views.insert(slot, viewpoints);
+        self.state.panes.show(Pane::View(slot));
+    }
+
+    /// Gives the active view the whole window, or takes it away again.
+    fn fill_window(&mut self) {
+        let locals = &mut self.locals;
+        locals.full = match locals.full {
+            Some(_) => None,
+            None => {
+                self.state.panes.show(Pane::View(locals.active));
+                Some(locals.active)
+            }
+        };
+    }
+
+    /// Sees the scene as its manifest has it, in all panes.
+    pub(super) fn forget_viewpoints(&mut self) {
+        self.state.views.values_mut().for_each(|of| *of = Viewpoints::default());
+    }
+
+    /// Goes round and round between two steps, or no more.
+    fn go_round(&mut self, ends: Option<[u64; 2]>) {
+        self.stop_replaying();
+        let commands = self.course.set(ends, &self.snapshot);
+        let Some(session) = &mut self.session else { return };
+        commands.iter().for_each(|command| session.apply(command));
     }
 
     pub(super) fn compile(&mut self, text: String) {
@@ -251,17 +304,20 @@ impl Studio {
     pub(super) fn show_document(&mut self) {
         self.note_scene();
         self.locals.editor.opened();
-        self.state.viewpoints = Viewpoints::default();
+        self.forget_viewpoints();
     }
 
     /// Ends the session, and with it the run that it may be repeating.
     pub(super) fn end_run(&mut self) {
         self.session = None;
         self.replaying = None;
-        self.drawn = None;
+        self.sights.values_mut().for_each(Sight::forget);
+        self.course.leave();
+        self.switch = None;
         self.console.begin();
         self.tables.clear();
         self.trends.clear();
+        self.trace.clear();
     }
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
@@ -274,7 +330,7 @@ impl Studio {
             options,
             trust,
             &self.context,
-            &self.device,
+            (&self.device, self.engine),
             &self.proxy,
         );
         match session {

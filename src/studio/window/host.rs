@@ -19,6 +19,7 @@ use crate::{
     gl,
     studio::{Error, Options, Result, redraw::Next, signals::Signals},
 };
+use egui_winit::accesskit_winit;
 
 /// How the studio ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn until_window_lost<T>(body: impl FnOnce() -> T) -> Option<T> {
 }
 
 /// What wakes the event loop from another thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum Event {
     /// There is something to look at: a compilation has ended, a file has changed.
     Look,
@@ -95,6 +96,14 @@ pub(super) enum Event {
     Repaint(Duration),
     /// A signal asks for the end.
     End,
+    /// A screen reader, or another program that helps, comes, goes or wants something done.
+    Accessibility(accesskit_winit::Event),
+}
+
+impl From<accesskit_winit::Event> for Event {
+    fn from(event: accesskit_winit::Event) -> Self {
+        Self::Accessibility(event)
+    }
 }
 
 /// winit makes windows only within its event loop.
@@ -142,6 +151,12 @@ impl ApplicationHandler<Event> for Host {
         let delay = match event {
             Event::Look => Duration::ZERO,
             Event::Repaint(delay) => delay,
+            Event::Accessibility(event) => {
+                if let Self::Open(studio) = self {
+                    studio.help(&event);
+                }
+                Duration::ZERO
+            }
             Event::End => {
                 if let Self::Open(studio) = self {
                     studio.take_in();

@@ -1,6 +1,6 @@
-//! The view: its picture, from where it is seen, and what is under the pointer.
+//! The views: their pictures, from where each is seen, and what is under the pointer.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Drawn, Studio, beside::Beside};
 use crate::{
@@ -9,20 +9,64 @@ use crate::{
     session::Session,
     studio::{
         Result,
-        panels::{Pointer, Probe},
-        sides::Arrangement,
-        viewpoints::{Start, Viewpoint},
+        detail::Detail,
+        panels::{Look, Pointer, Probe},
+        panes::Slot,
+        sides,
+        viewpoints::{Start, Viewpoint, Viewpoints},
     },
 };
 
+/// What is behind a pane that shows a view.
+pub(super) struct Sight {
+    picture: draw::View,
+    /// B's pictures, once there was a B.
+    beside: Option<Beside>,
+    timer: gl::TimerQuery,
+    detail: Detail,
+    /// What the picture was drawn from, and with how much detail.
+    drawn: Option<(Drawn, f32)>,
+    pointer: Pointer,
+    pub(super) probe: Option<Probe>,
+}
+
+impl Sight {
+    fn new(gl: &gl::Gl) -> gl::Result<Self> {
+        Ok(Self {
+            picture: draw::View::new(gl, [1, 1])?,
+            beside: None,
+            timer: gl::TimerQuery::new(gl)?,
+            detail: Detail::new(Instant::now()),
+            drawn: None,
+            pointer: Pointer::default(),
+            probe: None,
+        })
+    }
+
+    /// Its picture is drawn anew.
+    pub(super) fn forget(&mut self) {
+        self.drawn = None;
+    }
+
+    /// How long the last picture took that is known; `frame` is what the last frame took, without it too.
+    pub(super) fn note_time(&mut self, frame: Duration) -> Option<Duration> {
+        let took = self.timer.latest()?;
+        if let Some((_, detail)) = self.drawn {
+            self.detail.note(took, detail, frame.saturating_sub(took));
+        }
+        Some(took)
+    }
+}
+
 impl Studio {
-    /// Puts the view's picture into a rectangle of the screen; that of B, too, where there is one.
-    pub(super) fn paint_view(&mut self, rect: [u32; 4]) -> Result<()> {
-        let arrangement = self.arrangement();
+    /// Puts a view's picture into a rectangle of the screen; that of B, too, where there is one.
+    pub(super) fn paint_view(&mut self, slot: Slot, rect: [u32; 4]) -> Result<()> {
+        let arrangement = self.arrangement(slot);
         let size = [rect[2], rect[3]];
-        self.draw_view(arrangement.map_or(size, |of| of.picture_size(size)), arrangement)?;
-        let a = self.view.picture();
-        match (arrangement, &self.beside) {
+        self.draw_view(slot, arrangement.map_or(size, |of| of.picture_size(size)), arrangement)?;
+        let Some(sight) = self.sights.get(&slot) else { return Ok(()) };
+        let a = sight.picture.picture();
+        match (arrangement, &sight.beside) {
             (Some(arrangement), Some(beside)) => {
                 beside.paint(a, rect, arrangement, self.locals.sides.split)
             }
@@ -31,36 +75,55 @@ impl Studio {
     }
 
     /// How A and B are shown together, where B has a picture.
-    fn arrangement(&self) -> Option<Arrangement> {
+    fn arrangement(&self, slot: Slot) -> Option<sides::Arrangement> {
         let camera = draw::Camera::default();
-        self.session.as_ref()?.other_frame(self.shown(), &camera)?;
+        self.session.as_ref()?.other_frame(self.shown(slot), &camera)?;
         Some(self.locals.sides.arrangement)
     }
 
-    /// Draws the view's picture, and B's, unless they would be those that are there.
-    fn draw_view(&mut self, size: [u32; 2], arrangement: Option<Arrangement>) -> Result<()> {
+    /// The sight of a pane, made if there is none yet.
+    pub(super) fn open_sight(&mut self, slot: Slot) -> Result<()> {
+        if !self.sights.contains_key(&slot) {
+            let sight = Sight::new(self.context.gl())?;
+            self.sights.insert(slot, sight);
+            // A new one looks from where the first one does.
+            let first = self.state.views.get(&Slot::default()).cloned().unwrap_or_default();
+            self.state.views.entry(slot).or_insert(first);
+        }
+        Ok(())
+    }
+
+    /// Draws a view's picture, and B's, unless they would be those that are there.
+    fn draw_view(
+        &mut self,
+        slot: Slot,
+        size: [u32; 2],
+        arrangement: Option<sides::Arrangement>,
+    ) -> Result<()> {
         // A window may be larger than any texture: then the picture is enlarged.
         let largest = self.context.gl().max_picture_side();
         let size = size.map(|side| side.min(largest));
-        if self.view.size() != size {
-            self.view.resize(size)?;
-            self.drawn = None;
-            self.place_camera();
+        self.open_sight(slot)?;
+        let Some(sight) = self.sights.get_mut(&slot) else { return Ok(()) };
+        if sight.picture.size() != size {
+            sight.picture.resize(size)?;
+            sight.drawn = None;
+            self.place_camera(slot);
         }
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let (view, Viewpoint { camera, part, .. }) =
-            (self.shown(), self.state.viewpoints.current());
+        let (view, Viewpoint { camera, part, .. }) = (self.shown(slot), self.viewpoint(slot));
         let legend = self.session.as_ref().and_then(|session| session.difference_legend(view));
-        let legend = legend.filter(|_| arrangement == Some(Arrangement::Difference));
+        let legend = legend.filter(|_| arrangement == Some(sides::Arrangement::Difference));
         let difference = legend.as_ref().map(|legend| legend.range);
         let from = Drawn { view, camera, part, picture, arrangement, difference };
         let now = Instant::now();
-        let detail = match self.drawn {
-            Some((drawn, detail)) if drawn == from => match self.detail.still(now, detail) {
+        let Some(sight) = self.sights.get_mut(&slot) else { return Ok(()) };
+        let detail = match sight.drawn {
+            Some((drawn, detail)) if drawn == from => match sight.detail.still(now, detail) {
                 Some(finer) => finer,
                 None => return Ok(()),
             },
-            _ => self.detail.moving(now),
+            _ => sight.detail.moving(now),
         };
         let frame = match &self.session {
             Some(session) => session.frame(view, &camera),
@@ -70,8 +133,8 @@ impl Studio {
         let other = self.session.as_ref().filter(|_| arrangement.is_some());
         let other = other.and_then(|session| session.other_frame(view, &camera));
         let other = other.map(|other| draw::Frame { part, detail, ..other });
-        let (own, beside, gl) = (&mut self.view, &mut self.beside, self.context.gl());
-        self.timer.measure(|| {
+        let (own, beside, gl) = (&mut sight.picture, &mut sight.beside, self.context.gl());
+        sight.timer.measure(|| {
             own.draw(&frame)?;
             match (other, arrangement) {
                 (Some(other), Some(arrangement)) => {
@@ -81,33 +144,57 @@ impl Studio {
                 (Some(_), None) | (None, _) => Ok(()),
             }
         })?;
-        self.drawn = Some((from, detail));
-        if let Some(moment) = self.detail.look_again(detail) {
+        sight.drawn = Some((from, detail));
+        if let Some(moment) = sight.detail.look_again(detail) {
             self.redraws.want(moment);
         }
         Ok(())
     }
 
-    /// The view that is shown.
-    pub(super) fn shown(&self) -> ViewId {
-        self.session
-            .as_ref()
-            .map_or_else(ViewId::default, |s| self.state.viewpoints.view(s.views()))
+    fn viewpoints(&mut self, slot: Slot) -> &mut Viewpoints {
+        self.state.views.entry(slot).or_default()
+    }
+
+    fn viewpoint(&self, slot: Slot) -> Viewpoint {
+        self.state.views.get(&slot).map_or_else(Viewpoint::default, Viewpoints::current)
+    }
+
+    /// The view that a pane shows.
+    pub(super) fn shown(&self, slot: Slot) -> ViewId {
+        let viewpoints = self.state.views.get(&slot);
+        let session = self.session.as_ref();
+        session.zip(viewpoints).map_or_else(ViewId::default, |(s, of)| of.view(s.views()))
     }
 
     /// The size in texels of what is shown flat.
-    pub(super) fn image(&self) -> Option<[u32; 2]> {
-        let texture = self.session.as_ref()?.image(self.shown())?;
+    fn image(&self, slot: Slot) -> Option<[u32; 2]> {
+        let texture = self.session.as_ref()?.image(self.shown(slot))?;
         let [width, height, _] = texture.size().extents();
         Some([width, height])
     }
 
-    /// What the image has under the pointer.
-    pub(super) fn probed(&self) -> Option<Probe> {
-        let size = self.image().filter(|_| self.pointer.inside)?;
-        let at = centred(self.pointer.position).into();
-        let texel = self.state.viewpoints.current().part.texel(at, size, self.view.size())?;
-        let (session, view) = (self.session.as_ref()?, self.shown());
+    /// The size of a pane's picture.
+    fn picture_size(&self, slot: Slot) -> [u32; 2] {
+        self.sights.get(&slot).map_or([1, 1], |sight| sight.picture.size())
+    }
+
+    /// Looks at what images have under the pointer.
+    pub(super) fn probe(&mut self) {
+        let slots: Vec<Slot> = self.sights.keys().copied().collect();
+        for slot in slots {
+            let probe = self.probed(slot);
+            if let Some(sight) = self.sights.get_mut(&slot) {
+                sight.probe = probe;
+            }
+        }
+    }
+
+    fn probed(&self, slot: Slot) -> Option<Probe> {
+        let pointer = self.sights.get(&slot)?.pointer;
+        let size = self.image(slot).filter(|_| pointer.inside)?;
+        let at = centred(pointer.position).into();
+        let texel = self.viewpoint(slot).part.texel(at, size, self.picture_size(slot))?;
+        let (session, view) = (self.session.as_ref()?, self.shown(slot));
         let both =
             session.texel(view, texel).and_then(|own| Ok((own, session.other_texel(view, texel)?)));
         match both {
@@ -119,10 +206,34 @@ impl Studio {
         }
     }
 
-    pub(super) fn pan(&mut self, [x, y]: [f32; 2]) {
-        let (aspect, picture) = (self.aspect(), self.view.size());
-        let image = self.image();
-        match (self.state.viewpoints.moved_by_user(), image) {
+    /// Looks at a view as somebody wants to.
+    pub(super) fn look(&mut self, slot: Option<Slot>, look: Look) {
+        let slot = slot.unwrap_or(self.locals.active);
+        match look {
+            Look::Orbit(drag) => {
+                if let Some(viewpoint) = self.viewpoints(slot).moved_by_user() {
+                    viewpoint.camera.orbit(drag.into());
+                }
+            }
+            Look::Pan(drag) => self.pan(slot, drag),
+            Look::Zoom { factor, at } => self.zoom(slot, factor, at),
+            Look::Reset => {
+                self.viewpoints(slot).start_anew();
+                self.place_camera(slot);
+            }
+            Look::Fit => self.fit(slot),
+            Look::Show(name) => {
+                self.viewpoints(slot).choose(name);
+                self.place_camera(slot);
+            }
+            Look::Pointer(pointer) => self.point(slot, pointer),
+        }
+    }
+
+    fn pan(&mut self, slot: Slot, [x, y]: [f32; 2]) {
+        let (aspect, picture) = (self.aspect(slot), self.picture_size(slot));
+        let image = self.image(slot);
+        match (self.viewpoints(slot).moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.pan([x / aspect, y].into(), image, picture)
             }
@@ -131,10 +242,10 @@ impl Studio {
         }
     }
 
-    pub(super) fn zoom(&mut self, factor: f32, at: [f32; 2]) {
-        let picture = self.view.size();
-        let image = self.image();
-        match (self.state.viewpoints.moved_by_user(), image) {
+    fn zoom(&mut self, slot: Slot, factor: f32, at: [f32; 2]) {
+        let picture = self.picture_size(slot);
+        let image = self.image(slot);
+        match (self.viewpoints(slot).moved_by_user(), image) {
             (Some(viewpoint), Some(image)) => {
                 viewpoint.part.zoom_at(factor, at.into(), image, picture)
             }
@@ -143,52 +254,51 @@ impl Studio {
         }
     }
 
-    pub(super) fn orbit(&mut self, drag: [f32; 2]) {
-        if let Some(viewpoint) = self.state.viewpoints.moved_by_user() {
-            viewpoint.camera.orbit(drag.into());
-        }
+    /// Puts the cameras of all views where the manifest starts them, when that is new.
+    pub(super) fn place_cameras(&mut self) {
+        let slots: Vec<Slot> = self.state.views.keys().copied().collect();
+        slots.into_iter().for_each(|slot| self.place_camera(slot));
     }
 
-    /// Puts the camera of the view that is shown where the manifest starts it, when that is new.
-    pub(super) fn place_camera(&mut self) {
-        let view = self.shown();
+    fn place_camera(&mut self, slot: Slot) {
+        let view = self.shown(slot);
+        let aspect = self.aspect(slot);
         let Some(session) = &self.session else { return };
-        let aspect = self.aspect();
         let camera = session.start_camera(view, aspect);
         let start = Start { camera, aspect, is_known: session.is_start_known(view) };
-        self.state.viewpoints.show(session.views(), view, start);
+        self.state.views.entry(slot).or_default().show(session.views(), view, start);
     }
 
     /// Moves the camera so that all that is drawn now is in the picture, or shows all of an image.
-    pub(super) fn fit(&mut self) {
-        let (view, aspect) = (self.shown(), self.aspect());
+    fn fit(&mut self, slot: Slot) {
+        let (view, aspect) = (self.shown(slot), self.aspect(slot));
+        let Viewpoint { camera, .. } = self.viewpoint(slot);
         let Some(session) = &self.session else { return };
-        let Viewpoint { camera, .. } = self.state.viewpoints.current();
         let fitted = session.fitted_camera(view, camera, aspect);
-        let Some(viewpoint) = self.state.viewpoints.moved_by_user() else { return };
+        let Some(viewpoint) = self.viewpoints(slot).moved_by_user() else { return };
         viewpoint.part = draw::PanZoom::default();
         viewpoint.camera = fitted.unwrap_or(viewpoint.camera);
     }
 
-    pub(super) fn point(&mut self, pointer: Pointer) {
-        let picture = self.view.size();
+    fn point(&mut self, slot: Slot, pointer: Pointer) {
+        let picture = self.picture_size(slot);
         // Over an image kernels get the place in the image, however it is shown.
-        let [x, y] = match self.image() {
+        let [x, y] = match self.image(slot) {
             Some(size) => self
-                .state
-                .viewpoints
-                .current()
+                .viewpoint(slot)
                 .part
                 .at(centred(pointer.position).into(), size, picture)
                 .to_array(),
             None => pointer.position,
         };
-        self.pointer = pointer;
+        if let Some(sight) = self.sights.get_mut(&slot) {
+            sight.pointer = pointer;
+        }
         self.mouse = [x, y, pointer.buttons as f32, self.mouse[3] + pointer.wheel];
     }
 
-    pub(super) fn aspect(&self) -> f32 {
-        let [width, height] = self.view.size();
+    fn aspect(&self, slot: Slot) -> f32 {
+        let [width, height] = self.picture_size(slot);
         width as f32 / height.max(1) as f32
     }
 }

@@ -11,9 +11,10 @@ mod looking;
 mod numbers;
 mod opening;
 mod replaying;
+mod switching;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{
         Arc,
@@ -25,6 +26,7 @@ use std::{
 pub use host::{Ended, run};
 
 use egui_glow::EguiGlow;
+use egui_winit::accesskit_winit;
 use winit::{
     dpi::{LogicalSize, PhysicalSize},
     event::WindowEvent,
@@ -35,22 +37,25 @@ use winit::{
 use super::{
     Options, Result,
     console::Console,
-    detail::Detail,
+    course::Course,
     dialog::Dialogs,
     export,
+    fonts::Fonts,
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
-    panels::{Action, Pointer, Probe},
+    panels::Action,
+    panes::{Pane, Slot},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
-    sides::Arrangement,
+    runners::{Runner, Runners},
+    sides,
     state::{Folders, Remembered, State},
-    table::Tables,
+    tables::Tables,
     theme,
+    trace::Trace,
     trends::Trends,
     typing::Typing,
-    viewpoints::Viewpoints,
     workspace::Workspace,
 };
 use crate::{
@@ -58,10 +63,12 @@ use crate::{
     diagnostic::Severity,
     draw, gl,
     scene::{self, Overrides, ViewId, built_ins},
-    session::{self, Session, Snapshot},
+    session::{self, Engine, Session, Snapshot},
 };
 use host::Event;
+use looking::Sight;
 use replaying::Replaying;
+use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
 const READ_AGAIN: Duration = Duration::from_millis(500);
@@ -72,15 +79,18 @@ const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 /// context, the context before the window.
 struct Studio {
     session: Option<Session>,
-    view: draw::View,
-    /// B's pictures, once there was a B.
-    beside: Option<beside::Beside>,
-    timer: gl::TimerQuery,
+    sights: BTreeMap<Slot, Sight>,
     egui: EguiGlow,
     context: gl::CurrentContext,
     window: Arc<Window>,
 
     device: Device,
+    /// What of it runs the kernels.
+    engine: Engine,
+    /// What else there is.
+    runners: Runners,
+    /// On the way to another one.
+    switch: Option<Switch>,
     options: Options,
     proxy: EventLoopProxy<Event>,
     snapshot: Snapshot,
@@ -91,6 +101,12 @@ struct Studio {
     /// When the table's content was read last.
     read_at: Instant,
     trends: Trends,
+    /// What the last frames were made of.
+    trace: Trace,
+    /// Letters that egui's own fonts lack.
+    fonts: Fonts,
+    /// Where the scene is to go by itself.
+    course: Course,
     gallery: Gallery,
     /// Where the gallery's pictures are kept.
     thumbnails: Option<PathBuf>,
@@ -101,13 +117,8 @@ struct Studio {
     written: (Sender<Outcome>, Receiver<Outcome>),
     state: State,
     remembered: Option<Remembered>,
-    detail: Detail,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
-    /// What the view was drawn from, and with how much detail.
-    drawn: Option<(Drawn, f32)>,
-    pointer: Pointer,
-    probe: Option<Probe>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
     /// What kernels get.
@@ -132,7 +143,7 @@ struct Drawn {
     /// [`Session::picture`].
     picture: u64,
     /// How B's is shown, too, and the ends of the colours of the picture of differences.
-    arrangement: Option<Arrangement>,
+    arrangement: Option<sides::Arrangement>,
     difference: Option<[f32; 2]>,
 }
 
@@ -153,17 +164,26 @@ impl Studio {
         };
         let attributes = WindowAttributes::default()
             .with_title("warpaint")
+            // Screen readers are to know of it before it is seen.
+            .with_visible(false)
             .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
             .with_min_inner_size(LogicalSize::new(640.0, 400.0));
         let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
         let device = opening::open_device(options.device, &context)?;
-        let egui = opening::egui(event_loop, &window, &context, &proxy)?;
-        let view = draw::View::new(context.gl(), [1, 1])?;
-        let timer = gl::TimerQuery::new(context.gl())?;
+        let mut egui = opening::egui(event_loop, &window, &context, &proxy)?;
+        egui.egui_winit.init_accesskit(event_loop, &window, proxy.clone());
+        window.set_visible(true);
         let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
         let trust = options.trust;
-        let session = opening::new_session(&document, &options, trust, &context, &device, &proxy)?;
+        let session = opening::new_session(
+            &document,
+            &options,
+            trust,
+            &context,
+            (&device, Engine::Device),
+            &proxy,
+        )?;
         // What the command line sets is meant for the scene that it names.
         options.overrides = Overrides::default();
         options.parameters.clear();
@@ -172,14 +192,15 @@ impl Studio {
         let mut studio = Self {
             snapshot: session.snapshot(),
             session: Some(session),
-            view,
-            beside: None,
-            timer,
+            sights: BTreeMap::new(),
             egui,
             context,
             size: window.inner_size(),
             window,
             device,
+            engine: Engine::Device,
+            runners: Runners::look(opening::wake(&proxy)),
+            switch: None,
             options,
             workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
             proxy,
@@ -188,6 +209,9 @@ impl Studio {
             tables: Tables::default(),
             read_at: Instant::now(),
             trends: Trends::default(),
+            trace: Trace::default(),
+            fonts: Fonts::default(),
+            course: Course::default(),
             gallery: Gallery::default(),
             thumbnails: folders.map(|folders| folders.thumbnails),
             dialogs: Dialogs::default(),
@@ -195,11 +219,7 @@ impl Studio {
             written: mpsc::channel(),
             state,
             remembered,
-            detail: Detail::new(Instant::now()),
             frame_time: Duration::ZERO,
-            drawn: None,
-            pointer: Pointer::default(),
-            probe: None,
             replaying: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
@@ -214,7 +234,7 @@ impl Studio {
         let last = studio.state.scene.clone();
         studio.note_scene();
         if studio.state.scene != last {
-            studio.state.viewpoints = Viewpoints::default();
+            studio.forget_viewpoints();
         }
         if let Some(path) = studio.options.run.take() {
             studio.open_run(&path);
@@ -244,6 +264,19 @@ impl Studio {
         Ok(())
     }
 
+    /// A screen reader comes, goes, or wants something done.
+    fn help(&mut self, event: &accesskit_winit::Event) {
+        use accesskit_winit::WindowEvent;
+        let context = &self.egui.egui_ctx;
+        match &event.window_event {
+            WindowEvent::InitialTreeRequested => context.enable_accesskit(),
+            WindowEvent::AccessibilityDeactivated => context.disable_accesskit(),
+            WindowEvent::ActionRequested(request) => {
+                self.egui.egui_winit.on_accesskit_action_request(request.clone());
+            }
+        }
+    }
+
     /// Lets the session go on, and says when to come back.
     fn advance(&mut self) -> Next {
         let now = Instant::now();
@@ -252,6 +285,11 @@ impl Studio {
         }
         if self.session.as_ref().is_some_and(|session| session.running().is_some()) {
             self.redraws.want(now + RUNNING_PAUSE);
+        }
+        self.follow_course();
+        self.follow_switch();
+        if self.runners.take() {
+            self.redraws.want(now);
         }
         self.tell_exported();
         if self.is_replaying() {
@@ -266,6 +304,35 @@ impl Studio {
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
+    }
+
+    /// Leads the scene on where it is to go.
+    fn follow_course(&mut self) {
+        if self.course.ends().is_none() {
+            return;
+        }
+        let Some(session) = &mut self.session else { return };
+        for command in self.course.next(&session.snapshot()) {
+            session.apply(&command);
+            self.redraws.want(Instant::now());
+        }
+    }
+
+    /// Looks for fonts that have the letters of what is shown.
+    fn follow_fonts(&mut self) {
+        let context = &self.egui.egui_ctx;
+        if let Some(told) = self.fonts.take(context) {
+            self.workspace.tell(Severity::Note, told);
+        }
+        let (document, snapshot) = (&self.workspace.document, &self.snapshot);
+        let text = || {
+            let labels = snapshot.parameters.iter().map(|of| of.label.as_str());
+            let titles = [snapshot.title.as_str(), &snapshot.summary, document.file_name()];
+            let told: Vec<&str> = titles.into_iter().chain(labels).collect();
+            format!("{}{}", document.text.rope(), told.join("\n"))
+        };
+        let number = document.text.revision() ^ (snapshot.compile.running << 48);
+        self.fonts.observe(context, number, text, &opening::wake(&self.proxy));
     }
 
     /// Keeps text and state soon after they have changed. Gives when to call this again.
@@ -314,6 +381,9 @@ impl Studio {
     /// Tells what became of such files.
     fn tell_exported(&mut self) {
         while let Some(file) = self.session.as_mut().and_then(Session::take_exported) {
+            if self.take_left(&file) {
+                continue;
+            }
             let (severity, text) = export::told(&file);
             self.workspace.tell(severity, text);
             self.redraws.want(Instant::now());
@@ -330,51 +400,64 @@ impl Studio {
 
     fn redraw(&mut self) -> Result<()> {
         let start = Instant::now();
-        let draw_time = self.timer.latest();
-        if let (Some(took), Some((_, detail))) = (draw_time, self.drawn) {
-            self.detail.note(took, detail, self.frame_time.saturating_sub(took));
-        }
+        let frame = self.frame_time;
+        let times = self.sights.values_mut().filter_map(|sight| sight.note_time(frame));
+        let draw_time = times.reduce(|a, b| a + b);
         self.redraws.frame(start, draw_time);
+        self.trace.begin(start);
+        if let Some(took) = draw_time {
+            self.trace.drew(took);
+        }
         if let Some(session) = &self.session {
             self.snapshot = session.snapshot();
         }
         let file = &self.workspace.document.name;
         self.trends.observe(&self.snapshot);
+        self.trace.observe(&self.snapshot);
         self.console.observe(&self.snapshot, file, self.workspace.notices());
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
-        self.place_camera();
+        self.place_cameras();
         if self.locals.start.page().is_some() {
             self.gallery.take_pictures(&self.egui.egui_ctx);
         }
         theme::choose(&self.egui.egui_ctx, self.state.colors, self.state.scale);
         self.context.make_current()?;
-        self.probe = self.probed();
-        let (actions, view) = self.panels();
+        self.follow_fonts();
+        self.probe();
+        self.trace.mark("look", Instant::now());
+        let (actions, views) = self.panels();
+        self.trace.mark("panels", Instant::now());
         for action in actions {
             self.act(action);
         }
         self.give_input();
-        self.paint(view)?;
+        self.trace.mark("act", Instant::now());
+        self.paint(views)?;
         self.set_title();
         let step_ms: f32 = self.snapshot.passes.iter().map(|pass| pass.last_ms).sum();
+        self.trace.end(Instant::now());
         self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
         Ok(())
     }
 
-    fn panels(&mut self) -> (Vec<Action>, egui::Rect) {
+    fn panels(&mut self) -> (Vec<Action>, layout::Places) {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
-        let (view, session) = (self.shown(), self.session.as_ref());
-        let camera = draw::Camera::default();
-        let difference = session.and_then(|session| session.difference_legend(view));
+        let slots = self.state.panes.panes().into_iter().filter_map(|pane| match pane {
+            Pane::View(slot) => Some(slot),
+            _ => None,
+        });
+        let sights = slots.map(|slot| (slot, self.seen(slot))).collect();
+        let runner = Runner::of(self.device.info(), self.engine);
         let shown = layout::Shown {
+            runners: &self.runners,
+            runner: &runner,
             snapshot: &self.snapshot,
             frames: &self.redraws.times,
-            view,
-            probe: self.probe.as_ref(),
-            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
-            difference: difference.as_ref(),
+            trace: &self.trace,
+            course: &self.course,
+            sights,
             built_ins: &names,
             gallery: &self.gallery,
             console: &self.console,
@@ -382,14 +465,26 @@ impl Studio {
             trends: &self.trends,
         };
         let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
-        let mut shown_at = (Vec::new(), egui::Rect::NOTHING);
+        let mut shown_at = (Vec::new(), layout::Places::new());
         self.egui.run(&self.window, |ui| {
-            let (actions, view) = layout::show(ui, &shown, workspace, state, locals);
+            let (actions, views) = layout::show(ui, &shown, workspace, state, locals);
             // egui may run a frame twice; an action of the first run is no less meant.
             shown_at.0.extend(actions);
-            shown_at.1 = view;
+            shown_at.1 = views;
         });
         shown_at
+    }
+
+    /// What a pane shows of a view.
+    fn seen(&self, slot: Slot) -> layout::Seen {
+        let (view, session, camera) =
+            (self.shown(slot), self.session.as_ref(), draw::Camera::default());
+        layout::Seen {
+            view,
+            probe: self.sights.get(&slot).and_then(|sight| sight.probe.clone()),
+            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
+            difference: session.and_then(|session| session.difference_legend(view)),
+        }
     }
 
     /// Takes in the last keys that were typed, which no frame has seen yet.
@@ -411,16 +506,22 @@ impl Studio {
         self.egui.paint(&self.window);
     }
 
-    /// Draws the view's picture, the panels over it, and shows both.
-    fn paint(&mut self, view: egui::Rect) -> Result<()> {
+    /// Draws the views' pictures, the panels over them, and shows both.
+    fn paint(&mut self, views: layout::Places) -> Result<()> {
         let screen: [u32; 2] = self.size.into();
-        let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
         self.egui.painter.clear(screen, theme::ground().to_normalized_gamma_f32());
-        if rect[2] > 0 && rect[3] > 0 {
-            self.paint_view(rect)?;
+        self.sights.retain(|slot, _| self.state.panes.has(Pane::View(*slot)));
+        for (slot, view) in views {
+            let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
+            if rect[2] > 0 && rect[3] > 0 {
+                self.paint_view(slot, rect)?;
+            }
         }
+        self.trace.mark("views", Instant::now());
         self.egui.paint(&self.window);
+        self.trace.mark("paint", Instant::now());
         self.context.swap_buffers()?;
+        self.trace.mark("show", Instant::now());
         Ok(())
     }
 

@@ -1,22 +1,31 @@
-//! The table of a resource's elements: read when there is time, made on a thread, written to files.
+//! The table of a resource's elements: read when there is time, made on a thread, written to files; and other files of
+//! numbers.
 
-use std::{io, path::PathBuf, thread, time::Instant};
+use std::{
+    io,
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use super::{READ_AGAIN, Studio, opening};
 use crate::{
     diagnostic::Severity,
     file,
+    session::Session,
     state::archive,
     studio::{
         number,
-        panels::numbers::Written,
-        state::Tab,
-        table::{Content, Rows, Table},
+        panels::{numbers::Written, timings},
+        panes::Pane,
+        table::{Content, MOST_BYTES, Rows, Table},
+        tables::Source,
     },
 };
 
-/// Larger resources are not read for the table.
-const MOST_BYTES: u64 = 256 << 20;
+/// What did not come is asked for again after this pause.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 impl Studio {
     /// Keeps the table that is shown up to date. Nothing is waited for: while a step runs there is no new one.
@@ -29,58 +38,103 @@ impl Studio {
         if self.tables.take(&wake) {
             self.redraws.want(now);
         }
-        if self.state.tab != Tab::Numbers || self.tables.is_making() {
+        if !self.state.panes.shows(Pane::Numbers) {
             return;
         }
         let local = &self.locals.numbers;
         let Some(name) = local.chosen(&self.snapshot) else { return };
-        let present = self.tables.present.as_ref();
-        let present = present.filter(|table| table.content.resource.name == name);
+        let is_of_it = |table: &&Arc<Table>| table.content.resource.name == name;
+        let present = self.tables.present().filter(is_of_it).cloned();
+        let wish = local.wish.clone();
         let Some(session) = &mut self.session else { return };
-        let is_stale = present.is_none_or(|table| {
+        let is_stale = present.as_ref().is_none_or(|table| {
             let clock = session.clock();
             let is_time = !clock.playing || now.duration_since(self.read_at) >= READ_AGAIN;
             is_time && table.content.step != clock.step
         });
-        if is_stale && !session.is_working() {
-            self.read_at = now;
-            let (Some(resource), Some(of)) =
-                (session.resource(&name).cloned(), session.type_of(&name))
-            else {
-                return;
-            };
-            if resource.bytes() > MOST_BYTES {
-                return;
+        if is_stale && !self.tables.is_making(&wish) {
+            let again = self.read_at + ASK_AGAIN;
+            if present.is_none() && now < again {
+                self.redraws.want(again);
+            } else if let Some(source) = source(session, &name) {
+                self.read_at = now;
+                self.tables.make(source, wish, &wake);
             }
-            let step = session.clock().step;
-            match session.read(&name) {
-                Ok(bytes) => {
-                    let content = Content::new(resource, of, step, bytes);
-                    self.tables.make(content, local.wish.clone(), &wake);
-                }
-                Err(error) => tracing::debug!("{name} is not read: {error}"),
-            }
-        } else if let Some(table) = present.filter(|table| table.wish != local.wish) {
-            let (content, wish) = (table.content.clone(), local.wish.clone());
-            self.tables.make(content, wish, &wake);
+        } else if let Some(table) = present
+            && table.wish != wish
+            && !self.tables.is_making(&wish)
+        {
+            let content = table.content.clone();
+            self.tables.make(Box::new(move || Some(content)), wish, &wake);
         }
     }
 
     /// Writes the table to a new file in the present folder, on a thread.
     pub(super) fn export_numbers(&mut self, written: Written) {
-        let Some(table) = self.tables.present.clone() else { return };
+        let Some(table) = self.tables.present().cloned() else { return };
         let document = self.workspace.document.file_name();
         let stem = format!("{}-{}", document.trim_end_matches(".cu"), table.content.resource.name);
+        self.on_thread(move || outcome(&table, written, &stem));
+    }
+}
+
+impl Studio {
+    /// Writes the times of the last frames to a new file in the present folder, on a thread.
+    pub(super) fn export_timings(&mut self, written: timings::Written) {
+        let scene = self.workspace.document.file_name().trim_end_matches(".cu").to_owned();
+        let (text, ending) = match written {
+            timings::Written::Trace => (self.trace.to_chrome(&scene), "json"),
+            timings::Written::Csv => (self.trace.to_csv(), "csv"),
+        };
+        let count = number::count(self.trace.frames().count() as u64);
+        self.on_thread(move || {
+            let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+            let path = file::free_name(&folder, &format!("{scene}-timings"), ending);
+            match file::create(&path, text) {
+                Ok(()) => (Severity::Note, format!("{count} frames are in {}.", path.display())),
+                Err(error) => {
+                    (Severity::Error, format!("{} was not written: {error}.", path.display()))
+                }
+            }
+        });
+    }
+
+    /// Writes a file on a thread; what became of it is told.
+    fn on_thread(&mut self, write: impl FnOnce() -> super::Outcome + Send + 'static) {
         let (sender, wake) = (self.written.0.clone(), opening::wake(&self.proxy));
         let begun = thread::Builder::new().name("export".into()).spawn(move || {
             // The window may be gone.
-            let _ = sender.send(outcome(&table, written, &stem));
+            let _ = sender.send(write());
             wake();
         });
         if let Err(error) = begun {
             self.workspace.tell(Severity::Error, format!("No file was written: {error}."));
         }
     }
+}
+
+/// The content of a resource, which is on its way from the device; `None` while a step is under way, and of what is too
+/// large.
+fn source(session: &mut Session, name: &str) -> Option<Source> {
+    let (resource, of) = (session.resource(name)?.clone(), session.type_of(name)?);
+    if resource.bytes() > MOST_BYTES {
+        return None;
+    }
+    let step = session.clock().step;
+    let readback = match session.start_read(name) {
+        Ok(readback) => readback?,
+        Err(error) => {
+            tracing::debug!("{name} is not read: {error}");
+            return None;
+        }
+    };
+    Some(Box::new(move || match readback.wait() {
+        Ok(bytes) => Some(Content::new(resource, of, step, bytes)),
+        Err(error) => {
+            tracing::debug!("{} is not read: {error}", resource.name);
+            None
+        }
+    }))
 }
 
 /// Writes a table, and says what became of it.

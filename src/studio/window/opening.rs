@@ -28,16 +28,16 @@ const FIRST_SCENE: &str = "particles";
 /// How often statistics are taken while a scene plays.
 const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 
-/// A session for `document`, which compiles at once.
+/// A session for `document`, which compiles at once; the device runs its kernels in this way.
 pub(super) fn new_session(
     document: &Document,
     options: &Options,
     trust: bool,
     context: &gl::CurrentContext,
-    device: &Device,
+    (device, engine): (&Device, Engine),
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
-    let of_session = of_session(document, options, trust);
+    let of_session = session::Options { engine, ..of_session(document, options, trust) };
     open(of_session, options, context, device, proxy)
 }
 

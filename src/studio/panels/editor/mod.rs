@@ -26,7 +26,7 @@ use self::{
     strokes::EditContext, suggest::Suggest,
 };
 use super::{
-    Action,
+    Action, named,
     palette::{self, Palette},
 };
 use crate::{
@@ -319,6 +319,7 @@ fn text(
     response.widget_info(|| {
         WidgetInfo::text_edit(true, local.highlighter.text(), local.highlighter.text(), "")
     });
+    named(response, "Text of the scene");
     let focused = ui.memory(|memory| memory.has_focus(response.id));
     let shown = Shown {
         origin,

@@ -1,0 +1,252 @@
+//! The whole window without a window.
+
+use std::collections::BTreeMap;
+
+use egui::{Key, Modifiers, Vec2, vec2};
+
+use super::{Locals, Places, Seen, Shown, show};
+use crate::{
+    session::{Clock, PassTiming, Snapshot, ViewState},
+    studio::{
+        console::Console,
+        course::Course,
+        document::Document,
+        gallery::Gallery,
+        keeper::no_wake,
+        panels::{Action, FrameTimes, Look},
+        panes::{Edge, Pane, Slot},
+        runners::{Runner, Runners},
+        state::State,
+        tables::Tables,
+        test_screen::{TestScreen, snapshot},
+        trace::Trace,
+        trends::Trends,
+        workspace::Workspace,
+    },
+};
+
+struct Window {
+    screen: TestScreen,
+    workspace: Workspace,
+    state: State,
+    locals: Locals,
+    snapshot: Snapshot,
+}
+
+const FIRST: Slot = Slot(0);
+const SECOND: Slot = Slot(1);
+
+impl Window {
+    fn of(size: Vec2) -> Self {
+        let document = Document::new("a.cu", Some("a.cu".into()), "/*---\n---*/\nint a;\n");
+        let mut snapshot = snapshot();
+        let view = |name: &str| ViewState {
+            name: name.into(),
+            kind: "points",
+            takes_mouse: false,
+            legend: None,
+        };
+        snapshot.views = vec![view("above"), view("beside")];
+        snapshot.clock = Clock { step: 7, dt: 0.1, ..Clock::default() };
+        snapshot.passes = vec![PassTiming {
+            name: "advect".into(),
+            last_ms: 1.0,
+            history_ms: vec![1.0],
+            bytes: None,
+            flops: None,
+        }];
+        let mut workspace = Workspace::new(document, None, no_wake());
+        // It says that nothing is kept.
+        workspace.dismiss(0);
+        Self {
+            screen: TestScreen::sized(size),
+            workspace,
+            state: State::default(),
+            locals: Locals::default(),
+            snapshot,
+        }
+    }
+
+    /// A few frames; gives what came of them, and where views are.
+    fn frames(&mut self) -> (Vec<Action>, Places) {
+        let (course, frames, console, gallery) =
+            (Course::default(), FrameTimes::default(), Console::default(), Gallery::default());
+        let (tables, trends, trace) = (Tables::default(), Trends::default(), Trace::default());
+        let (runners, runner) = (Runners::default(), Runner::test());
+        let (mut all, mut places) = (Vec::new(), Places::new());
+        for _ in 0..4 {
+            let shown = Shown {
+                snapshot: &self.snapshot,
+                frames: &frames,
+                runners: &runners,
+                runner: &runner,
+                trace: &trace,
+                course: &course,
+                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
+                tables: &tables,
+                trends: &trends,
+                console: &console,
+                gallery: &gallery,
+                built_ins: &["particles"],
+            };
+            let Self { screen, workspace, state, locals, .. } = self;
+            screen.frame(|ui| {
+                let (actions, at) = show(ui, &shown, workspace, state, locals);
+                all.extend(actions);
+                places = at;
+            });
+        }
+        (all, places)
+    }
+}
+
+fn window() -> Window {
+    Window::of(vec2(1400.0, 900.0))
+}
+
+#[test]
+fn panes_are_hidden_and_shown_by_their_menu_and_by_their_tabs() {
+    let mut window = window();
+    window.frames();
+    assert!(window.screen.sees("Parameters") && window.screen.sees("Statistics"));
+    window.screen.click("Panes");
+    window.frames();
+    window.screen.click_last("Parameters");
+    let (actions, _) = window.frames();
+    assert_eq!(actions, [Action::HidePane(Pane::Parameters)]);
+    window.state.panes.hide(Pane::Parameters);
+    window.frames();
+    window.screen.click("Timings");
+    window.frames();
+    window.frames();
+    assert!(window.state.panes.shows(Pane::Timings), "a click on its tab brings it forward");
+    assert!(window.screen.sees("advect"));
+}
+
+#[test]
+fn a_tab_is_dragged_to_another_place() {
+    let mut window = window();
+    window.frames();
+    let (from, view) = (window.screen.place("Statistics").center(), window.frames().1[0].1);
+    let to = egui::pos2(view.right() - 30.0, view.center().y);
+    for at in [from, from + vec2(10.0, -10.0), from.lerp(to, 0.5), to, to] {
+        window.screen.drag(at);
+        window.frames();
+    }
+    window.screen.release(to);
+    window.frames();
+    window.frames();
+    assert_ne!(window.state.panes, State::default().panes);
+    assert!(window.state.panes.shows(Pane::Statistics) && window.state.panes.shows(Pane::Numbers));
+    assert_eq!(window.state.panes.panes().len(), State::default().panes.panes().len());
+    let place = window.screen.place("Statistics");
+    assert!(place.center().y < from.y - 100.0, "it went up: {place:?}");
+}
+
+#[test]
+fn two_views_lie_side_by_side_and_each_has_its_own_place() {
+    let mut window = window();
+    let (_, alone) = window.frames();
+    assert_eq!(alone.len(), 1);
+    window.state.panes.show(Pane::View(SECOND));
+    let (_, both) = window.frames();
+    let [(first, left), (second, right)] = both[..] else { panic!("{both:?}") };
+    assert_eq!((first, second), (FIRST, SECOND));
+    assert!(left.right() <= right.left() && (left.width() - right.width()).abs() < 2.0);
+    // Seams take a few points.
+    let alone = alone[0].1.expand(4.0);
+    assert!(alone.contains_rect(left) && alone.contains_rect(right), "{alone:?} {both:?}");
+    // What is done over one is for that one.
+    window.screen.scroll(right.center(), 100.0);
+    let (actions, _) = window.frames();
+    let zooms = actions.iter().filter_map(|action| match action {
+        Action::Look(slot, Look::Zoom { .. }) => Some(*slot),
+        _ => None,
+    });
+    let zooms: Vec<_> = zooms.collect();
+    assert!(!zooms.is_empty() && zooms.iter().all(|slot| *slot == Some(SECOND)), "{zooms:?}");
+}
+
+#[test]
+fn one_view_fills_the_window_and_gives_it_back() {
+    let mut window = window();
+    window.frames();
+    window.screen.press(Key::F11);
+    assert!(window.frames().0.contains(&Action::FullWindow));
+    window.locals.full = Some(FIRST);
+    let (_, places) = window.frames();
+    assert_eq!(places, [(FIRST, egui::Rect::from_min_size(egui::Pos2::ZERO, vec2(1400.0, 900.0)))]);
+    assert!(!window.screen.sees("Parameters") && !window.screen.sees("frames/s"));
+    window.screen.press(Key::Escape);
+    assert!(window.frames().0.contains(&Action::FullWindow));
+    // A view that is gone gives it back by itself.
+    window.state.panes.show(Pane::View(SECOND));
+    window.state.panes.hide(Pane::View(FIRST));
+    window.frames();
+    assert!(window.locals.full.is_none() && window.screen.sees("Parameters"));
+}
+
+#[test]
+fn every_arrangement_is_shown() {
+    let mut window = window();
+    for pane in Pane::PANELS {
+        for edge in [Edge::Left, Edge::Right, Edge::Top, Edge::Bottom] {
+            window.state.panes.put_at(pane, edge);
+            let before = window.state.panes.panes();
+            window.frames();
+            assert_eq!(window.state.panes.panes(), before, "what nobody drags stays");
+        }
+    }
+    for pane in Pane::PANELS {
+        window.state.panes.hide(pane);
+        window.frames();
+    }
+    window.state.panes.put_at(Pane::Console, Edge::Top);
+    window.state.panes.hide(Pane::View(FIRST));
+    let (_, places) = window.frames();
+    assert_eq!(places, []);
+}
+
+#[test]
+fn a_narrow_window_still_has_all() {
+    for size in [vec2(640.0, 400.0), vec2(900.0, 600.0), vec2(2560.0, 1440.0)] {
+        let mut window = Window::of(size);
+        let (_, places) = window.frames();
+        assert!(places[0].1.width() > 100.0 && places[0].1.height() > 100.0, "{size:?} {places:?}");
+        for told in ["step", "steps/s", "frames/s", "Panes"] {
+            assert!(
+                window.screen.sees(told),
+                "{size:?}: no {told} in {:?}",
+                window.screen.written()
+            );
+        }
+        assert!(window.screen.right_end() <= size.x + 1.0, "{size:?}");
+    }
+}
+
+#[test]
+fn what_there_is_to_tell_is_told_once() {
+    let mut window = window();
+    window.workspace.tell(crate::diagnostic::Severity::Note, "Something was written.");
+    window.state.panes.show(Pane::View(SECOND));
+    window.frames();
+    let written = window.screen.written();
+    assert_eq!(written.iter().filter(|text| text.contains("Something was written.")).count(), 1);
+}
+
+#[test]
+fn all_that_can_be_used_has_a_name() {
+    let mut unnamed = Vec::new();
+    for pane in Pane::PANELS {
+        let mut window = window();
+        window.state.panes.show(pane);
+        window.state.panes.show(Pane::View(SECOND));
+        window.frames();
+        unnamed.extend(window.screen.unnamed().into_iter().map(|of| format!("{pane}: {of}")));
+    }
+    assert!(unnamed.is_empty(), "{unnamed:#?}");
+    let mut window = window();
+    window.screen.press_with(Key::F, Modifiers::COMMAND);
+    window.frames();
+    assert_eq!(window.screen.unnamed(), [""; 0]);
+}

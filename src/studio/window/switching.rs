@@ -1,0 +1,141 @@
+//! Another device: the state goes there as a file, and the scene goes on with it.
+
+use std::{path::PathBuf, time::Instant};
+
+use super::{Studio, opening};
+use crate::{
+    device::Device,
+    diagnostic::Severity,
+    session::{self, Command, Exportable, Exported},
+    studio::runners::Runner,
+};
+
+/// On the way to another device.
+pub(super) struct Switch {
+    to: Runner,
+    /// Holds the state, and is gone with this.
+    folder: tempfile::TempDir,
+    /// Whether the scene played.
+    plays: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The old session writes the state.
+    Leaving,
+    /// The new one is being compiled, and gets it then.
+    Arriving,
+}
+
+impl Switch {
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("state.npz")
+    }
+}
+
+impl Studio {
+    /// Lets another device run the scene, from its present state on.
+    pub(super) fn run_on(&mut self, to: Runner) {
+        self.stop_replaying();
+        if self.switch.is_some() {
+            return self.workspace.tell(Severity::Note, "Another device is on its way already.");
+        }
+        let folder = match tempfile::tempdir() {
+            Ok(folder) => folder,
+            Err(error) => return self.tell_stays(&to, &error),
+        };
+        let runs = self.snapshot.compile.running > 0;
+        let plays = self.session.as_ref().is_none_or(|_| self.snapshot.clock.playing);
+        let switch = Switch { to, folder, plays, stage: Stage::Leaving };
+        match self.session.as_mut().filter(|_| runs) {
+            Some(session) => {
+                session.apply(&Command::StopComparison);
+                session.pause();
+                session.start_export(Exportable::State, switch.file());
+                self.switch = Some(switch);
+            }
+            // There is no state to take along.
+            None => self.arrive(switch),
+        }
+    }
+
+    /// Whether the file is the state that goes to another device; then it goes on with it.
+    pub(super) fn take_left(&mut self, exported: &Exported) -> bool {
+        let is_left = |of: &mut Switch| of.stage == Stage::Leaving && of.file() == exported.path;
+        let Some(switch) = self.switch.take_if(is_left) else { return false };
+        match &exported.problem {
+            None => self.arrive(switch),
+            Some(problem) => {
+                self.tell_stays(&switch.to, problem);
+                self.play_again(switch.plays);
+            }
+        }
+        true
+    }
+
+    /// Opens the other device and a session there.
+    fn arrive(&mut self, mut switch: Switch) {
+        let device = match Device::open(switch.to.choice) {
+            Ok(device) => device,
+            Err(error) => {
+                self.tell_stays(&switch.to, &error);
+                return self.play_again(switch.plays);
+            }
+        };
+        let views = self.state.views.clone();
+        (self.device, self.engine) = (device, switch.to.engine);
+        if let Err(error) = self.console.listen(&self.device, opening::wake(&self.proxy)) {
+            let text = format!("What kernels print is in the terminal alone: {error}.");
+            self.workspace.tell(Severity::Warning, text);
+        }
+        self.restart();
+        self.state.views = views;
+        switch.stage = Stage::Arriving;
+        if switch.file().exists()
+            && let Some(session) = &mut self.session
+        {
+            session.pause();
+            self.switch = Some(switch);
+        }
+    }
+
+    /// Gives a session that has come to run what the old one held.
+    pub(super) fn follow_switch(&mut self) {
+        let has_come = |of: &mut Switch| of.stage == Stage::Arriving;
+        let runs = self.session.as_ref().is_some_and(|of| of.has_program() && of.is_idle());
+        let Some(switch) = self.switch.take_if(|of| runs && has_come(of)) else { return };
+        let Some(session) = &mut self.session else { return };
+        let loaded = session.load(&switch.file());
+        self.redraws.want(Instant::now());
+        match loaded {
+            Ok(remarks) => {
+                let (to, step) = (&switch.to, session.clock().step);
+                let but = match remarks.is_empty() {
+                    true => String::new(),
+                    false => format!(", with {}", remarks.join("; ")),
+                };
+                let text = format!("The scene goes on from step {step} on {to}{but}.");
+                self.workspace.tell(Severity::Note, text);
+                self.play_again(switch.plays);
+            }
+            Err(error @ (session::Error::File { .. } | session::Error::NoState)) => {
+                let text = format!("The scene begins anew on {}: {error}.", switch.to);
+                self.workspace.tell(Severity::Warning, text);
+                self.play_again(switch.plays);
+            }
+            Err(error) => self.end_session(&error),
+        }
+    }
+
+    fn play_again(&mut self, plays: bool) {
+        if let Some(session) = self.session.as_mut().filter(|_| plays) {
+            session.play();
+        }
+    }
+
+    fn tell_stays(&mut self, to: &Runner, why: &dyn std::fmt::Display) {
+        let text = format!("The scene does not go to {to}: {why}.");
+        self.workspace.tell(Severity::Error, text);
+    }
+}
