@@ -84,8 +84,8 @@ fn middle(points: [[f32; 2]; 8], eye: f32) -> f32 {
 const FILLED: f32 = 0.92;
 
 /// Limits of the distance.
-const NEAREST: f32 = 1.0e-6;
-const FARTHEST: f32 = 1.0e9;
+const NEAREST: f32 = 1.0e-12;
+const FARTHEST: f32 = 1.0e15;
 
 impl Default for Camera {
     /// Shows [-1, 1]³ but for its nearest corners, a little from above and from the right.

@@ -116,13 +116,24 @@ impl Part {
     /// assert_eq!(at.number(&bytes, 2), None);
     /// ```
     pub fn number(&self, element: &[u8], number: usize) -> Option<f64> {
-        let (scalar, size) = (self.element.scalar, self.element.scalar.bytes());
+        let (scalar, bits) = (self.element.scalar, self.bits(element, number)?);
+        let integer = || scalar.integer_of(bits).map_or(bits as f64, |integer| integer as f64);
+        Some(scalar.value_of(bits).unwrap_or_else(integer))
+    }
+
+    /// The same of integers, to the last digit; `None` where it has no other numbers.
+    #[cfg(feature = "gl")]
+    pub(crate) fn integer(&self, element: &[u8], number: usize) -> Option<i128> {
+        self.element.scalar.integer_of(self.bits(element, number)?)
+    }
+
+    /// The bits of a number.
+    fn bits(&self, element: &[u8], number: usize) -> Option<u64> {
+        let size = self.element.scalar.bytes();
         let at = self.offset.checked_add(number.checked_mul(size)?)?;
         let mut word = [0; 8];
         word.get_mut(..size)?.copy_from_slice(element.get(at..at.checked_add(size)?)?);
-        let bits = u64::from_le_bytes(word);
-        let integer = || scalar.integer_of(bits).map_or(bits as f64, |integer| integer as f64);
-        Some(scalar.value_of(bits).unwrap_or_else(integer))
+        Some(u64::from_le_bytes(word))
     }
 }
 

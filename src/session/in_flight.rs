@@ -218,7 +218,18 @@ impl Session {
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch_on_both(Work::Step);
         }
+        if self.rests_unmeasured() && self.statistics.is_due(self.options.statistics_every) {
+            return self.start_statistics();
+        }
         Ok(())
+    }
+
+    /// Whether the scene has come to rest behind a step that was not measured.
+    pub(super) fn rests_unmeasured(&self) -> bool {
+        let rests = !self.playing && self.single_steps == 0 && self.sought.is_none();
+        let is_sound = self.fault.is_none() && self.program.is_some();
+        let is_measured = self.statistics.are_of(self.state.inputs.step);
+        self.options.statistics_every.is_some() && rests && is_sound && !is_measured
     }
 
     /// Sets what belongs to the beginning, before the passes of a reset do.

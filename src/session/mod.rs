@@ -459,6 +459,11 @@ impl Session {
 
     /// Whether [`Session::update`] has something to do soon even when nobody touches anything.
     pub fn is_busy(&self) -> bool {
+        self.has_work() || self.rests_unmeasured()
+    }
+
+    /// Whether something is due, under way, or on its way from the device.
+    fn has_work(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
         let changing = self.in_flight.is_some() || self.is_migrating();
@@ -469,7 +474,7 @@ impl Session {
     pub fn is_idle(&self) -> bool {
         let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
         let is_reset = self.reset == Reset::None || self.fault.is_some() || self.program.is_none();
-        is_compiled && is_reset && !self.is_busy()
+        is_compiled && is_reset && !self.has_work()
     }
 
     /// Whether a program runs.

@@ -55,6 +55,12 @@ impl Board {
         self.pending.is_none() && every.is_some_and(old)
     }
 
+    /// Whether the last ones, taken or on their way, are those after this step.
+    pub(super) fn are_of(&self, step: u64) -> bool {
+        let taken = (!self.latest.is_empty()).then_some(self.step);
+        self.pending.as_ref().map(|round| round.step).or(taken) == Some(step)
+    }
+
     /// Gives up what is on its way, because a fault came before it.
     pub(super) fn abandon(&mut self) {
         self.pending = None;

@@ -21,16 +21,20 @@ impl Filter {
     ///
     /// # Errors
     /// A sentence about what is wrong.
-    pub fn parse(text: &str, columns: &[String]) -> Result<Self, String> {
+    pub fn parse(text: &str, columns: &[(&str, Kind)]) -> Result<Self, String> {
         let mut meaning = |name: &str| {
-            if let Some(column) = columns.iter().position(|column| column == name) {
-                return Ok(Meaning::Term(Term::Column(column), Kind::Float));
+            let found = columns.iter().enumerate().find(|(_, (column, _))| *column == name);
+            if let Some((column, (_, kind))) = found {
+                return Ok(Meaning::Term(Term::Column(column), *kind));
             }
             match name {
                 "i" => Ok(Meaning::Term(Term::Index, Kind::Int)),
                 "nan" | "NAN" => Ok(Meaning::Number(Number::Float(f64::NAN))),
                 "inf" | "INFINITY" => Ok(Meaning::Number(Number::Float(f64::INFINITY))),
-                name => Err(format!("there is no `{name}`, but {} and i", columns.join(", "))),
+                name => {
+                    let names: Vec<&str> = columns.iter().map(|(column, _)| *column).collect();
+                    Err(format!("there is no `{name}`, but {} and i", names.join(", ")))
+                }
             }
         };
         let read = Expression::parse_with(text, Floats::Any, &mut meaning);
@@ -39,10 +43,10 @@ impl Filter {
 
     /// Whether it chooses an element. One for which it has no value, as where it divides an integer by zero, it does
     /// not.
-    pub fn chooses(&self, index: u64, column: &impl Fn(usize) -> f64) -> bool {
+    pub fn chooses(&self, index: u64, column: &impl Fn(usize) -> Number) -> bool {
         let number = self.0.value(&mut |term| {
             Ok(match term {
-                Term::Column(at) => Number::Float(column(*at)),
+                Term::Column(at) => column(*at),
                 Term::Index => Number::Int(index.into()),
             })
         });
@@ -55,9 +59,12 @@ mod tests {
     use super::*;
 
     fn chooses(text: &str) -> Result<bool, String> {
-        let columns = ["x", "y", "at.x", "hits[2]"].map(str::to_owned);
-        let values = [1.5, f64::NAN, -2.0, 7.0];
-        Filter::parse(text, &columns).map(|filter| filter.chooses(10, &|at| values[at]))
+        let columns = ["x", "y", "at.x", "hits[2]", "hash"];
+        let values = [1.5, f64::NAN, -2.0, 7.0].map(Number::Float);
+        let value = |at: usize| values.get(at).copied().unwrap_or(Number::Int((1 << 63) + 1));
+        let terms =
+            columns.map(|name| (name, if name == "hash" { Kind::Int } else { Kind::Float }));
+        Filter::parse(text, &terms).map(|filter| filter.chooses(10, &value))
     }
 
     #[test]
@@ -74,6 +81,7 @@ mod tests {
             ("isnan(y * 0.0 + sqrt(at.x))", true),
             ("1 / (i - 10) > 0", false),
             ("max(y, x) == x", true),
+            ("hash == 9223372036854775809 && hash != 9223372036854775808 && (hash & 1)", true),
         ] {
             assert_eq!(chooses(text), Ok(expected), "{text}");
         }
@@ -83,7 +91,7 @@ mod tests {
     fn what_is_wrong_is_told() {
         for (text, told) in [
             ("x >", "found the end"),
-            ("z + 1", "no `z`, but x, y, at.x, hits[2] and i"),
+            ("z + 1", "no `z`, but x, y, at.x, hits[2], hash and i"),
             ("(x", "never closed"),
             ("x y", "expected an operator, found `y`"),
             ("1..2", "not a number"),

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, fmt::Write as _, ops::Range, sync::Arc};
 use super::filter::Filter;
 use crate::{
     element::{Part, Type},
-    scene::Resource,
+    scene::{Kind, Number, Resource},
 };
 
 /// Bars of a histogram.
@@ -28,6 +28,8 @@ pub struct Content {
     of: Type,
     /// The step.
     pub step: u64,
+    /// What [`Session::picture`](crate::session::Session::picture) was then: an edit may change it, and not the step.
+    pub picture: u64,
     bytes: Arc<Vec<u8>>,
     columns: Vec<Column>,
     /// What they are called; the name of the resource where elements are numbers.
@@ -45,8 +47,8 @@ struct Column {
 const MOST_COLUMNS: usize = 64;
 
 impl Content {
-    /// That of `resource`, whose elements are of the type `of`.
-    pub fn new(resource: Resource, of: Type, step: u64, bytes: Vec<u8>) -> Self {
+    /// That of `resource`, whose elements are of the type `of`, after a step, at which a session had this picture.
+    pub fn new(resource: Resource, of: Type, (step, picture): (u64, u64), bytes: Vec<u8>) -> Self {
         let parts = of.parts();
         let columns = parts.iter().flat_map(|part| {
             (0..part.numbers()).map(|number| Column { part: part.clone(), number })
@@ -57,7 +59,7 @@ impl Content {
             name => name,
         });
         let names = names.collect();
-        Self { resource, of, step, bytes: Arc::new(bytes), columns, names }
+        Self { resource, of, step, picture, bytes: Arc::new(bytes), columns, names }
     }
 
     /// How many elements it has.
@@ -67,11 +69,31 @@ impl Content {
 
     /// The number of an element in a column; NaN where there is none.
     pub fn value(&self, element: u64, column: usize) -> f64 {
+        let number =
+            self.place(element, column).and_then(|(of, bytes)| of.part.number(bytes, of.number));
+        number.unwrap_or(f64::NAN)
+    }
+
+    /// The same, integers to the last digit.
+    pub fn number(&self, element: u64, column: usize) -> Number {
+        let integer =
+            self.place(element, column).and_then(|(of, bytes)| of.part.integer(bytes, of.number));
+        integer.map_or_else(|| Number::Float(self.value(element, column)), Number::Int)
+    }
+
+    /// What an expression knows each column as.
+    fn terms(&self) -> Vec<(&str, Kind)> {
+        let kind = |column: &Column| match column.part.element.scalar.is_integer() {
+            true => Kind::Int,
+            false => Kind::Float,
+        };
+        self.names.iter().map(String::as_str).zip(self.columns.iter().map(kind)).collect()
+    }
+
+    fn place(&self, element: u64, column: usize) -> Option<(&Column, &[u8])> {
         let size = self.of.bytes().max(1);
         let at = element as usize * size;
-        let bytes = self.bytes.get(at..at + size);
-        let number = self.columns.get(column).zip(bytes);
-        number.and_then(|(of, bytes)| of.part.number(bytes, of.number)).unwrap_or(f64::NAN)
+        self.columns.get(column).zip(self.bytes.get(at..at + size))
     }
 
     /// Its bytes, for a file.
@@ -86,7 +108,10 @@ impl Content {
             let element = rows.element(row);
             _ = write!(text, "{element}");
             for column in 0..self.columns.len() {
-                _ = write!(text, ",{}", self.value(element, column));
+                _ = match self.number(element, column) {
+                    Number::Float(number) => write!(text, ",{number}"),
+                    number => write!(text, ",{number}"),
+                };
             }
             text.push('\n');
         }
@@ -197,7 +222,7 @@ impl Table {
     pub fn make(content: Content, wish: Wish, go_on: GoOn<'_>) -> Option<Self> {
         let filter = match wish.filter.trim() {
             "" => Ok(None),
-            text => Filter::parse(text, &content.names).map(Some),
+            text => Filter::parse(text, &content.terms()).map(Some),
         };
         let (filter, problem) = match filter {
             Ok(filter) => (filter, None),
@@ -231,7 +256,7 @@ fn chosen(
         return Ok((Rows::All, None));
     }
     let fits = |element: &u32| {
-        let value = |column| content.value(u64::from(*element), column);
+        let value = |column| content.number(u64::from(*element), column);
         filter.is_none_or(|filter| filter.chooses(u64::from(*element), &value))
     };
     let count = u32::try_from(content.count()).unwrap_or(u32::MAX);
@@ -373,7 +398,7 @@ pub mod tests {
         let bytes =
             elements.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect();
         let of = resource.of();
-        Content::new(resource, of, 3, bytes)
+        Content::new(resource, of, (3, 0), bytes)
     }
 
     #[test]

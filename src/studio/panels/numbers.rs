@@ -237,7 +237,12 @@ fn elements(ui: &mut Ui, table: &Table, local: &mut Local) {
                 for column in 0..content.names.len() {
                     let value = content.value(element, column);
                     let color = if value.is_finite() { theme::text() } else { theme::error() };
-                    row.col(|ui| _ = ui.label(mono(number::value(value)).color(color)));
+                    row.col(|ui| {
+                        let label = ui.label(mono(number::value(value)).color(color));
+                        label.on_hover_ui(|ui| {
+                            ui.label(mono(content.number(element, column).to_string()));
+                        });
+                    });
                 }
             });
         });

@@ -50,7 +50,7 @@ impl Studio {
         let is_stale = present.as_ref().is_none_or(|table| {
             let clock = session.clock();
             let is_time = !clock.playing || now.duration_since(self.read_at) >= READ_AGAIN;
-            is_time && table.content.step != clock.step
+            is_time && table.content.picture != session.picture()
         });
         if is_stale && !self.tables.is_making(&wish) {
             let again = self.read_at + ASK_AGAIN;
@@ -120,7 +120,7 @@ fn source(session: &mut Session, name: &str) -> Option<Source> {
     if resource.bytes() > MOST_BYTES {
         return None;
     }
-    let step = session.clock().step;
+    let moment = (session.clock().step, session.picture());
     let readback = match session.start_read(name) {
         Ok(readback) => readback?,
         Err(error) => {
@@ -129,7 +129,7 @@ fn source(session: &mut Session, name: &str) -> Option<Source> {
         }
     };
     Some(Box::new(move || match readback.wait() {
-        Ok(bytes) => Some(Content::new(resource, of, step, bytes)),
+        Ok(bytes) => Some(Content::new(resource, of, moment, bytes)),
         Err(error) => {
             tracing::debug!("{} is not read: {error}", resource.name);
             None

@@ -36,6 +36,12 @@ impl Studio {
             }
         };
         let text = replay.run().texts.last().map_or("", |text| &text.text);
+        if text.len() as u64 > Document::LARGEST {
+            let (path, most) = (path.display(), Document::LARGEST >> 20);
+            let text =
+                format!("{path} is not opened: the text of its scene is longer than {most} MiB");
+            return self.workspace.tell(Severity::Error, text);
+        }
         self.workspace.open(Document::new(replay.file_name().to_string_lossy(), None, text));
         self.show_document();
         self.end_run();

@@ -12,40 +12,83 @@ use std::{
 use super::clock::Clocks;
 use crate::ptx::modifier::Order;
 
-/// By block, up to when each of its threads is known.
-type Knowledge = BTreeMap<u32, Arc<Times>>;
+/// What a [`Knowledge`] takes beside its blocks: a map, two counts, its place by an address.
+const OF_KNOWLEDGE: usize = 128;
+/// What each of its blocks takes in the map, whose nodes are at least half full.
+const OF_BLOCK: usize = 64;
+/// What [`Times`] take beside those of the threads.
+const OF_TIMES: usize = 64;
 
-/// What the smallest [`Knowledge`] takes beside its [`Times`]: a node of the map, two counts, its place by an address.
-const OF_KNOWLEDGE: usize = 256;
-
-/// Up to when each thread of a block is known. The bytes that all of a launch take are counted.
+/// Bytes that the knowledge of a launch takes: so many, counted with all others.
 #[derive(Debug)]
+struct Counted {
+    bytes: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Counted {
+    fn new(bytes: usize, all: &Arc<AtomicUsize>) -> Self {
+        all.fetch_add(bytes, Relaxed);
+        Self { bytes, all: all.clone() }
+    }
+
+    fn grow(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.all.fetch_add(bytes, Relaxed);
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Self::new(self.bytes, &self.all)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+/// Up to when each thread of a block is known.
+#[derive(Clone, Debug)]
 struct Times {
     of_threads: Vec<u32>,
-    used: Arc<AtomicUsize>,
+    _counted: Counted,
 }
 
-impl Times {
-    fn new(of_threads: Vec<u32>, used: &Arc<AtomicUsize>) -> Self {
-        let times = Self { of_threads, used: used.clone() };
-        used.fetch_add(times.bytes(), Relaxed);
-        times
-    }
-
-    fn bytes(&self) -> usize {
-        size_of_val(self.of_threads.as_slice()) + OF_KNOWLEDGE
-    }
+/// By block, up to when each of its threads is known.
+#[derive(Clone, Debug)]
+struct Knowledge {
+    of_blocks: BTreeMap<u32, Arc<Times>>,
+    counted: Counted,
 }
 
-impl Clone for Times {
-    fn clone(&self) -> Self {
-        Self::new(self.of_threads.clone(), &self.used)
+impl Knowledge {
+    /// Of one block alone.
+    fn of_block(block: u32, of_threads: Vec<u32>, used: &Arc<AtomicUsize>) -> Self {
+        let bytes = size_of_val(of_threads.as_slice()) + OF_TIMES;
+        let times = Times { of_threads, _counted: Counted::new(bytes, used) };
+        let counted = Counted::new(OF_KNOWLEDGE + OF_BLOCK, used);
+        Self { of_blocks: [(block, Arc::new(times))].into(), counted }
     }
-}
 
-impl Drop for Times {
-    fn drop(&mut self) {
-        self.used.fetch_sub(self.bytes(), Relaxed);
+    /// Takes in what `other` knows.
+    fn join(&mut self, other: &Self) {
+        for (block, times) in &other.of_blocks {
+            match self.of_blocks.get_mut(block) {
+                Some(known) if !Arc::ptr_eq(known, times) => {
+                    let known = Arc::make_mut(known);
+                    let both = known.of_threads.iter_mut().zip(&times.of_threads);
+                    both.for_each(|(a, b)| *a = (*a).max(*b));
+                }
+                Some(_) => {}
+                None => {
+                    self.of_blocks.insert(*block, times.clone());
+                    self.counted.grow(OF_BLOCK);
+                }
+            }
+        }
     }
 }
 
@@ -115,7 +158,7 @@ impl Releases {
     /// Whether a thread knows what `other` did at `time`.
     pub(super) fn is_known(&self, thread: (u32, u32), other: (u32, u32), time: u32) -> bool {
         let known = self.threads.get(&thread).and_then(|learned| learned.known.as_ref());
-        let block = known.and_then(|known| known.get(&other.0));
+        let block = known.and_then(|known| known.of_blocks.get(&other.0));
         block
             .and_then(|times| times.of_threads.get(other.1 as usize))
             .is_some_and(|known| time <= *known)
@@ -125,8 +168,7 @@ impl Releases {
     pub(super) fn fence(&mut self, clocks: &mut Clocks, (block, thread): (u32, u32)) {
         let learned = self.threads.entry((block, thread)).or_default();
         learned.take_in();
-        let own: Knowledge =
-            [(block, Arc::new(Times::new(clocks.knowledge(thread as usize), &self.used)))].into();
+        let own = Knowledge::of_block(block, clocks.knowledge(thread as usize), &self.used);
         learned.released = Some(joined(learned.known.clone(), Arc::new(own)));
         clocks.advance(thread);
     }
@@ -189,20 +231,7 @@ fn joined(a: Option<Arc<Knowledge>>, b: Arc<Knowledge>) -> Arc<Knowledge> {
     if Arc::ptr_eq(&a, &b) {
         return a;
     }
-    let all = Arc::make_mut(&mut a);
-    for (block, times) in b.iter() {
-        match all.get_mut(block) {
-            Some(known) if !Arc::ptr_eq(known, times) => {
-                let known = Arc::make_mut(known);
-                let both = known.of_threads.iter_mut().zip(&times.of_threads);
-                both.for_each(|(a, b)| *a = (*a).max(*b));
-            }
-            Some(_) => {}
-            None => {
-                all.insert(*block, times.clone());
-            }
-        }
-    }
+    Arc::make_mut(&mut a).join(&b);
     a
 }
 
@@ -214,7 +243,7 @@ mod tests {
     fn what_is_released_has_a_limit_and_is_free_again() {
         const THREADS: usize = 64;
         let mut clocks = Clocks::new(THREADS);
-        let each = THREADS * 4 + OF_KNOWLEDGE;
+        let each = THREADS * 4 + OF_TIMES + OF_KNOWLEDGE + OF_BLOCK;
         let mut releases = Releases::within(8 * each);
         let write = |releases: &mut Releases, clocks: &mut Clocks, thread: u32, at: u64| {
             releases.fence(clocks, (0, thread));
@@ -228,6 +257,18 @@ mod tests {
         write(&mut releases, &mut clocks, 8, 8);
         assert!(releases.is_full());
         releases.forget(0);
+        // Each block of a chain knows of all before it.
+        let mut releases_of_chain = Releases::within(1 << 20);
+        for block in 0..200 {
+            let mut clocks = Clocks::new(1);
+            releases_of_chain.read((block, 0), 0, Ordering::default());
+            releases_of_chain.fence(&mut clocks, (block, 0));
+            for at in [0, u64::from(block) + 1] {
+                releases_of_chain.write(&mut clocks, (block, 0), at, Ordering::default(), true);
+            }
+            releases_of_chain.forget(block);
+        }
+        assert!(releases_of_chain.is_full(), "{:?}", releases_of_chain.used);
         releases.at.clear();
         assert_eq!(releases.used.load(Relaxed), 0);
     }
