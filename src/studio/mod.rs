@@ -34,6 +34,7 @@ mod panes;
 mod recovery;
 mod redraw;
 mod runners;
+mod scrub;
 mod shortcuts;
 mod sides;
 mod signals;
