@@ -40,6 +40,7 @@ mod sides;
 mod signals;
 mod standard_output;
 mod state;
+mod swatch;
 mod table;
 mod tables;
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::{
 /// The height of the line, without what is around it.
 pub const LINE: f32 = 20.0;
 
-/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as diagnostics
-/// carry it. Gives whether the list is to be opened or closed, too.
+/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as
+/// diagnostics carry it. Gives whether the list is to be opened or closed, too.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, is_open: bool) -> (Vec<Action>, bool) {
     let mut actions = Vec::new();
     let is_toggled = header(ui, snapshot, file, is_open, &mut actions);

@@ -325,13 +325,16 @@ impl Studio {
             self.workspace.tell(Severity::Note, told);
         }
         let (document, snapshot) = (&self.workspace.document, &self.snapshot);
+        let other = self.locals.editor.other_text();
         let text = || {
             let labels = snapshot.parameters.iter().map(|of| of.label.as_str());
             let titles = [snapshot.title.as_str(), &snapshot.summary, document.file_name()];
             let told: Vec<&str> = titles.into_iter().chain(labels).collect();
-            format!("{}{}", document.text.rope(), told.join("\n"))
+            let other = other.map(|other| other.rope().to_string()).unwrap_or_default();
+            format!("{}{other}{}", document.text.rope(), told.join("\n"))
         };
         let number = document.text.revision() ^ (snapshot.compile.running << 48);
+        let number = number ^ other.map_or(0, |other| other.revision().rotate_left(24));
         self.fonts.observe(context, number, text, &opening::wake(&self.proxy));
     }
 

@@ -55,6 +55,12 @@ impl Included {
         is_found
     }
 
+    /// The text that is shown instead of the scene's.
+    pub fn text_shown(&self) -> Option<&Buffer> {
+        self.shown.as_ref()?;
+        self.text.as_ref().map(|of| &of.buffer)
+    }
+
     /// Shows the scene's own text.
     pub fn close(&mut self) {
         *self = Self::default();

@@ -123,6 +123,11 @@ impl Local {
         self.included.close();
     }
 
+    /// The text of an included file, where one is shown.
+    pub fn other_text(&self) -> Option<&Buffer> {
+        self.included.text_shown()
+    }
+
     /// Shows a line of one of the files that the scene includes, which diagnostics call so.
     pub fn reveal_in(&mut self, name: &str, line: u32, files: &[PathBuf]) -> bool {
         self.included.reveal(name, line, files)
