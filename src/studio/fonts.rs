@@ -98,7 +98,8 @@ impl Fonts {
 
 /// Whether a letter only changes the one before it: joiners, variants, and colours of skin.
 fn is_mark(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}')
+        || matches!(letter, '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// The fonts that have most of the letters, and the letters that none has.

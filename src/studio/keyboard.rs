@@ -31,8 +31,8 @@ struct Seen {
 }
 
 impl Keyboard {
-    /// Looks at what a frame has shown: whether a view has the keyboard (`focused`), whether the pointer is pressed on one,
-    /// and whether a page is over them.
+    /// Looks at what a frame has shown: whether a view has the keyboard (`focused`), whether the pointer is pressed on
+    /// one, and whether a page is over them.
     pub fn look(&mut self, ui: &Ui, focused: bool, pressed: bool, page: bool) {
         let wanted = ui.ctx().egui_wants_keyboard_input();
         let menu = page || Popup::is_any_open(ui.ctx());

@@ -34,11 +34,13 @@ mod panes;
 mod recovery;
 mod redraw;
 mod runners;
+mod scrub;
 mod shortcuts;
 mod sides;
 mod signals;
 mod standard_output;
 mod state;
+mod swatch;
 mod table;
 mod tables;
 #[cfg(test)]

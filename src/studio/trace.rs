@@ -1,5 +1,5 @@
-//! What the last frames were made of: the parts of the window's work, the passes of the step before, the picture and the
-//! compilation, each with its beginning and its length.
+//! What the last frames were made of: the parts of the window's work, the passes of the step before, the picture and
+//! the compilation, each with its beginning and its length.
 //!
 //! Enters: marks of the window, and snapshots. Leaves: frames to look at, and files: Chrome's format of traces, which
 //! Perfetto reads, and CSV.
@@ -174,7 +174,10 @@ impl Trace {
     /// As a file that Chrome (`chrome://tracing`) and Perfetto open.
     pub fn to_chrome(&self, scene: &str) -> String {
         let thread = |track: Track| Track::ALL.iter().position(|of| *of == track);
-        let named = |what: &str, tid: Option<usize>, name: &str| json!({ "name": what, "ph": "M", "pid": 1, "tid": tid, "args": { "name": name } });
+        let named = |what: &str, tid: Option<usize>, name: &str| {
+            let args = json!({ "name": name });
+            json!({ "name": what, "ph": "M", "pid": 1, "tid": tid, "args": args })
+        };
         let names = Track::ALL.map(|track| named("thread_name", thread(track), track.name()));
         let process = named("process_name", None, &format!("warpaint: {scene}"));
         let event = |name: &str, track, start_ms: f64, ms: f64| {

@@ -12,8 +12,8 @@ use crate::{
 /// The height of the line, without what is around it.
 pub const LINE: f32 = 20.0;
 
-/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as diagnostics
-/// carry it. Gives whether the list is to be opened or closed, too.
+/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as
+/// diagnostics carry it. Gives whether the list is to be opened or closed, too.
 pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, is_open: bool) -> (Vec<Action>, bool) {
     let mut actions = Vec::new();
     let is_toggled = header(ui, snapshot, file, is_open, &mut actions);
@@ -71,10 +71,9 @@ fn header(
         let text = format!("{}  {}", place(worst, file), worst.text.trim());
         let text = RichText::new(first_line(&text)).size(12.5).color(theme::text());
         let label = ui.add(egui::Label::new(text).truncate().sense(Sense::CLICK));
-        let line = worst.line.filter(|_| worst.file == file);
         if label.clicked() {
-            match line {
-                Some(line) => actions.push(Action::Reveal(line, worst.column)),
+            match reveal(worst, file) {
+                Some(action) => actions.push(action),
                 None => is_toggled = true,
             }
         }
@@ -124,13 +123,20 @@ fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
     });
     let rect = response.response.rect;
     let response = ui.interact(rect, ui.scope_id().with("row"), Sense::click());
-    let line = diagnostic.line.filter(|_| diagnostic.file == file);
-    if response.hovered() && line.is_some() {
+    if response.hovered() && diagnostic.line.is_some() {
         ui.painter().set(background, egui::Shape::rect_filled(rect, 3.0, theme::raised()));
         ui.set_cursor_icon(egui::CursorIcon::PointingHand);
     }
-    let revealed = line.filter(|_| response.clicked());
-    revealed.map(|line| Action::Reveal(line, diagnostic.column))
+    response.clicked().then(|| reveal(diagnostic, file)).flatten()
+}
+
+/// What shows the place of a remark: in the scene's own text, or in a file that it includes.
+fn reveal(diagnostic: &Diagnostic, file: &str) -> Option<Action> {
+    let line = diagnostic.line?;
+    Some(match diagnostic.file == file {
+        true => Action::Reveal(line, diagnostic.column),
+        false => Action::RevealIn(diagnostic.file.clone(), line),
+    })
 }
 
 fn place(diagnostic: &Diagnostic, file: &str) -> String {

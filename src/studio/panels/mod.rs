@@ -84,6 +84,8 @@ pub enum Action {
     OpenBuiltIn(String),
     /// Show a line, and a column where known (both from 1), in the editor.
     Reveal(u32, Option<u32>),
+    /// Show a line, from 1, of an included file, which diagnostics call so.
+    RevealIn(String, u32),
     /// Take the text that is on the disk, instead of the editor's.
     ReloadFromDisk,
     /// Keep the editor's text although the disk has another.

@@ -1,5 +1,5 @@
-//! The device time of every pass, and of the window's own frames: as numbers, as their history, and one frame in all its
-//! parts.
+//! The device time of every pass, and of the window's own frames: as numbers, as their history, and one frame in all
+//! its parts.
 
 use egui::{
     Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, ScrollArea, Sense, Stroke, Ui,

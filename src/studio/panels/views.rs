@@ -12,8 +12,8 @@ use crate::studio::{
 /// Distance from the view's edges.
 const MARGIN: f32 = 12.0;
 
-/// Shows it within `rect`, and what splits the pane and gives it the window where the pointer is over it; gives how much
-/// of the view's upper edge it takes.
+/// Shows it within `rect`, and what splits the pane and gives it the window where the pointer is over it; gives how
+/// much of the view's upper edge it takes.
 pub fn show(
     ui: &Ui,
     rect: Rect,

@@ -1,7 +1,7 @@
 //! The panes of the window, and how they lie side by side.
 //!
-//! Enters: what is to be shown, moved or hidden. Leaves: an [`Arrangement`] as a plain value, which is remembered, and a
-//! [`Board`] of tiles that the mouse moves. Must not know: `device`, `gl`, `studio::window`.
+//! Enters: what is to be shown, moved or hidden. Leaves: an [`Arrangement`] as a plain value, which is remembered, and
+//! a [`Board`] of tiles that the mouse moves. Must not know: `device`, `gl`, `studio::window`.
 
 mod arrangement;
 mod board;

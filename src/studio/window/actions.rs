@@ -59,6 +59,12 @@ impl Studio {
             Action::Open(path) => self.open_file(&path),
             Action::OpenBuiltIn(name) => self.open_built_in(&name),
             Action::Reveal(line, column) => self.locals.editor.reveal(line, column),
+            Action::RevealIn(name, line) => {
+                let files = &self.snapshot.compile.included;
+                if self.locals.editor.reveal_in(&name, line, files) {
+                    self.state.panes.show(Pane::Editor);
+                }
+            }
             Action::ReloadFromDisk => self.workspace.reload_from_disk(),
             Action::KeepMine => self.workspace.keep_mine(),
             Action::Trust => self.trust(),

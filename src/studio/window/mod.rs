@@ -6,10 +6,12 @@
 mod actions;
 mod beside;
 mod files;
+mod following;
 mod host;
 mod looking;
 mod numbers;
 mod opening;
+mod panels;
 mod replaying;
 mod switching;
 
@@ -26,7 +28,6 @@ use std::{
 pub use host::{Ended, run};
 
 use egui_glow::EguiGlow;
-use egui_winit::accesskit_winit;
 use winit::{
     dpi::{LogicalSize, PhysicalSize},
     event::WindowEvent,
@@ -48,21 +49,20 @@ use super::{
     panes::{Pane, Slot},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},
-    runners::{Runner, Runners},
+    runners::Runners,
     sides,
     state::{Folders, Remembered, State},
     tables::Tables,
     theme,
     trace::Trace,
     trends::Trends,
-    typing::Typing,
     workspace::Workspace,
 };
 use crate::{
     device::Device,
     diagnostic::Severity,
     draw, gl,
-    scene::{self, Overrides, ViewId, built_ins},
+    scene::{self, Overrides, ViewId},
     session::{self, Engine, Session, Snapshot},
 };
 use host::Event;
@@ -264,19 +264,6 @@ impl Studio {
         Ok(())
     }
 
-    /// A screen reader comes, goes, or wants something done.
-    fn help(&mut self, event: &accesskit_winit::Event) {
-        use accesskit_winit::WindowEvent;
-        let context = &self.egui.egui_ctx;
-        match &event.window_event {
-            WindowEvent::InitialTreeRequested => context.enable_accesskit(),
-            WindowEvent::AccessibilityDeactivated => context.disable_accesskit(),
-            WindowEvent::ActionRequested(request) => {
-                self.egui.egui_winit.on_accesskit_action_request(request.clone());
-            }
-        }
-    }
-
     /// Lets the session go on, and says when to come back.
     fn advance(&mut self) -> Next {
         let now = Instant::now();
@@ -304,35 +291,6 @@ impl Studio {
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)
-    }
-
-    /// Leads the scene on where it is to go.
-    fn follow_course(&mut self) {
-        if self.course.ends().is_none() {
-            return;
-        }
-        let Some(session) = &mut self.session else { return };
-        for command in self.course.next(&session.snapshot()) {
-            session.apply(&command);
-            self.redraws.want(Instant::now());
-        }
-    }
-
-    /// Looks for fonts that have the letters of what is shown.
-    fn follow_fonts(&mut self) {
-        let context = &self.egui.egui_ctx;
-        if let Some(told) = self.fonts.take(context) {
-            self.workspace.tell(Severity::Note, told);
-        }
-        let (document, snapshot) = (&self.workspace.document, &self.snapshot);
-        let text = || {
-            let labels = snapshot.parameters.iter().map(|of| of.label.as_str());
-            let titles = [snapshot.title.as_str(), &snapshot.summary, document.file_name()];
-            let told: Vec<&str> = titles.into_iter().chain(labels).collect();
-            format!("{}{}", document.text.rope(), told.join("\n"))
-        };
-        let number = document.text.revision() ^ (snapshot.compile.running << 48);
-        self.fonts.observe(context, number, text, &opening::wake(&self.proxy));
     }
 
     /// Keeps text and state soon after they have changed. Gives when to call this again.
@@ -440,70 +398,6 @@ impl Studio {
         self.trace.end(Instant::now());
         self.frame_time = start.elapsed() + Duration::from_secs_f32(step_ms.max(0.0) / 1e3);
         Ok(())
-    }
-
-    fn panels(&mut self) -> (Vec<Action>, layout::Places) {
-        let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
-        let slots = self.state.panes.panes().into_iter().filter_map(|pane| match pane {
-            Pane::View(slot) => Some(slot),
-            _ => None,
-        });
-        let sights = slots.map(|slot| (slot, self.seen(slot))).collect();
-        let runner = Runner::of(self.device.info(), self.engine);
-        let shown = layout::Shown {
-            runners: &self.runners,
-            runner: &runner,
-            snapshot: &self.snapshot,
-            frames: &self.redraws.times,
-            trace: &self.trace,
-            course: &self.course,
-            sights,
-            built_ins: &names,
-            gallery: &self.gallery,
-            console: &self.console,
-            tables: &self.tables,
-            trends: &self.trends,
-        };
-        let (workspace, state, locals) = (&mut self.workspace, &mut self.state, &mut self.locals);
-        let mut shown_at = (Vec::new(), layout::Places::new());
-        self.egui.run(&self.window, |ui| {
-            let (actions, views) = layout::show(ui, &shown, workspace, state, locals);
-            // egui may run a frame twice; an action of the first run is no less meant.
-            shown_at.0.extend(actions);
-            shown_at.1 = views;
-        });
-        shown_at
-    }
-
-    /// What a pane shows of a view.
-    fn seen(&self, slot: Slot) -> layout::Seen {
-        let (view, session, camera) =
-            (self.shown(slot), self.session.as_ref(), draw::Camera::default());
-        layout::Seen {
-            view,
-            probe: self.sights.get(&slot).and_then(|sight| sight.probe.clone()),
-            has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
-            difference: session.and_then(|session| session.difference_legend(view)),
-        }
-    }
-
-    /// Takes in the last keys that were typed, which no frame has seen yet.
-    fn take_in(&mut self) {
-        if let Err(error) = self.context.make_current() {
-            return tracing::debug!("the last keys are lost: {error}");
-        }
-        // Each frame takes some of the keys that wait, unless there is no editor to take them.
-        let mut waiting = usize::MAX;
-        while waiting > 0 {
-            let (actions, _) = self.panels();
-            for action in actions {
-                self.act(action);
-            }
-            let left = Typing::waiting(&self.egui.egui_ctx);
-            waiting = if left < waiting { left } else { 0 };
-        }
-        // What the frames have made for the next picture must not be lost; nobody sees this one.
-        self.egui.paint(&self.window);
     }
 
     /// Draws the views' pictures, the panels over them, and shows both.

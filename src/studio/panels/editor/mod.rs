@@ -6,13 +6,17 @@
 //! Keys and clicks come in order from [`Typing`]; each is done with the text as those before have left it.
 
 mod bar;
+mod dragged;
 mod hover;
+mod included;
 mod marks;
 mod paint;
 mod pointer;
 mod rows;
 mod strokes;
 mod suggest;
+
+use std::path::PathBuf;
 
 use egui::{
     CursorIcon, FocusDirection, FontId, Id, Painter, Pos2, Rect, Response, ScrollArea, Sense, Ui,
@@ -22,8 +26,8 @@ use egui::{
 };
 
 use self::{
-    bar::Bar, hover::Hovered, marks::Marks, paint::Canvas, pointer::Pointer, rows::Rows,
-    strokes::EditContext, suggest::Suggest,
+    bar::Bar, dragged::Dragged, hover::Hovered, included::Included, marks::Marks, paint::Canvas,
+    pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
 };
 use super::{
     Action, named,
@@ -56,6 +60,8 @@ pub struct Local {
     palette: Palette,
     suggest: Suggest,
     pointer: Pointer,
+    dragged: Option<Dragged>,
+    included: Included,
     /// What an input method shows and has not put in yet.
     composed: String,
     reveal: Option<(u32, Option<u32>)>,
@@ -113,6 +119,18 @@ impl Local {
         self.composed.clear();
         self.suggest.close();
         self.bar.close();
+        self.dragged = None;
+        self.included.close();
+    }
+
+    /// The text of an included file, where one is shown.
+    pub fn other_text(&self) -> Option<&Buffer> {
+        self.included.text_shown()
+    }
+
+    /// Shows a line of one of the files that the scene includes, which diagnostics call so.
+    pub fn reveal_in(&mut self, name: &str, line: u32, files: &[PathBuf]) -> bool {
+        self.included.reveal(name, line, files)
     }
 
     /// Shows `line`, and `column` where known (both from 1), in the next frame.
@@ -183,6 +201,8 @@ pub fn show(
         local.bar.close();
         local.enter(ui);
     }
+    let font = theme::code_font(*font_size);
+    let is_other = local.included.show(ui, document, &snapshot.compile.included, &font);
     let whole = ui.available_rect_before_wrap();
     let rect = Rect::from_min_max(whole.min, whole.max - Vec2::splat(EDGE));
     let mut fields = Bar::fields();
@@ -208,15 +228,22 @@ pub fn show(
     if turn.again {
         ui.request_repaint();
     }
+    if let Some(mut dragged) = local.dragged.take()
+        && dragged.follow(ui, &mut document.text, now)
+    {
+        local.dragged = Some(dragged);
+    }
     if let Some((line, column)) = local.reveal.take() {
+        local.included.close();
         local.enter(ui);
         let column = column.unwrap_or(1).saturating_sub(1) as usize;
         let at = document.text.at((line as usize).saturating_sub(1), column);
         document.text.select(Selections::one(Selection::caret(at)));
         local.show_caret();
     }
-    let font = theme::code_font(*font_size);
-    field(ui, document, local, &Told { snapshot, marks: &marks, font: &font, now });
+    if !is_other {
+        field(ui, document, local, &Told { snapshot, marks: &marks, font: &font, now });
+    }
     if document.text.revision() != before {
         document.touch(now);
     }
@@ -341,6 +368,7 @@ fn text(
         if ui.input(|input| input.pointer.hover_pos().is_some_and(|at| field.contains(at))) {
             ui.set_cursor_icon(CursorIcon::Text);
         }
+        dragged::hint(ui, &rows, buffer, field);
     }
     ui.allocate_space(size);
     local.shown = shown;

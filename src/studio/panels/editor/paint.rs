@@ -7,10 +7,14 @@ use egui::{
 };
 
 use super::{Local, marks::Marks, rows::Rows};
-use crate::studio::{icons, text::Buffer, theme};
+use crate::studio::{icons, swatch, text::Buffer, theme};
 
 /// More pieces of selections and matches than these are not painted in one frame.
 const MOST: usize = 2_000;
+/// So many lines around those that are seen belong to a table of which some are.
+const AROUND: usize = 12;
+/// The side of a square of colour.
+const SWATCH: f32 = 10.0;
 
 /// The text, and all that is painted with it.
 pub(super) struct Canvas<'a> {
@@ -56,6 +60,7 @@ impl Canvas<'_> {
                 painter.galley(place, galley, theme::text());
             }
         }
+        self.swatches(painter, &lines);
         self.marks.paint(painter, self.rows, self.buffer, self.font, lines.clone());
         if self.focused {
             self.carets(ui, &lines, local, now);
@@ -76,6 +81,29 @@ impl Canvas<'_> {
             if let Some(severity) = self.marks.worst(line) {
                 band(line, theme::faded(icons::severity_color(severity), 0.10));
             }
+        }
+    }
+
+    /// Behind a line with a colour a small square of it.
+    fn swatches(&self, painter: &Painter, lines: &Range<usize>) {
+        // A table may begin before what is seen.
+        let first = lines.start.saturating_sub(AROUND);
+        let last = (lines.end + AROUND).min(self.rows.count());
+        let line = |line| self.buffer.text(self.buffer.line(line));
+        let has_list = |line: &usize| self.buffer.rope().line(*line).chars().any(|c| c == '[');
+        if !lines.clone().any(|line| has_list(&line)) {
+            return;
+        }
+        let around: Vec<String> = (first..last).map(line).collect();
+        for line in lines.clone().filter(has_list) {
+            let Some(color) = swatch::color_on(&around, line - first) else { continue };
+            let [red, green, blue] = color.map(|part| (part * 255.0).round() as u8);
+            let place = self.rows.caret(self.buffer.line(line).end);
+            let center = place.center() + vec2(self.rows.advance + SWATCH / 2.0, 0.0);
+            let square = Rect::from_center_size(center, vec2(SWATCH, SWATCH));
+            let edge = Stroke::new(1.0, theme::faint());
+            let color = egui::Color32::from_rgb(red, green, blue);
+            painter.rect(square, 2.0, color, edge, StrokeKind::Outside);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use egui::{ImeEvent, PointerButton, Pos2, Ui};
 
-use super::{Local, bar::Shown, marks::Marks, rows::Rows};
+use super::{Local, bar::Shown, dragged::Dragged, marks::Marks, rows::Rows};
 use crate::{
     scene,
     session::Snapshot,
@@ -62,6 +62,12 @@ impl EditContext<'_> {
         let buffer = &self.document.text;
         let rows = Rows::new(ui, buffer, &self.local.highlighter, font, self.local.shown.origin);
         let in_gutter = place.x < self.local.shown.view.left();
+        if modifiers.command && !modifiers.alt && !in_gutter {
+            self.local.dragged = Dragged::at(buffer, rows.place(place), place.x);
+            if self.local.dragged.is_some() {
+                return self.local.note_seen(buffer);
+            }
+        }
         let selections =
             self.local.pointer.press(place, modifiers, in_gutter, self.now, &rows, buffer);
         self.document.text.select(selections);
