@@ -41,11 +41,14 @@ impl fmt::Debug for Function {
     }
 }
 
+/// The kernels of a module, once they are asked for.
+type Translated = OnceLock<Result<Vec<Arc<Kernel>>>>;
+
 #[derive(Debug)]
 struct Loaded {
     shared: Arc<Shared>,
     /// The kernels, translated for each choice of [`Lanes`] that was asked for: groups as large as is fast, or small.
-    kernels: [[OnceLock<Result<Vec<Arc<Kernel>>>>; 2]; 3],
+    kernels: [[Translated; 2]; 3],
     /// The choice that they were loaded with.
     lanes: Lanes,
     /// Names and memory of the variables.

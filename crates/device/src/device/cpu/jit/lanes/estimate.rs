@@ -160,13 +160,11 @@ fn is_done_singly(body: &Body, shapes: &Shapes, i: &Instruction) -> bool {
         Some(shape) => shape.stride().is_some(),
         None => facts.is_idempotent && shapes.reads_uniform(body, i),
     };
-    let accesses = match &i.op {
-        Op::Ld(_) | Op::St(_) => i.src.first().and_then(|a| row_stride(shapes, a)).is_some(),
-        _ => {
-            vector_width(&i.op).is_some() || facts.next != Next::Follows || facts.waits != Waits::No
-        }
-    };
-    !once && !accesses
+    if let Op::Ld(_) | Op::St(_) = &i.op {
+        return !once && i.src.first().and_then(|address| row_stride(shapes, address)).is_none();
+    }
+    let decides = facts.next != Next::Follows || facts.waits != Waits::No;
+    !once && !decides && vector_width(&i.op).is_none()
 }
 
 /// In how many loops each block is.

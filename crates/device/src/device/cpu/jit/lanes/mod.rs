@@ -1,15 +1,21 @@
-//! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
+//! Several threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
 //!
-//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of four threads, beside
+//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of threads, beside
 //! that for single threads. Must not know: `device::cpu::interp`, `device::cpu::layout`, `device::cpu::texture`.
 //!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
-//! once for groups of four ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
+//! once for groups ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
 //! what is spilled there. In the code for groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
 //!
 //! - one scalar, the first thread's value, where the others' differ from it by a known amount or not at all:
 //!   loop counters, addresses;
-//! - else one vector (32 bits), two (64 bits), or four scalars (anything else).
+//! - else for each *quad*, four threads, one vector (32 bits), two (64 bits), or four scalars (anything else).
+//!
+//! A group has one quad, two or four. What is one scalar is computed once, an access is checked once, and a branch is
+//! taken once for all of them; vectors are computed for one quad after the other, with the same code ([`value`]). So
+//! more quads are faster, until their vectors fill the processor's registers or the group parts too often
+//! ([`estimate`]). Groups lie within a row of a block: for blocks whose rows are no multiple of a group's threads, a
+//! module is translated once more, with groups of one quad ([`Groups`]).
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
 //! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
@@ -28,7 +34,7 @@
 //! }
 //! ```
 //!
-//! What becomes of its PTX in the code for a group of threads `t` to `t + 3`:
+//! What becomes of its PTX in the code for a group of one quad, of threads `t` to `t + 3`:
 //!
 //! | PTX | the register's shape | the code for the group |
 //! |---|---|---|
@@ -55,7 +61,7 @@
 //! A kernel with barriers, shuffles or votes runs as loops over groups, one loop for each piece of the code between two
 //! places where threads wait. With `v += __shfl_xor_sync(~0u, v, 1); __syncwarp();` in the body:
 //!
-//! | a turn | what each of the eight groups of the warp does in it |
+//! | a turn | what each group of the warp does in it |
 //! |---|---|
 //! | 1 | it stores what lives behind the shuffle ([`wait`]), and `v` in the warp's buffer ([`shuffle`]) |
 //! | 2 | it loads what lives, and its neighbours' `v`; adds; stores what lives behind `__syncwarp()` |
@@ -91,6 +97,7 @@ mod shuffle;
 mod skip;
 mod value;
 mod wait;
+mod widen;
 
 use std::collections::HashMap;
 

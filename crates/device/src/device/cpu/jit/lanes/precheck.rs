@@ -11,8 +11,8 @@ use cranelift_codegen::ir::{
 
 use super::{
     GroupLower,
-    leave::widens,
     row::{Predicate, ROW, Row},
+    widen::widens,
 };
 use crate::{
     device::{

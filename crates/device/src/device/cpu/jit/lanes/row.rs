@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::{estimate, leave::widens, memory::is_plain, skip::Skip};
+use super::{estimate, memory::is_plain, skip::Skip, widen::widens};
 use crate::{
     device::cpu::jit::{Schedule, sync},
     ptx::{
