@@ -114,8 +114,8 @@ fn check_widths(body: &str, n: u32) {
 
 #[test]
 fn indices_decide_how_often_threads_go_round() {
-    // A counter, a flag, and a pointer live behind the loop; where `n` is 64, its threads go round equally often as long
-    // as the block has no more threads, and else those of some groups do not.
+    // A counter, a flag, and a pointer live behind the loop. With `n` of 64 all of a group go round equally often, with
+    // less some of a group more often than others.
     let body = "div.u32 %r6, %r4, %r1; and.b32 %r6, %r6, 3; mov.u32 %r8, 0; mov.u64 %rd6, %rd4; setp.eq.u32 %p2, %r1, 0; mov.u32 %r9, 1;
         LOOP: ld.global.u32 %r10, [%rd6]; xor.b32 %r9, %r9, %r10; add.s32 %r8, %r8, 1; add.s64 %rd6, %rd6, 128; not.pred %p2, %p2;
         setp.le.u32 %p1, %r8, %r6; @%p1 bra LOOP;
