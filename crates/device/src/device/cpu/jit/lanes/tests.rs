@@ -105,11 +105,13 @@ fn threads_part_and_meet_again() {
     check_widths(body, 0);
 }
 
-/// As [`check_all`], with groups of each width: the number of statements decides which.
+/// A body three times, for groups of each width: the number of statements decides which.
+fn widths(body: &str) -> [String; 3] {
+    [0, 1, 2].map(|more| format!("{}{body}", "mov.u32 %r39, 0;".repeat(more)))
+}
+
 fn check_widths(body: &str, n: u32) {
-    for more in 0..3 {
-        check_all(&format!("{}{body}", "mov.u32 %r39, 0;".repeat(more)), n);
-    }
+    widths(body).iter().for_each(|body| check_all(body, n));
 }
 
 #[test]
@@ -224,6 +226,9 @@ fn indices_that_wrap_between_neighbours() {
 
 #[test]
 fn the_thread_at_fault_is_named() {
+    let check = |body: &str, config: &LaunchConfig, n: u32| {
+        widths(body).iter().for_each(|body| check(body, config, n));
+    };
     // The last threads are beyond the end, in the middle of a group; misaligned ones; one far off.
     let beyond = "add.s64 %rd6, %rd5, 65000; st.global.u32 [%rd6], %r5;";
     check(beyond, &LaunchConfig::new(3, 64), 0);
