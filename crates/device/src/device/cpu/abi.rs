@@ -20,14 +20,14 @@ pub(super) const MATRIX_BYTES: usize = size_of::<Registers>();
 pub(super) const MAX_THREADS: usize = 1024;
 /// Threads of a warp.
 pub(super) const WARP: usize = 32;
-/// Threads that run side by side.
+/// Threads that lie side by side in one vector of 32-bit values.
 pub(super) const LANES: usize = 4;
 /// A thread's state is 0 before its start, else the resume point at which it goes on; with this bit it waits
 /// there for others.
 pub(super) const BLOCKED: u32 = 1 << 31;
 /// A thread's state with this bit: it has yielded, and goes on there at its next turn.
 pub(super) const YIELDED: u32 = 1 << 30;
-/// A thread's state with this bit: it came there in a group of [`LANES`], whose registers are packed
+/// A thread's state with this bit: it came there in a group of threads, whose registers are packed
 /// ([`Packed`](super::jit::Packed)).
 pub(super) const PACKED: u32 = 1 << 29;
 /// A thread's state with this bit besides: it goes on as soon as all wait there that run together.

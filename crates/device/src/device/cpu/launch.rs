@@ -88,7 +88,7 @@ impl Launch {
     ) -> Result<Self> {
         let kernel = match options.interprets() {
             true => function.kernel().clone(),
-            false => function.kernel_with(options.lanes)?,
+            false => function.kernel_with(options.lanes, config.block.x)?,
         };
         let arguments = arguments.to_vec();
         Ok(Self { function, kernel, config, arguments, options, abort: Arc::default() })

@@ -8,7 +8,7 @@ use std::{
 use super::{
     Device, Lanes, LaunchOptions, Owned, Shared, abi,
     interp::{self, Debugger, Order},
-    jit::{self, Kernel},
+    jit::{self, Groups, Kernel},
     layout::Globals,
     link::Linked,
     memory::Range,
@@ -41,11 +41,14 @@ impl fmt::Debug for Function {
     }
 }
 
+/// The kernels of a module, once they are asked for.
+type Translated = OnceLock<Result<Vec<Arc<Kernel>>>>;
+
 #[derive(Debug)]
 struct Loaded {
     shared: Arc<Shared>,
-    /// The kernels, translated for each choice of [`Lanes`] that was asked for.
-    kernels: [OnceLock<Result<Vec<Arc<Kernel>>>>; 3],
+    /// The kernels, translated for each choice of [`Lanes`] that was asked for: groups as large as is fast, or small.
+    kernels: [[Translated; 2]; 3],
     /// The choice that they were loaded with.
     lanes: Lanes,
     /// Names and memory of the variables.
@@ -100,7 +103,7 @@ impl Module {
             return Err(jit::internal("a variable lies outside its memory"));
         }
         loaded.source.globals = globals;
-        loaded.kernels(lanes)?;
+        loaded.kernels(Groups { wish: lanes, wide: true })?;
         Ok(Self(Arc::new(loaded)))
     }
 
@@ -109,7 +112,7 @@ impl Module {
     /// # Errors
     /// [`Error::NoSuchFunction`] with the names that there are.
     pub fn function(&self, name: &str) -> Result<Function> {
-        let kernels = self.0.kernels(self.0.lanes)?;
+        let kernels = self.0.kernels(Groups { wish: self.0.lanes, wide: true })?;
         let index = kernels.iter().position(|kernel| kernel.name == name);
         let index = index.ok_or_else(|| Error::NoSuchFunction {
             name: name.into(),
@@ -130,16 +133,17 @@ impl Module {
 }
 
 impl Loaded {
-    /// The kernels, translated for `lanes`.
+    /// The kernels, translated with such groups.
     ///
     /// # Errors
     /// Those of the translation.
-    fn kernels(&self, lanes: Lanes) -> Result<&[Arc<Kernel>]> {
-        let translated = self.kernels[lanes as usize].get_or_init(|| {
-            let Source { ptx, text, globals, .. } = &self.source;
-            let kernels = jit::compile(ptx, text, globals, self.shared.arena.tables(), lanes)?;
-            Ok(kernels.into_iter().map(Arc::new).collect())
-        });
+    fn kernels(&self, groups: Groups) -> Result<&[Arc<Kernel>]> {
+        let translated =
+            self.kernels[groups.wish as usize][usize::from(groups.wide)].get_or_init(|| {
+                let Source { ptx, text, globals, .. } = &self.source;
+                let kernels = jit::compile(ptx, text, globals, self.shared.arena.tables(), groups)?;
+                Ok(kernels.into_iter().map(Arc::new).collect())
+            });
         translated.as_deref().map_err(Clone::clone)
     }
 }
@@ -150,12 +154,17 @@ impl Function {
         &self.kernel
     }
 
-    /// Translated for `lanes`.
+    /// Translated for `lanes`, and for blocks of so many threads along x: a group's are neighbours there.
     ///
     /// # Errors
     /// Those of the translation.
-    pub(super) fn kernel_with(&self, lanes: Lanes) -> Result<Arc<Kernel>> {
-        Ok(self.module.kernels(lanes)?[self.index].clone())
+    pub(super) fn kernel_with(&self, lanes: Lanes, row: u32) -> Result<Arc<Kernel>> {
+        let kernel = |wide| {
+            let kernels = self.module.kernels(Groups { wish: lanes, wide })?;
+            Ok(kernels[self.index].clone())
+        };
+        let widest: Arc<Kernel> = kernel(true)?;
+        if (row as usize).is_multiple_of(widest.width) { Ok(widest) } else { kernel(false) }
     }
 
     /// Its module, ready to be interpreted.

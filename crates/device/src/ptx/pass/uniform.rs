@@ -77,6 +77,8 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub struct Shapes {
     of: Vec<Option<Shape>>,
+    /// How many of its low bits a register may have set.
+    low_bits: Vec<u32>,
     neighbours: u32,
 }
 
@@ -94,7 +96,8 @@ impl Shapes {
         unwritten: &RegSet,
         varying: &RegSet,
     ) -> Self {
-        let mut shapes = Self { of: vec![None; body.registers.len()], neighbours };
+        let of = vec![None; body.registers.len()];
+        let mut shapes = Self { of, low_bits: low_bits(body), neighbours };
         unwritten.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::constant(0)));
         varying.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::Varying));
         while shapes.pass(body) {}
@@ -185,11 +188,45 @@ impl Shapes {
         if !guard.is_uniform() {
             return Some(Shape::Varying);
         }
-        Some(linear(i, &shapes, self.neighbours).unwrap_or({
+        let linear = linear(i, &shapes, self.neighbours).or_else(|| self.disjoint(i, &shapes));
+        Some(linear.unwrap_or({
             let uniform = shapes.iter().all(|shape| shape.is_uniform());
             if uniform { Shape::UNIFORM } else { Shape::Varying }
         }))
     }
+}
+
+impl Shapes {
+    /// `or` of a number that is the same for all and one that has only bits below those: their sum.
+    fn disjoint(&self, i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
+        let (Op::Logic { op: BoolOp::Or, ty }, [a, b, ..]) = (&i.op, shapes) else { return None };
+        let bits = |at: usize| {
+            let reg = i.src.get(at).and_then(Operand::reg);
+            reg.and_then(|reg| self.low_bits.get(reg.0 as usize)).copied()
+        };
+        let below = |high: Shape, low: usize| match high {
+            Shape::Affine { stride: 0, zeros } => bits(low).is_some_and(|bits| bits <= zeros),
+            Shape::Affine { .. } | Shape::Varying => false,
+        };
+        (is_wide(*ty) && (below(*a, 1) || below(*b, 0))).then(|| sum(*a, *b, 1)).flatten()
+    }
+}
+
+/// How many of its low bits each register may have set: few where nothing but `and` with a number writes it.
+fn low_bits(body: &Body) -> Vec<u32> {
+    let mut bits = vec![0; body.registers.len()];
+    for i in body.instructions() {
+        let mask = match (&i.op, i.src.as_slice()) {
+            (Op::Logic { op: BoolOp::And, .. }, [_, Operand::Int(mask), ..]) => Some(*mask),
+            _ => None,
+        };
+        let kept = mask.map_or(u64::BITS, |mask| u64::BITS - mask.leading_zeros());
+        i.for_each_def(|reg| {
+            let entry: &mut u32 = &mut bits[reg.0 as usize];
+            *entry = kept.max(*entry);
+        });
+    }
+    bits
 }
 
 /// Whether it reads memory of which each thread has its own, at an address that is the same for all.
@@ -377,6 +414,15 @@ mod tests {
         let expected =
             [Some(0), Some(1), Some(12), Some(12), None, Some(0), Some(0), Some(1), None, None];
         assert_eq!(strides(body, &names), expected);
+    }
+
+    #[test]
+    fn bits_below_those_of_what_is_the_same_are_added() {
+        let body = "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; ld.param.u32 %r3, [n]; shl.b32 %r4, %r3, 5; shl.b32 %r5, %r3, 4;
+                    or.b32 %r6, %r2, %r4; or.b32 %r7, %r4, %r2; or.b32 %r8, %r2, %r5; or.b32 %r9, %r1, %r4;
+                    and.b32 %r10, %r1, 31; add.s32 %r10, %r10, 1; or.b32 %r11, %r10, %r4;";
+        let names = ["%r2", "%r6", "%r7", "%r8", "%r9", "%r11"];
+        assert_eq!(strides(body, &names), [Some(1), Some(1), Some(1), None, None, None]);
     }
 
     #[test]

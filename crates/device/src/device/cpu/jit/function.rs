@@ -9,16 +9,13 @@ use super::{
     Schedule, Unit,
     kernel::{Packed, ResumePoint, SiteKind},
     known::Known,
-    lanes::{self, GroupLower},
+    lanes::{self, GroupLower, Groups},
     lower::{Lower, Source, kernel},
     sites::Sites,
     sync,
 };
 use crate::{
-    device::{
-        Result,
-        cpu::{Lanes, abi::LANES, layout::StackFrame},
-    },
+    device::{Result, cpu::layout::StackFrame},
     ptx::{
         ast::{Function, FunctionKind},
         cfg::{Cfg, Liveness},
@@ -36,8 +33,8 @@ pub(super) struct Lowered {
     pub(super) yields: bool,
     pub(super) flushes: bool,
     pub(super) entry_site: u32,
-    /// Whether threads run side by side, each with local memory of its own.
-    pub(super) lanes: bool,
+    /// How many threads run side by side, each with local memory of its own.
+    pub(super) width: usize,
     pub(super) resumes: Vec<ResumePoint>,
     pub(super) packed: Vec<Packed>,
 }
@@ -48,7 +45,7 @@ impl Lowered {
         stack_bytes: u64,
         mut plan: sync::Plan,
         entry_site: u32,
-        lanes: bool,
+        width: usize,
     ) -> Self {
         Self {
             schedule: plan.schedule,
@@ -60,17 +57,17 @@ impl Lowered {
             yields: !plan.spins.is_empty(),
             flushes: plan.flushes,
             entry_site,
-            lanes,
+            width,
             packed: std::mem::take(&mut plan.packed),
             resumes: plan.into_resumes(),
         }
     }
 }
 
-/// Lowers the function with this index in the module into `clif`, with code for groups of threads as `lanes` says.
+/// Lowers the function with this index in the module into `clif`, with code for groups of threads as is `wanted`.
 pub(super) fn lower<'a, 'f>(
     unit: &'a Unit<'a>,
-    lanes: Lanes,
+    wanted: Groups,
     (index, function): (usize, &'a Function),
     code: &'f mut JITModule,
     clif: &'f mut ir::Function,
@@ -89,13 +86,13 @@ pub(super) fn lower<'a, 'f>(
         return Err(super::internal("a function without a frame"));
     };
     let mut b = FunctionBuilder::new(clif, builder);
-    let groups = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, lanes);
+    let groups = lanes::Plan::new(&mut b, function, body, (&cfg, &liveness), &plan, wanted);
     if let Some(groups) = &groups {
         plan.set_spill_bytes(groups.spill_bytes());
     }
-    let frames = if groups.is_some() { LANES as i64 } else { 1 };
+    let width = groups.as_ref().map_or(1, lanes::Plan::width);
     let known = Known::new(body);
-    let source = Source { unit, index, function, body, frame, frames, known, headers };
+    let source = Source { unit, index, function, body, frame, width: width as i64, known, headers };
     let entry_site = sites.add(SiteKind::Poll, body.instructions().find_map(|i| i.location), None);
     let mut lower = Lower::new(b, code, source, plan, sites);
     match (function.kind, &groups) {
@@ -104,5 +101,5 @@ pub(super) fn lower<'a, 'f>(
         (FunctionKind::Func, _) => lower.device_function()?,
     }
     let stack_bytes = unit.layout.stack_bytes(index);
-    Ok(Lowered::new(frame, stack_bytes, lower.finish()?, entry_site, groups.is_some()))
+    Ok(Lowered::new(frame, stack_bytes, lower.finish()?, entry_site, width))
 }

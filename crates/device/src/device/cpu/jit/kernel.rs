@@ -28,8 +28,8 @@ pub(in crate::device::cpu) struct Kernel {
     pub(in crate::device::cpu) yields: bool,
     /// Whether it uses the shared memory that is kept for the system.
     pub(in crate::device::cpu) reserves: bool,
-    /// Whether groups of its threads run side by side, each with local memory of its own.
-    pub(in crate::device::cpu) lanes: bool,
+    /// How many of its threads run side by side, each with local memory of its own.
+    pub(in crate::device::cpu) width: usize,
     /// Whether it runs with subnormals flushed by the processor.
     pub(in crate::device::cpu) flushes: bool,
     /// The kernel's first place.

@@ -104,8 +104,9 @@ pub(super) struct Source<'a> {
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
     pub(super) frame: &'a StackFrame,
-    /// How many frames of local memory a kernel has whose threads never wait: they take turns in using them.
-    pub(super) frames: i64,
+    /// How many threads run side by side: 1 where there is no code for groups. A kernel whose threads never wait has so
+    /// many frames of local memory: they take turns in using them.
+    pub(super) width: i64,
     /// Registers that hold an address known when compiling.
     pub(super) known: Known,
     /// Which labels begin a loop.
@@ -203,6 +204,11 @@ impl<'a, 'f> Lower<'a, 'f> {
             outside: false,
             for_all: false,
         }
+    }
+
+    /// How many threads run side by side.
+    pub(super) fn width(&self) -> i64 {
+        self.source.width
     }
 
     /// Ends the CLIF function, and says where its threads wait.

@@ -45,6 +45,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
 pub(super) use kernel::{Kernel, Packed, Reduce, Resume, Schedule};
+pub(super) use lanes::Groups;
 pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;
 
@@ -81,7 +82,7 @@ pub(super) fn compile(
     text: &str,
     globals: &Globals,
     tables: Tables,
-    lanes: Lanes,
+    groups: Groups,
 ) -> Result<Vec<Kernel>> {
     let (module, inlined) = inlining::inlined(module, text)?;
     let module = &*module;
@@ -96,20 +97,20 @@ pub(super) fn compile(
     let mut context = Context::new();
     for (index, function) in module.functions.iter().enumerate() {
         let Some(id) = unit.ids[index] else { continue };
-        let mut lower = |lanes| {
+        let mut lower = |groups| {
             context.clear();
             context.func.signature = signature(function, &code);
             context.func.name = ir::UserFuncName::user(0, id.as_u32());
             let (clif, mut builder) = (&mut context.func, FunctionBuilderContext::new());
             let own = (index, function);
             let lowered =
-                function::lower(&unit, lanes, own, &mut code, clif, &mut builder, &mut sites)?;
+                function::lower(&unit, groups, own, &mut code, clif, &mut builder, &mut sites)?;
             unit.limits.check(&function.name, &context.func)?;
             Ok(lowered)
         };
-        let lowered = match lower(lanes) {
+        let lowered = match lower(groups) {
             // Code for groups of threads makes it larger; without it, it may be within the limits.
-            Err(Error::Load { .. }) if lanes != Lanes::Never => lower(Lanes::Never),
+            Err(Error::Load { .. }) if groups.wish != Lanes::Never => lower(Groups::NONE),
             lowered => lowered,
         }?;
         code::define(&mut code, id, &mut context)?;
@@ -198,7 +199,7 @@ fn kernel(
         calls: lowered.calls,
         yields: lowered.yields,
         reserves: false,
-        lanes: lowered.lanes,
+        width: lowered.width,
         flushes: lowered.flushes,
         entry_site: lowered.entry_site,
         sites,

@@ -9,13 +9,13 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use super::{
     Unit,
     kernel::SiteKind,
-    lanes::{GENERIC, OF_EACH, SHARED, WRITES},
+    lanes::{GENERIC, OF_EACH, SHARED, THREADS, WRITES},
     lower::{Checked, Lower, Step},
     span::MemorySpan,
 };
 use crate::{
     device::cpu::{
-        abi::{BlockContext, LANES},
+        abi::BlockContext,
         layout::SymbolPlace,
         memory::{CHUNK_BITS, Tables},
     },
@@ -218,8 +218,9 @@ impl Lower<'_, '_> {
         let fine = cursor.ins().band(aligned, inside);
         let length = cursor.ins().isub(end, reach);
         let none = cursor.ins().iconst(types::I64, 0);
-        let length = cursor.ins().select(fine, length, none);
         let end = cursor.ins().ushr_imm_u(length, i64::from(shift));
+        // A plain selection would be computed again, with all that it is made of, in each block that asks for it.
+        let end = cursor.ins().select_spectre_guard(fine, end, none);
         self.windows().made.insert(kind, (pointer, end));
         (pointer, end)
     }
@@ -229,7 +230,7 @@ impl Lower<'_, '_> {
         let base = self.context_u64(offset_of!(BlockContext, shared_base));
         let end = self.context_u64(offset_of!(BlockContext, shared_bytes));
         let offset = self.b.ins().isub(first, base);
-        let fine = self.ends_before(offset, end, stride * (LANES as i64 - 1), checked);
+        let fine = self.ends_before(offset, end, stride * (self.width() - 1), checked);
         let elsewhere = self.b.create_block();
         self.b.set_cold_block(elsewhere);
         self.b.ins().brif(fine, on, &[], elsewhere, &[]);
@@ -260,13 +261,15 @@ impl Lower<'_, '_> {
             (self.for_all || stride != 0, OF_EACH),
         ];
         let how = how.into_iter().filter_map(|(holds, bit)| holds.then_some(bit)).sum::<u32>();
+        let threads = self.width();
+        let how = how | (threads as u32) << THREADS;
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
         let distance = self.b.ins().iconst(types::I64, stride);
         let (local, frame_bytes) = self.kernel_frame();
         let arguments = [self.context(), first, distance, bytes, how, local, frame_bytes];
         let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
-        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, LANES as i64);
+        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, threads);
         self.b.ins().brif(fine, on, &[], stop, &[]);
 
         self.b.switch_to_block(stop);

@@ -128,8 +128,7 @@ impl Scratch {
 /// Local memory of a block: threads that never wait for each other use the same, but for those side by side.
 fn local_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
     let stacks = match kernel.schedule {
-        Schedule::Free if kernel.lanes => abi::LANES as u64,
-        Schedule::Free => 1,
+        Schedule::Free => kernel.width as u64,
         Schedule::Block | Schedule::Warp => config.block.count(),
     };
     kernel.local_bytes * stacks

@@ -1,11 +1,13 @@
 //! Operations of a warp: done by the host once every lane that takes part waits for it.
 
+use std::ops::Range;
+
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, BlockContext, DONE, Exchange, LANES, OPENS, PACKED, Shuffle, WARP},
+        abi::{BLOCKED, BlockContext, DONE, Exchange, OPENS, PACKED, Shuffle, WARP},
         jit::{Kernel, Packed, Resume},
         matrix::{self, Reach, Refused, Registers},
-        memory::{Arena, Range},
+        memory::{self, Arena},
     },
     ptx::{
         matrix::{MatrixMemory, MatrixOp},
@@ -101,16 +103,17 @@ impl Warp<'_> {
 
     /// Gives each thread of groups that wait what is its own: their ways may part now.
     fn unpack(&mut self, kernel: &Kernel, states: &mut [u32]) {
-        for (group, states) in states.chunks_mut(LANES).enumerate() {
+        for (group, states) in states.chunks_mut(kernel.width).enumerate() {
             let state = states[0];
             if state & PACKED == 0 {
                 continue;
             }
-            let first = self.first + group * LANES;
+            let first = self.first + group * kernel.width;
             if let Some(packed) = kernel.packed(state) {
-                spread(packed, self.spill, first);
+                let threads = first..first + kernel.width;
+                spread(packed, self.spill, threads.clone());
                 if packed.shuffles {
-                    self.hand_over_shuffle(first);
+                    self.hand_over_shuffle(threads);
                 }
             }
             states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS));
@@ -118,12 +121,12 @@ impl Warp<'_> {
     }
 
     /// What a group brought to a shuffle by the whole warp, as single threads hand it over.
-    fn hand_over_shuffle(&mut self, first: usize) {
+    fn hand_over_shuffle(&mut self, threads: Range<usize>) {
         let exchange = &mut *self.exchange;
         let buffer = self.context.shuffles as usize / size_of::<Shuffle>();
         let values = exchange.shuffles[buffer].values;
-        let (by, bounds) = (exchange.b[first], exchange.c[first]);
-        for thread in first..first + LANES {
+        let (by, bounds) = (exchange.b[threads.start], exchange.c[threads.start]);
+        for thread in threads {
             exchange.value[thread] = values[thread % WARP].into();
             (exchange.b[thread], exchange.c[thread]) = (by, bounds);
             exchange.mask[thread] = u32::MAX;
@@ -163,18 +166,20 @@ impl Warp<'_> {
     /// All lanes are there.
     fn matrix(&mut self, op: &MatrixOp) -> Result<(), Refused> {
         let Some(warp) = self.matrices[self.first..].first_chunk_mut() else { return Ok(()) };
-        let shared = Range { address: self.context.shared_base, bytes: self.context.shared_bytes };
+        let shared =
+            memory::Range { address: self.context.shared_base, bytes: self.context.shared_bytes };
         let memory = op.memory().unwrap_or(MatrixMemory::NONE);
         matrix::perform(op, warp, &mut Reach { arena: self.arena, shared, memory })
     }
 }
 
 /// Makes a group's registers that differ by a constant those of each thread.
-fn spread(packed: &Packed, spill: &mut [u64], first: usize) {
+fn spread(packed: &Packed, spill: &mut [u64], threads: Range<usize>) {
     let spill: &mut [u8] = bytemuck::cast_slice_mut(spill);
     for register in &packed.registers {
-        let start = register.offset + first * register.bytes;
-        let Some(elements) = spill.get_mut(start..start + LANES * register.bytes) else { continue };
+        let [start, end] =
+            [threads.start, threads.end].map(|thread| register.offset + thread * register.bytes);
+        let Some(elements) = spill.get_mut(start..end) else { continue };
         let (one, others) = elements.split_at_mut(register.bytes);
         for (lane, other) in (1..).zip(others.chunks_mut(register.bytes)) {
             other.copy_from_slice(one);

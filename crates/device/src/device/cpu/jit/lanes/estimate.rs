@@ -1,12 +1,12 @@
 //! Whether code for groups is possible, and whether it is worth it: instructions weighted by the depth of their
 //! loops, each with what it costs for four single threads and for a group.
 
-use super::arithmetic::has_form;
+use super::{Parted, arithmetic::has_form, row, value::form};
 use crate::{
-    device::cpu::jit::sync,
+    device::cpu::{abi::LANES, jit::sync},
     ptx::{
         ast::Body,
-        cfg::{BlockId, Cfg},
+        cfg::{BlockId, Cfg, Liveness},
         inst::{Instruction, Op},
         modifier::Function,
         op::{Next, Waits},
@@ -18,6 +18,13 @@ use crate::{
 
 /// Kernels with more instructions have code for single threads only: translating takes its time.
 const MOST_INSTRUCTIONS: usize = 4000;
+/// Kernels with more have groups of one quad.
+const MOST_WIDE: usize = 400;
+/// The most instructions that a group of more than one quad does for one thread after the other: there is their code as
+/// many times as it has threads.
+const MOST_SINGLY: usize = 16;
+/// Vectors that live at once, at most, in groups of more than one quad.
+const VECTORS: usize = 48;
 /// How much more often the body of a loop runs than what is round it.
 const LOOP: f64 = 8.0;
 /// A group must take at most this part of the time of four single threads.
@@ -109,6 +116,55 @@ pub(super) fn is_faster(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -
         }
     }
     group <= WORTH * single
+}
+
+/// Whether groups of more than one quad are faster: where the same instructions are run less often for all threads, and
+/// the vectors of all quads find room in the processor's registers. A group that parts is slow, and the more threads it
+/// has the more often it parts.
+pub(super) fn suits(body: &Body, cfg: &Cfg, liveness: &Liveness, parted: &Parted) -> bool {
+    let Parted { width, shapes, run, .. } = parted;
+    if body.instructions().nth(MOST_WIDE).is_some() {
+        return false;
+    }
+    let (stays, indices) = (parted.stays(), row::indices(body));
+    let mut most = 0;
+    let mut singly = 0;
+    for id in cfg.ids().filter(|id| run[id.index()]) {
+        for (at, i) in cfg.instructions(body, id) {
+            let parts = match i.op.facts().next {
+                Next::Branches | Next::Returns | Next::Exits | Next::Traps => {
+                    i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform())
+                }
+                Next::BranchesByTable | Next::Follows => false,
+            };
+            let seldom = i.guard.is_some_and(|guard| indices.contains(guard.reg));
+            if parts && !stays.contains(&at) && !seldom {
+                return false;
+            }
+            singly += usize::from(is_done_singly(body, shapes, i));
+        }
+        liveness.for_each_after(body, cfg, id, |_, _, live| {
+            let varying = live.iter().filter(|reg| shapes.of(*reg) == Shape::Varying);
+            let vectors = varying.map(|reg| form(body.registers.ty(reg)).1).sum::<usize>();
+            most = most.max(vectors);
+        });
+    }
+    let all_run = cfg.ids().all(|id| run[id.index()] || !cfg.is_reachable(id));
+    all_run && singly <= MOST_SINGLY && most * width / LANES <= VECTORS
+}
+
+/// Whether a group does an instruction for one thread after the other.
+fn is_done_singly(body: &Body, shapes: &Shapes, i: &Instruction) -> bool {
+    let facts = i.op.facts();
+    let once = match shapes.result(body, i) {
+        Some(shape) => shape.stride().is_some(),
+        None => facts.is_idempotent && shapes.reads_uniform(body, i),
+    };
+    if let Op::Ld(_) | Op::St(_) = &i.op {
+        return !once && i.src.first().and_then(|address| row_stride(shapes, address)).is_none();
+    }
+    let decides = facts.next != Next::Follows || facts.waits != Waits::No;
+    !once && !decides && vector_width(&i.op).is_none()
 }
 
 /// In how many loops each block is.

@@ -1,10 +1,7 @@
-//! Which thread of a group is at fault: asked only where the check for all four together failed.
+//! Which thread of a group is at fault: asked only where the check for all together failed.
 #![expect(unsafe_code, reason = "compiled code hands over the device's arena")]
 
-use crate::device::cpu::{
-    abi::{BlockContext, LANES},
-    memory::Range,
-};
+use crate::device::cpu::{abi::BlockContext, memory::Range};
 
 /// Bits of [`misplaced_lane`]'s `how`: the access writes.
 pub(in crate::device::cpu::jit) const WRITES: u32 = 1;
@@ -14,9 +11,12 @@ pub(in crate::device::cpu::jit) const SHARED: u32 = 1 << 1;
 pub(in crate::device::cpu::jit) const GENERIC: u32 = 1 << 2;
 /// It is each thread's own, not that of one done for all.
 pub(in crate::device::cpu::jit) const OF_EACH: u32 = 1 << 3;
+/// Bits below the number of threads.
+pub(in crate::device::cpu::jit) const THREADS: u32 = 8;
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; 4 where none is. `how` has the bits above. The first thread's frame of local memory has `frame_bytes`
+/// out of bounds; as many as there are where none is. `how` has the bits above, and beyond [`THREADS`] how many threads
+/// the group has. The first thread's frame of local memory has `frame_bytes`
 /// at `local`; those of the others follow it.
 pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
     context: &BlockContext,
@@ -44,5 +44,6 @@ pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
         };
         within && at.is_multiple_of(bytes)
     };
-    (0..LANES as u32).find(|lane| !fine(lane)).unwrap_or(LANES as u32)
+    let threads = how >> THREADS;
+    (0..threads).find(|lane| !fine(lane)).unwrap_or(threads)
 }

@@ -10,7 +10,7 @@ use crate::{
     device::{
         Result,
         cpu::{
-            abi::{BlockContext, DONE, LANES},
+            abi::{BlockContext, DONE},
             jit::{
                 Schedule,
                 lower::{Step, Targets, Unsupported, clif_type, zero_of},
@@ -94,7 +94,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.forget_leaving();
         self.begin_meeting();
         let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
-        let rest = self.lower.b.ins().band_imm_u(width, LANES as i64 - 1);
+        let rest = self.lower.b.ins().band_imm_u(width, self.plan.width as i64 - 1);
         self.lower.b.ins().brif(rest, turn, &[], groups.turn, &[]);
         self.lower.b.switch_to_block(groups.single);
         self.lower.b.ins().jump(turn, &[]);
@@ -139,7 +139,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.with_targets(self.plan.targets.clone(), |group| group.group_statements(&resumes))?;
 
         self.lower.b.switch_to_block(groups.next);
-        let last = self.lower.advance(LANES as i64, end);
+        let last = self.lower.advance(self.plan.width as i64, end);
         self.lower.b.ins().brif(last, done, &[], groups.turn, &[]);
         match &self.plan.row {
             Some(row) => self.prechecked_groups(row, done, end),
@@ -179,7 +179,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         made
     }
 
-    /// To where all four threads are; where they are apart, each goes on by itself.
+    /// To where all threads are; where they are apart, each goes on by itself.
     fn dispatch_group(&mut self, start: Block, resumes: &[Resumes]) {
         if self.lower.plan().schedule == Schedule::Free {
             self.lower.b.ins().jump(start, &[]);
@@ -188,12 +188,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let known = self.lower.b.create_block();
         let state = self.lower.b.append_block_param(known, types::I32);
         self.where_all_are(known);
-        let states = self.lower.state_memory(LANES);
-        let states = self.lower.load_unaligned(types::I32X4, states, 0);
-        let first = self.lower.b.ins().extractlane(states, 0);
-        let firsts = self.lower.b.ins().splat(types::I32X4, first);
-        let same = self.lower.b.ins().icmp(IntCC::Equal, states, firsts);
-        let together = self.lower.b.ins().vall_true(same);
+        let (first, together) = self.first_state();
         let apart = self.lower.b.create_block();
         self.lower.b.ins().brif(together, known, &[first.into()], apart, &[]);
 
@@ -210,6 +205,23 @@ impl<'l> GroupLower<'l, '_, '_> {
         switch.emit(&mut self.lower.b, state, self.plan.loop_.next);
     }
 
+    /// The state of the group's first thread, and whether all have it.
+    fn first_state(&mut self) -> (Value, Value) {
+        let memory = self.lower.state_memory(self.plan.width);
+        let states = (0..self.quads() as i64)
+            .map(|quad| self.lower.load_unaligned(types::I32X4, memory, 16 * quad));
+        let states: Vec<Value> = states.collect();
+        let first = self.lower.b.ins().extractlane(states[0], 0);
+        let firsts = self.lower.b.ins().splat(types::I32X4, first);
+        let mut others = self.all_lanes(types::I32X4, 0);
+        for states in states {
+            let differ = self.lower.b.ins().bxor(states, firsts);
+            others = self.lower.b.ins().bor(others, differ);
+        }
+        let differ = self.lower.b.ins().vany_true(others);
+        (first, self.lower.b.ins().bxor_imm_u(differ, 1))
+    }
+
     /// The threads of this group have their turns one after the other, each where its state says.
     pub(super) fn leave_singly(&mut self) {
         self.forget_leaving();
@@ -220,7 +232,7 @@ impl<'l> GroupLower<'l, '_, '_> {
     pub(super) fn turns_of_singles(&mut self) {
         let groups = self.plan.loop_;
         let index = self.lower.current_index();
-        let stop = self.lower.b.ins().iadd_imm_u(index, LANES as i64);
+        let stop = self.lower.b.ins().iadd_imm_u(index, self.plan.width as i64);
         self.lower.b.def_var(groups.stop, stop);
         self.lower.b.ins().jump(groups.single, &[]);
     }
@@ -232,8 +244,8 @@ impl<'l> GroupLower<'l, '_, '_> {
             let reg = Reg(index as u32);
             if self.shape(reg) == Shape::Varying {
                 let zero = zero_of(&mut self.lower.b, clif_type(*ty));
-                let parts = self.spread(zero, 0, *ty);
-                self.set_vectors(reg, &parts);
+                let parts = self.spread_all(zero, 0, *ty);
+                self.set_all_vectors(reg, &parts);
             }
         }
     }
@@ -376,23 +388,28 @@ impl<'l> GroupLower<'l, '_, '_> {
             for reg in varying {
                 let ty = self.lower.body().registers.ty(reg);
                 let first = self.lower.b.use_var(self.lower.variable(reg));
-                let parts = self.spread(first, shape.and_then(Shape::stride).unwrap_or(0), ty);
-                self.set_vectors(reg, &parts);
+                let stride = shape.and_then(Shape::stride).unwrap_or(0);
+                let parts = self.spread_all(first, stride, ty);
+                self.set_all_vectors(reg, &parts);
             }
             return Ok(());
         }
-        if self.vector_memory(index, i)? || self.vector_arithmetic(i)? {
+        if self.vector_memory(index, i)? {
             return Ok(());
         }
-        self.instruction_per_lane(index, i)
+        // What has a vector form has it in all quads.
+        for done in self.each_quad(|group| group.vector_arithmetic(i)) {
+            if !done? {
+                return self.instruction_per_lane(index, i);
+            }
+        }
+        Ok(())
     }
 
-    /// All four have ended.
+    /// All of the group have ended.
     fn group_ends(&mut self) {
         if self.lower.plan().schedule != Schedule::Free {
-            let states = self.lower.state_memory(LANES);
-            let done = self.all_lanes(types::I32X4, u64::from(DONE));
-            self.lower.store_unaligned(done, states, 0);
+            self.set_states(DONE);
         }
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);

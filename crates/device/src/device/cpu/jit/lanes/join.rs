@@ -3,15 +3,17 @@
 //!
 //! What is written between the branch and that place may differ behind it although each thread computes it from what
 //! is the same for all, such as the counter of a loop that threads leave in different iterations: such registers vary.
+//! But where indices decide who goes where, as at the border of an array, groups seldom part. There such registers stay
+//! what they are, and a group goes on behind only if they are; else its threads go on singly.
 
-use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::GroupLower;
+use super::{GroupLower, leave::Kept, row};
 use crate::{
-    device::cpu::{
-        abi::LANES,
-        jit::{lower::clif_type, sync},
+    device::cpu::jit::{
+        lower::{clif_type, int_type},
+        sync,
     },
     ptx::{
         ast::{Body, Statement},
@@ -34,6 +36,8 @@ pub(super) struct Region {
     join: BlockId,
     /// The blocks between.
     blocks: Vec<bool>,
+    /// Whether indices alone decide who goes where.
+    by_index: bool,
 }
 
 /// All regions in which no thread waits.
@@ -44,19 +48,20 @@ pub(super) fn regions(
     run: &[bool],
     sync: &sync::Plan,
 ) -> Vec<Region> {
-    let meets = immediate_post_dominators(body, cfg);
+    let (meets, indices) = (immediate_post_dominators(body, cfg), row::indices(body));
     let mut regions = Vec::new();
     for id in cfg.ids() {
         let block = cfg.block(id);
-        let (at, starts) = if run[id.index()] {
+        let (at, starts, by_index) = if run[id.index()] {
             let Some((at, last)) = cfg.instructions(body, id).next_back() else { continue };
             let varies = last.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
             if !varies || !matches!(last.op, Op::Bra { .. }) {
                 continue;
             }
-            (at, block.successors.clone())
+            let by_index = last.guard.is_some_and(|guard| indices.contains(guard.reg));
+            (at, block.successors.clone(), by_index)
         } else if block.predecessors.iter().any(|from| run[from.index()]) {
-            (block.statements.start, vec![id])
+            (block.statements.start, vec![id], false)
         } else {
             continue;
         };
@@ -66,7 +71,7 @@ pub(super) fn regions(
             cfg.ids().any(|id| blocks[id.index()] && cfg.block(id).statements.contains(statement))
         };
         if !sync.points().iter().any(waits) {
-            regions.push(Region { at, join, blocks });
+            regions.push(Region { at, join, blocks, by_index });
         }
     }
     regions
@@ -124,20 +129,30 @@ pub(super) fn made_different(
     liveness: &Liveness,
     regions: &[Region],
 ) -> Vec<Reg> {
-    let mut different = Vec::new();
-    for region in regions {
-        let live = &liveness.live_in[region.join.index()];
-        for id in cfg.ids().filter(|id| region.blocks[id.index()]) {
-            for (_, i) in cfg.instructions(body, id) {
-                i.for_each_def(|reg| {
-                    if live.contains(reg) && shapes.of(reg) != Shape::Varying {
-                        different.push(reg);
-                    }
-                });
-            }
+    let regions = regions.iter().filter(|region| !region.by_index);
+    regions.flat_map(|region| written_alike(body, cfg, shapes, liveness, region)).collect()
+}
+
+/// What lives behind a region, is written in it, and would be one scalar if all threads went the same way.
+fn written_alike(
+    body: &Body,
+    cfg: &Cfg,
+    shapes: &Shapes,
+    liveness: &Liveness,
+    region: &Region,
+) -> Vec<Reg> {
+    let live = &liveness.live_in[region.join.index()];
+    let mut written = Vec::new();
+    for id in cfg.ids().filter(|id| region.blocks[id.index()]) {
+        for (_, i) in cfg.instructions(body, id) {
+            i.for_each_def(|reg| {
+                if live.contains(reg) && shapes.of(reg) != Shape::Varying {
+                    written.push(reg);
+                }
+            });
         }
     }
-    different
+    written
 }
 
 /// A place where threads reconverge.
@@ -147,6 +162,8 @@ struct Join {
     /// The statement behind whose label, or before which, single threads stop.
     place: usize,
     spills: Vec<Reg>,
+    /// Those of them that have to be alike, or the group's threads go on singly.
+    alike: Vec<Reg>,
     /// Where a group enters that begins with no label.
     block: Block,
 }
@@ -168,7 +185,7 @@ impl Joins {
         b: &mut FunctionBuilder<'_>,
         body: &Body,
         cfg: &Cfg,
-        liveness: &Liveness,
+        (liveness, shapes): (&Liveness, &Shapes),
         regions: &[Region],
     ) -> Self {
         let mut joins: Vec<Join> = Vec::new();
@@ -182,14 +199,33 @@ impl Joins {
                 let labels = statements.take_while(is_label).count();
                 let spills = liveness.live_in[region.join.index()].iter().collect();
                 let place = start + labels.max(1) - 1;
-                joins.push(Join { start, place, spills, block: b.create_block() });
+                joins.push(Join {
+                    start,
+                    place,
+                    spills,
+                    alike: Vec::new(),
+                    block: b.create_block(),
+                });
                 joins.len() - 1
             });
             of.push((region.at, index));
+            if region.by_index {
+                let alike = &mut joins[index].alike;
+                alike.extend(written_alike(body, cfg, shapes, liveness, region));
+                alike.sort_unstable();
+                alike.dedup();
+            }
         }
         let [target, patience] = [(); 2].map(|()| b.declare_var(types::I32));
         let first = [(); 4].map(|()| b.declare_var(types::I32));
         Self { joins, of, target, patience, first }
+    }
+
+    /// Where groups may come to a join and go on singly: its number, its statement, what has to be alike there and all
+    /// that lives there.
+    pub(super) fn doubtful(&self) -> impl Iterator<Item = (usize, usize, &[Reg], &[Reg])> {
+        let joins = self.joins.iter().enumerate().filter(|(_, join)| !join.alike.is_empty());
+        joins.map(|(number, join)| (number, join.start, &join.alike[..], &join.spills[..]))
     }
 
     /// All registers that live at joins.
@@ -250,21 +286,24 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.set_cold_block(park);
         self.lower.b.ins().brif(arrived, park, &[], on, &[]);
         self.lower.b.switch_to_block(park);
-        self.spill_joining(&joins.joins[join].spills);
+        self.spill_joining(&joins.joins[join]);
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
         self.lower.b.switch_to_block(on);
     }
 
-    fn spill_joining(&mut self, spills: &[Reg]) {
+    fn spill_joining(&mut self, join: &Join) {
         let index = self.lower.current_index();
-        let lane = self.lower.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let lane = self.lower.b.ins().band_imm_u(index, self.plan.width as i64 - 1);
         let lane = self.lower.b.ins().uextend(types::I64, lane);
-        for &reg in spills {
+        for &reg in &join.spills {
             let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let mut value = self.lower.b.use_var(self.lower.variable(reg));
             let slot = match self.shape(reg).stride() {
+                Some(_) if join.alike.contains(&reg) => {
+                    self.slot_of_lane((reg, Kept::Joined), lane, clif.bytes())
+                }
                 Some(0) => self.slot_of(reg),
                 Some(stride) => {
                     let step = self.lower.b.ins().imul_imm_s(lane, stride);
@@ -277,7 +316,8 @@ impl<'l> GroupLower<'l, '_, '_> {
                         let wide = self.lower.b.ins().uextend(types::I32, value);
                         value = self.lower.b.ins().ineg(wide);
                     }
-                    self.slot_of_lane(reg, lane, self.lower.b.func.dfg.value_type(value).bytes())
+                    let bytes = self.lower.b.func.dfg.value_type(value).bytes();
+                    self.slot_of_lane((reg, Kept::Left), lane, bytes)
                 }
             };
             self.lower.store(value, slot, 0);
@@ -296,14 +336,15 @@ impl<'l> GroupLower<'l, '_, '_> {
         }
         let target = self.lower.b.use_var(joins.target);
         switch.emit(&mut self.lower.b, target, others);
-        for (block, join) in blocks.into_iter().zip(&joins.joins) {
+        for (number, (block, join)) in blocks.into_iter().zip(&joins.joins).enumerate() {
             self.lower.b.switch_to_block(block);
             for (variable, from) in self.lower.place_in_block().into_iter().zip(joins.first) {
                 let value = self.lower.b.use_var(from);
                 self.lower.b.def_var(variable, value);
             }
             self.lower.enter_thread();
-            self.reload_joined(&join.spills);
+            self.go_on_singly_unless_alike(number, &join.alike);
+            self.reload_joined(join);
             let entry = match &self.lower.body().statements[join.start] {
                 Statement::Label(label) => self.plan.targets.label(*label),
                 Statement::Instruction(_) | Statement::Pragma(_) => join.block,
@@ -313,21 +354,74 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(others);
     }
 
-    fn reload_joined(&mut self, spills: &[Reg]) {
-        for &reg in spills {
+    /// Behind a join what is one scalar for a group is so only if its threads did the same.
+    fn go_on_singly_unless_alike(&mut self, join: usize, regs: &[Reg]) {
+        let mut others = None;
+        for &reg in regs {
+            for differ in self.differences(reg) {
+                others = Some(match others {
+                    None => differ,
+                    Some(others) => self.lower.b.ins().bor(others, differ),
+                });
+            }
+        }
+        let Some(others) = others else { return };
+        let differ = self.lower.b.ins().vany_true(others);
+        let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(apart);
+        self.lower.b.ins().brif(differ, apart, &[], on, &[]);
+        self.lower.b.switch_to_block(apart);
+        self.leave_join(join);
+        self.lower.b.switch_to_block(on);
+    }
+
+    /// How what threads brought to a join of a register differs from what is due, as vectors of words.
+    fn differences(&mut self, reg: Reg) -> Vec<Value> {
+        let ty = self.lower.body().registers.ty(reg);
+        let (slot, stride) = (self.slot_of_joined(reg), self.shape(reg).stride().unwrap_or(0));
+        let (words, int, form) = match ty.bytes() {
+            8 => (Type::B64, types::I64, types::I64X2),
+            4 => (Type::B32, types::I32, types::I32X4),
+            narrow => {
+                let int = int_type(narrow);
+                let first = self.lower.load(int, slot, 0);
+                let lanes = (1..self.lower.width()).map(|lane| {
+                    let found = self.lower.load(int, slot, lane * i64::from(narrow));
+                    let differ = self.lower.b.ins().bxor(found, first);
+                    let differ = self.lower.b.ins().uextend(types::I32, differ);
+                    self.lower.b.ins().splat(types::I32X4, differ)
+                });
+                return lanes.collect();
+            }
+        };
+        let first = self.lower.load(int, slot, 0);
+        let due = self.spread_all(first, stride, words);
+        let differ = due.into_iter().enumerate().map(|(index, due)| {
+            let found = self.lower.load_unaligned(form, slot, 16 * index as i64);
+            let differ = self.lower.b.ins().bxor(found, due);
+            self.recast(differ, types::I32X4)
+        });
+        differ.collect()
+    }
+
+    fn reload_joined(&mut self, join: &Join) {
+        for &reg in &join.spills {
             let ty = self.lower.body().registers.ty(reg);
-            let slot = self.slot_of(reg);
+            let slot = match join.alike.contains(&reg) {
+                true => self.slot_of_joined(reg),
+                false => self.slot_of(reg),
+            };
             if self.shape(reg).stride().is_some() {
                 let value = self.lower.load_unaligned(clif_type(ty), slot, 0);
                 self.lower.b.def_var(self.lower.variable(reg), value);
                 continue;
             }
             let (form, count) = super::value::form(ty);
-            let parts = (0..count).map(|part| {
+            let parts = (0..count * self.quads()).map(|part| {
                 self.lower.load_unaligned(form, slot, part as i64 * i64::from(form.bytes()))
             });
             let parts: Vec<_> = parts.collect();
-            self.set_vectors(reg, &parts);
+            self.set_all_vectors(reg, &parts);
         }
     }
 

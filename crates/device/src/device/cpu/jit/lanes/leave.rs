@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, join::Joins};
+use super::{GroupLower, join::Joins, widen::widens};
 use crate::{
     device::cpu::{
-        abi::{BlockContext, LANES},
+        abi::BlockContext,
         jit::{
             lower::{Step, Unsupported, clif_type},
             span::MemorySpan,
@@ -18,17 +18,22 @@ use crate::{
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},
-        inst::{Instruction, Op},
-        modifier::Half,
+        inst::Instruction,
         op::Next,
         operand::Reg,
-        pass::uniform::{Shape, Shapes},
+        pass::uniform::Shapes,
         types::Type,
     },
 };
 
-/// Bytes spilled of a register: four of 64 bits.
-const SLOT_BYTES: usize = 8 * LANES;
+/// What of a register is kept in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kept {
+    /// What it was when the group parted, and of one that varies what it is at a join.
+    Left,
+    /// What each thread brought to a join of one that was the same scalar for all.
+    Joined,
+}
 
 /// The places at which single threads are entered, and where their registers are meanwhile.
 pub(super) struct Leaves {
@@ -39,7 +44,9 @@ pub(super) struct Leaves {
     /// The place of each point in the code for single threads.
     blocks: Vec<Block>,
     /// Where each register is spilled, from the start of the spilled registers of waiting threads.
-    slots: HashMap<Reg, usize>,
+    slots: HashMap<(Reg, Kept), usize>,
+    /// Bytes of a slot: 64 bits of each thread.
+    slot_bytes: usize,
     /// End of the slots.
     pub(super) bytes: usize,
     /// The point, from 1, of threads whose bit of the mask is set; 0 where nobody leaves.
@@ -57,38 +64,43 @@ impl Leaves {
         points: Vec<usize>,
         spills: Vec<Vec<Reg>>,
         joins: &Joins,
-        start: usize,
+        (width, start): (usize, usize),
     ) -> Option<Self> {
+        let slot_bytes = 8 * width;
         let mut slots = HashMap::new();
         let mut bytes = start.next_multiple_of(16);
-        for reg in spills.iter().flatten().copied().chain(joins.spills()) {
+        let left = spills.iter().flatten().copied().chain(joins.spills());
+        let joined = joins.doubtful().flat_map(|(_, _, alike, _)| alike.iter().copied());
+        let left = left.map(|reg| (reg, Kept::Left));
+        for (reg, kept) in left.chain(joined.map(|reg| (reg, Kept::Joined))) {
             if body.registers.ty(reg).bytes() > 8 {
                 return None;
             }
-            slots.entry(reg).or_insert_with(|| {
-                bytes += SLOT_BYTES;
-                bytes - SLOT_BYTES
+            slots.entry((reg, kept)).or_insert_with(|| {
+                bytes += slot_bytes;
+                bytes - slot_bytes
             });
         }
         let blocks = points.iter().map(|_| b.create_block()).collect();
         let [taken, other, mask] = [(); 3].map(|()| b.declare_var(types::I32));
-        Some(Self { points, spills, blocks, slots, bytes, taken, other, mask })
+        Some(Self { points, spills, blocks, slots, slot_bytes, bytes, taken, other, mask })
     }
 
-    fn at(&self, statement: usize) -> Option<usize> {
+    pub(super) fn at(&self, statement: usize) -> Option<usize> {
         self.points.binary_search(&statement).ok()
     }
 }
 
-/// The statements before which single threads may be entered; groups stay together at the branches in `stays`.
+/// The statements before which single threads may be entered; groups stay together at the branches in `stays`, and
+/// may come to `joins` and go on singly.
 pub(super) fn points(
     body: &Body,
     cfg: &Cfg,
     shapes: &Shapes,
     run: &[bool],
-    stays: &[usize],
+    (stays, joins): (&[usize], &Joins),
 ) -> Option<Vec<usize>> {
-    let mut points = Vec::new();
+    let mut points: Vec<usize> = joins.doubtful().map(|(_, start, ..)| start).collect();
     // Blocks that groups do not run, but come to.
     for id in cfg.ids().filter(|id| !run[id.index()]) {
         if cfg.block(id).predecessors.iter().any(|from| run[from.index()]) {
@@ -155,28 +167,6 @@ pub(super) fn live_before(
     spills
 }
 
-/// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
-/// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
-pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
-    let (operands, ty) = if let Op::Cvt(cvt) = &i.op
-        && (cvt.from.bytes(), cvt.to.bytes()) == (4, 8)
-    {
-        (1, cvt.from)
-    } else if let Op::Mul { ty, half: Some(Half::Wide), .. }
-    | Op::Mad { ty, half: Some(Half::Wide), .. } = &i.op
-    {
-        (2, *ty)
-    } else {
-        return None;
-    };
-    if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
-        return None;
-    }
-    let at = (0..operands)
-        .find(|at| i.src.get(*at).is_some_and(|operand| !shapes.never_wraps(body, operand)))?;
-    Some((at, ty.is_signed()))
-}
-
 impl GroupLower<'_, '_, '_> {
     /// Nobody leaves a group.
     pub(super) fn forget_leaving(&mut self) {
@@ -206,7 +196,7 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.ins().brif(taken, leaving, &[], others, &[]);
         self.lower.b.switch_to_block(leaving);
         let index = self.lower.current_index();
-        let lane = self.lower.b.ins().band_imm_u(index, LANES as i64 - 1);
+        let lane = self.lower.b.ins().band_imm_u(index, self.plan.width as i64 - 1);
         let [mask, other] = [leaves.mask, leaves.other].map(|v| self.lower.b.use_var(v));
         let bit = self.lower.b.ins().ushr(mask, lane);
         let bit = self.lower.b.ins().band_imm_u(bit, 1);
@@ -217,13 +207,26 @@ impl GroupLower<'_, '_, '_> {
         for (index, reader) in readers.iter().enumerate() {
             switch.set_entry(index as u128 + 1, *reader);
         }
+        let joins = self.plan.joins.doubtful().map(|join| (self.lower.b.create_block(), join));
+        let joins: Vec<_> = joins.collect();
+        for (reader, (number, ..)) in &joins {
+            switch.set_entry((leaves.points.len() + number) as u128 + 1, *reader);
+        }
         switch.emit(&mut self.lower.b, point, others);
+        for (reader, (_, start, alike, spills)) in joins {
+            self.lower.b.switch_to_block(reader);
+            let lane = self.lower.b.ins().uextend(types::I64, lane);
+            self.reload_left(spills, alike, lane);
+            if let Some(point) = leaves.at(start) {
+                self.lower.b.ins().jump(leaves.blocks[point], &[]);
+            }
+        }
         for (reader, (block, spills)) in
             readers.iter().zip(leaves.blocks.iter().zip(&leaves.spills))
         {
             self.lower.b.switch_to_block(*reader);
             let lane = self.lower.b.ins().uextend(types::I64, lane);
-            self.reload_left(spills, lane);
+            self.reload_left(spills, &[], lane);
             self.lower.b.ins().jump(*block, &[]);
         }
         self.lower.b.switch_to_block(others);
@@ -236,8 +239,17 @@ impl GroupLower<'_, '_, '_> {
 
     /// Where a register of the group's threads is spilled to while they are apart.
     pub(super) fn slot_of(&mut self, reg: Reg) -> MemorySpan {
-        let slot = self.plan.leaves.slots.get(&reg);
-        let slot = slot.map(|slot| (*slot as i64, SLOT_BYTES as u64));
+        self.slot(reg, Kept::Left)
+    }
+
+    /// Where the values lie that a group's threads brought to a join.
+    pub(super) fn slot_of_joined(&mut self, reg: Reg) -> MemorySpan {
+        self.slot(reg, Kept::Joined)
+    }
+
+    fn slot(&mut self, reg: Reg, kept: Kept) -> MemorySpan {
+        let slot = self.plan.leaves.slots.get(&(reg, kept));
+        let slot = slot.map(|slot| (*slot as i64, self.plan.leaves.slot_bytes as u64));
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         // One without a slot has no room, so that an access of it fails the compilation.
         let (offset, bytes) = slot.unwrap_or_default();
@@ -245,9 +257,15 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
-    pub(super) fn slot_of_lane(&mut self, reg: Reg, lane: Value, bytes: u32) -> MemorySpan {
-        let slot = self.plan.leaves.slots.get(&reg);
-        let slot = slot.copied().filter(|_| bytes as usize * LANES <= SLOT_BYTES);
+    pub(super) fn slot_of_lane(
+        &mut self,
+        kept: (Reg, Kept),
+        lane: Value,
+        bytes: u32,
+    ) -> MemorySpan {
+        let leaves = &self.plan.leaves;
+        let fits = bytes as usize * self.plan.width <= leaves.slot_bytes;
+        let slot = leaves.slots.get(&kept).copied().filter(|_| fits);
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
         let address = self.lower.b.ins().iadd(spill, offset);
@@ -255,11 +273,16 @@ impl GroupLower<'_, '_, '_> {
         MemorySpan::new(address, slot.unwrap_or_default() as i64, bytes)
     }
 
-    fn reload_left(&mut self, spills: &[Reg], lane: Value) {
+    /// Loads what a thread left with; `joined` are those that it brought to a join.
+    fn reload_left(&mut self, spills: &[Reg], joined: &[Reg], lane: Value) {
         for &reg in spills {
             let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let value = match self.shape(reg).stride() {
+                Some(_) if joined.contains(&reg) => {
+                    let slot = self.slot_of_lane((reg, Kept::Joined), lane, clif.bytes());
+                    self.lower.load(clif, slot, 0)
+                }
                 Some(stride) => {
                     let slot = self.slot_of(reg);
                     let first = self.lower.load(clif, slot, 0);
@@ -273,7 +296,7 @@ impl GroupLower<'_, '_, '_> {
                 }
                 None => {
                     let stored = if ty == Type::Pred { types::I32 } else { clif };
-                    let slot = self.slot_of_lane(reg, lane, stored.bytes());
+                    let slot = self.slot_of_lane((reg, Kept::Left), lane, stored.bytes());
                     let value = self.lower.load(stored, slot, 0);
                     if ty == Type::Pred {
                         let bit = self.lower.b.ins().band_imm_u(value, 1);
@@ -289,7 +312,13 @@ impl GroupLower<'_, '_, '_> {
 
     /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
     /// statement at which they part, if they are to reconverge.
-    fn leave_group(&mut self, at: Option<usize>, taken: usize, other: usize, mask: Value) {
+    pub(super) fn leave_group(
+        &mut self,
+        at: Option<usize>,
+        taken: usize,
+        other: usize,
+        mask: Value,
+    ) {
         let leaves = &self.plan.leaves;
         let variables = [leaves.taken, leaves.other, leaves.mask];
         let mut spills = leaves.spills[taken].clone();
@@ -304,7 +333,7 @@ impl GroupLower<'_, '_, '_> {
                 continue;
             }
             let mut at = 0;
-            for part in self.vectors(reg) {
+            for part in self.all_vectors(reg) {
                 self.lower.store_unaligned(part, slot, at);
                 at += i64::from(self.lower.b.func.dfg.value_type(part).bytes());
             }
@@ -318,7 +347,19 @@ impl GroupLower<'_, '_, '_> {
         self.turns_of_singles();
     }
 
-    /// All four are at the beginning of a block that groups do not run.
+    /// The group's threads, which have come to a join, go on there one after the other, each with what it brought.
+    pub(super) fn leave_join(&mut self, join: usize) {
+        let leaves = &self.plan.leaves;
+        let point = (leaves.points.len() + join) as i64 + 1;
+        self.forget_joining();
+        for (variable, value) in [(leaves.taken, point), (leaves.other, point), (leaves.mask, 0)] {
+            let value = self.lower.b.ins().iconst(types::I32, value);
+            self.lower.b.def_var(variable, value);
+        }
+        self.turns_of_singles();
+    }
+
+    /// All are at the beginning of a block that groups do not run.
     pub(super) fn leave_at(&mut self, statement: usize) {
         let Some(point) = self.plan.leaves.at(statement) else { return };
         let none = self.lower.b.ins().iconst(types::I32, 0);
@@ -364,9 +405,28 @@ impl GroupLower<'_, '_, '_> {
 
     /// A bit for each thread in which the guard holds.
     pub(super) fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
-        let mask = self.vectors(reg)[0];
+        let masks = self.all_vectors(reg);
+        let mask = self.narrowed(&masks);
         let bits = self.lower.b.ins().vhigh_bits(types::I32, mask);
-        if negated { self.lower.b.ins().bxor_imm_u(bits, (1 << LANES) - 1) } else { bits }
+        let all = self.all_bits();
+        if negated { self.lower.b.ins().bxor_imm_u(bits, all) } else { bits }
+    }
+
+    /// A bit for each thread of the group.
+    fn all_bits(&self) -> i64 {
+        (1 << self.plan.width) - 1
+    }
+
+    /// Masks of words, as one of narrower lanes, as many as the group has threads.
+    fn narrowed(&mut self, masks: &[Value]) -> Value {
+        match *masks {
+            [low, high] => self.lower.b.ins().snarrow(low, high),
+            [a, b, c, d] => {
+                let [low, high] = [[a, b], [c, d]].map(|half| self.narrowed(&half));
+                self.lower.b.ins().snarrow(low, high)
+            }
+            _ => masks[0],
+        }
     }
 
     pub(super) fn all_or_none(
@@ -378,55 +438,12 @@ impl GroupLower<'_, '_, '_> {
     ) {
         let [not_all, mixed] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.set_cold_block(mixed);
-        let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, (1 << LANES) - 1);
+        let all_bits = self.all_bits();
+        let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, all_bits);
         self.lower.b.ins().brif(every, all, &[], not_all, &[]);
         self.lower.b.switch_to_block(not_all);
         self.lower.b.ins().brif(bits, mixed, &[], none, &[]);
         self.lower.b.switch_to_block(mixed);
         some(self);
-    }
-
-    /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
-    pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
-        if self.is_prechecked(index) {
-            return;
-        }
-        let Some((at, signed)) = widens(self.lower.body(), &self.plan.shapes, i) else { return };
-        let Some(point) = self.plan.leaves.at(index) else { return };
-        let operand = &i.src[at];
-        let Some(stride) = self.operand_shape(operand).stride() else { return };
-        let Ok(first) = self.lower.value(operand, Type::B32) else { return };
-        let fine = self.never_wraps(first, stride, LANES as u32, signed);
-        let [on, wraps] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.set_cold_block(wraps);
-        self.lower.b.ins().brif(fine, on, &[], wraps, &[]);
-        self.lower.b.switch_to_block(wraps);
-        let none = self.lower.b.ins().iconst(types::I32, 0);
-        self.leave_group(None, point, point, none);
-        self.lower.b.switch_to_block(on);
-    }
-
-    /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
-    pub(super) fn never_wraps(
-        &mut self,
-        first: Value,
-        stride: i64,
-        threads: u32,
-        signed: bool,
-    ) -> Value {
-        let bits = self.lower.b.func.dfg.value_type(first).bits();
-        let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
-        let span = stride.checked_mul(i64::from(threads) - 1);
-        let Some(span) = span.filter(|span| span.unsigned_abs() < 1 << (bits - 1)) else {
-            return self.lower.b.ins().iconst(types::I8, 0);
-        };
-        let last = self.lower.b.ins().iadd_imm_s(first, span);
-        let condition = match (signed, span < 0) {
-            (true, false) => IntCC::SignedGreaterThanOrEqual,
-            (true, true) => IntCC::SignedLessThanOrEqual,
-            (false, false) => IntCC::UnsignedGreaterThanOrEqual,
-            (false, true) => IntCC::UnsignedLessThanOrEqual,
-        };
-        self.lower.b.ins().icmp(condition, last, first)
     }
 }

@@ -1,5 +1,5 @@
-//! Loads and stores of four threads whose addresses follow each other at a constant distance: one check for all,
-//! and where they touch, one access for all.
+//! Loads and stores of a group's threads whose addresses follow each other at a constant distance: one check for all,
+//! and where they touch, one access for each quad.
 
 use std::mem::offset_of;
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl GroupLower<'_, '_, '_> {
-    /// The access for all four; `false`, with nothing done, where they must go one after the other.
+    /// The access for all; `false`, with nothing done, where they must go one after the other.
     pub(super) fn vector_memory(&mut self, index: usize, i: &Instruction) -> Step<bool> {
         if i.guard.is_some() {
             return Ok(false);
@@ -47,25 +47,36 @@ impl GroupLower<'_, '_, '_> {
             return Ok(false);
         }
         let Some((memory, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
-        let elements = self.load_row(memory, stride, access);
-        for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
-            self.set_vector(operand, access.ty, &parts);
-        }
+        self.each_quad(|group| {
+            let elements = group.load_row(memory, stride, access);
+            for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
+                group.set_vector(operand, access.ty, &parts);
+            }
+        });
         Ok(true)
     }
 
     fn vector_store(&mut self, index: usize, i: &Instruction, access: &Access) -> Step<bool> {
         let Some(value) = i.src.get(1) else { return Ok(false) };
-        let mut elements = Vec::new();
-        for part in value.lanes() {
-            match self.vector_source(part, access.ty)? {
-                Some(parts) => elements.push(parts),
+        let mut quads = Vec::new();
+        for elements in self.each_quad(|group| group.elements(value, access.ty)) {
+            match elements? {
+                Some(elements) => quads.push(elements),
                 None => return Ok(false),
             }
         }
         let Some((memory, stride)) = self.run(index, i, access, true)? else { return Ok(false) };
-        self.store_row(memory, stride, access, &elements);
+        let mut quads = quads.into_iter();
+        self.each_quad(|group| {
+            let elements = quads.next().unwrap_or_default();
+            group.store_row(memory, stride, access, &elements);
+        });
         Ok(true)
+    }
+
+    /// The values that a quad stores, of each element of an access; `None` where one has no vector form.
+    fn elements(&mut self, value: &Operand, ty: Type) -> Step<Option<Vec<Parts>>> {
+        value.lanes().iter().map(|part| self.vector_source(part, ty)).collect()
     }
 
     fn holds(&self, operand: &Operand, ty: Type) -> bool {
@@ -75,7 +86,7 @@ impl GroupLower<'_, '_, '_> {
                 .is_some_and(|reg| self.lower.body().registers.ty(reg).bytes() == ty.bytes())
     }
 
-    /// What all four access, once that is known to be good, and the distance from one's to the next one's.
+    /// What all access, once that is known to be good, and the distance from one's to the next one's.
     fn run(
         &mut self,
         index: usize,
@@ -87,7 +98,8 @@ impl GroupLower<'_, '_, '_> {
         let Base::Reg(base) = address.base else { return Ok(None) };
         let bytes = access.bytes();
         let Some(stride) = self.shape(base).stride() else { return Ok(None) };
-        let far = stride.checked_mul(LANES as i64 - 1).is_none_or(|span| span >= 1 << CHUNK_BITS);
+        let span = stride.checked_mul(self.plan.width as i64 - 1);
+        let far = span.is_none_or(|span| span >= 1 << CHUNK_BITS);
         if stride <= 0 || far || stride % i64::from(bytes) != 0 || !bytes.is_power_of_two() {
             return Ok(None);
         }
@@ -102,7 +114,7 @@ impl GroupLower<'_, '_, '_> {
                 }
                 let at = self.lower.address_value(address)?;
                 let at = self.lower.fit(at, types::I64);
-                let span = stride * (LANES as i64 - 1);
+                let span = stride * (self.plan.width as i64 - 1);
                 let fine = self.is_placed(address, at, span, checked);
                 self.lower.stop_unless_placed(fine, at, stride, checked)?;
                 Ok(Some((MemorySpan::new(at, 0, span as u64 + u64::from(bytes)), stride)))
@@ -121,7 +133,7 @@ impl GroupLower<'_, '_, '_> {
         let offset = self.lower.address_value(address)?;
         let offset = self.lower.fit(offset, types::I64);
         let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
-        let span = stride * (LANES as i64 - 1);
+        let span = stride * (self.plan.width as i64 - 1);
         let fine = self.lower.ends_before(offset, end, span, checked);
         self.lower.stop_unless_placed(fine, offset, stride, checked)?;
         let base = self.lower.context_u64(offset_of!(BlockContext, shared_base));
@@ -146,13 +158,19 @@ impl GroupLower<'_, '_, '_> {
         self.lower.ends_before(offset, end, span, checked)
     }
 
-    /// Each element of the accesses as vectors.
+    /// Where the accesses of the quad begin among those of the group.
+    fn start_of_quad(&self, stride: i64) -> i64 {
+        (self.quad * LANES) as i64 * stride
+    }
+
+    /// Each element of a quad's accesses as vectors.
     fn load_row(&mut self, memory: MemorySpan, stride: i64, access: &Access) -> Vec<Parts> {
         let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
         let vector = super::value::form(access.ty).0;
         let dense = stride as usize == lanes * width;
         let row = |group: &mut Self, index: usize| {
-            group.lower.load_unaligned(vector, memory, 16 * index as i64)
+            let at = group.start_of_quad(stride) + 16 * index as i64;
+            group.lower.load_unaligned(vector, memory, at)
         };
         match (dense, lanes, width) {
             (true, 1, 4) => vec![vec![row(self, 0)]],
@@ -182,9 +200,8 @@ impl GroupLower<'_, '_, '_> {
     }
 
     fn gathered(&mut self, memory: MemorySpan, stride: i64, offset: usize, ty: Type) -> Parts {
-        let clif = clif_type(ty);
-        let values =
-            [0, 1, 2, 3].map(|lane| self.lower.load(clif, memory, lane * stride + offset as i64));
+        let (clif, start) = (clif_type(ty), self.start_of_quad(stride) + offset as i64);
+        let values = [0, 1, 2, 3].map(|lane| self.lower.load(clif, memory, start + lane * stride));
         self.join_lanes(&values, ty)
     }
 
@@ -217,15 +234,17 @@ impl GroupLower<'_, '_, '_> {
             _ => return self.scattered(memory, stride, access.ty, elements),
         };
         for (index, row) in rows.into_iter().enumerate() {
-            self.lower.store_unaligned(row, memory, 16 * index as i64);
+            let at = self.start_of_quad(stride) + 16 * index as i64;
+            self.lower.store_unaligned(row, memory, at);
         }
     }
 
     fn scattered(&mut self, memory: MemorySpan, stride: i64, ty: Type, elements: &[Parts]) {
+        let start = self.start_of_quad(stride);
         for lane in 0..LANES {
             for (element, parts) in elements.iter().enumerate() {
                 let value = self.lane_of(parts, lane, ty);
-                let at = lane as i64 * stride + element as i64 * i64::from(ty.bytes());
+                let at = start + lane as i64 * stride + element as i64 * i64::from(ty.bytes());
                 self.lower.store(value, memory, at);
             }
         }

@@ -1,15 +1,21 @@
-//! Four threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
+//! Several threads at a time: those that follow each other in x, side by side in vectors of 128 bits.
 //!
-//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of four threads, beside
+//! Enters: a kernel's body, and the shape of each register. Leaves: Cranelift's code for groups of threads, beside
 //! that for single threads. Must not know: `device::cpu::interp`, `device::cpu::layout`, `device::cpu::texture`.
 //!
 //! A kernel that is worth it is lowered twice into its function: once for single threads ([`super::lower`]), and
-//! once for groups of four ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
+//! once for groups ([`GroupLower`], by what a [`Plan`] says). Both share the places where threads wait, and
 //! what is spilled there. In the code for groups a register is, by its shape ([`crate::ptx::pass::uniform`]):
 //!
 //! - one scalar, the first thread's value, where the others' differ from it by a known amount or not at all:
 //!   loop counters, addresses;
-//! - else one vector (32 bits), two (64 bits), or four scalars (anything else).
+//! - else for each *quad*, four threads, one vector (32 bits), two (64 bits), or four scalars (anything else).
+//!
+//! A group has one quad, two or four. What is one scalar is computed once, an access is checked once, and a branch is
+//! taken once for all of them; vectors are computed for one quad after the other, with the same code ([`value`]). So
+//! more quads are faster, until their vectors fill the processor's registers or the group parts too often
+//! ([`estimate`]). Groups lie within a row of a block: for blocks whose rows are no multiple of a group's threads, a
+//! module is translated once more, with groups of one quad ([`Groups`]).
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
 //! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
@@ -28,7 +34,7 @@
 //! }
 //! ```
 //!
-//! What becomes of its PTX in the code for a group of threads `t` to `t + 3`:
+//! What becomes of its PTX in the code for a group of one quad, of threads `t` to `t + 3`:
 //!
 //! | PTX | the register's shape | the code for the group |
 //! |---|---|---|
@@ -55,7 +61,7 @@
 //! A kernel with barriers, shuffles or votes runs as loops over groups, one loop for each piece of the code between two
 //! places where threads wait. With `v += __shfl_xor_sync(~0u, v, 1); __syncwarp();` in the body:
 //!
-//! | a turn | what each of the eight groups of the warp does in it |
+//! | a turn | what each group of the warp does in it |
 //! |---|---|
 //! | 1 | it stores what lives behind the shuffle ([`wait`]), and `v` in the warp's buffer ([`shuffle`]) |
 //! | 2 | it loads what lives, and its neighbours' `v`; adds; stores what lives behind `__syncwarp()` |
@@ -91,6 +97,7 @@ mod shuffle;
 mod skip;
 mod value;
 mod wait;
+mod widen;
 
 use std::collections::HashMap;
 
@@ -115,13 +122,39 @@ use crate::{
     },
 };
 
-pub(super) use fault::{GENERIC, OF_EACH, SHARED, WRITES, misplaced_lane};
+pub(super) use fault::{GENERIC, OF_EACH, SHARED, THREADS, WRITES, misplaced_lane};
 
 /// What is found out of a body here takes time that may grow with the square of its size.
 const MOST_INSTRUCTIONS: usize = 20_000;
 
+/// Which code for groups a module is translated with.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device::cpu) struct Groups {
+    pub(in crate::device::cpu) wish: Lanes,
+    /// Whether a group may have more than one quad.
+    pub(in crate::device::cpu) wide: bool,
+}
+
+impl Groups {
+    /// No code for groups.
+    pub(super) const NONE: Self = Self { wish: Lanes::Never, wide: false };
+
+    /// How many threads a group of a kernel may have, the most wanted first.
+    fn widths(self, body: &Body) -> Vec<usize> {
+        match self.wish {
+            Lanes::Never => Vec::new(),
+            Lanes::WhereFaster | Lanes::Always if !self.wide => vec![LANES],
+            Lanes::WhereFaster => vec![4 * LANES, 2 * LANES, LANES],
+            // Any will do; so tests come to all.
+            Lanes::Always => vec![LANES << (body.statements.len() % 3), LANES],
+        }
+    }
+}
+
 /// What the lowering for groups needs to know.
 pub(super) struct Plan {
+    /// Threads of a group.
+    width: usize,
     shapes: Shapes,
     /// The vectors of each register; none for one that is a scalar.
     registers: Vec<Vec<Variable>>,
@@ -145,38 +178,92 @@ pub(super) struct Plan {
 /// function is gone through.
 const MOST_ROUNDS: usize = 50;
 
-/// Where threads of a group go different ways and reconverge, and what follows from that.
+/// Where threads of a group of some width go different ways and reconverge, and what follows from that.
 struct Parted {
+    width: usize,
     shapes: Shapes,
     /// The blocks that groups run.
     run: Vec<bool>,
     /// Registers that are different for threads only because these went different ways.
     varying: RegSet,
     regions: Vec<join::Region>,
+    /// The branches at which groups stay together.
+    skips: Vec<skip::Skip>,
+    eaches: Vec<each::Each>,
 }
 
 impl Parted {
+    /// Of groups of so many threads, if a kernel can have such and they are what is wished for.
+    fn new(
+        body: &Body,
+        (cfg, liveness): (&Cfg, &Liveness),
+        sync: &sync::Plan,
+        wish: Lanes,
+        width: usize,
+    ) -> Option<Self> {
+        let shapes = Shapes::new(body, width as u32, liveness.at_entry());
+        if !estimate::is_possible(body, cfg, &shapes, sync) {
+            return None;
+        }
+        let run = estimate::blocks(body, cfg, &shapes);
+        if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
+            return None;
+        }
+        let varying = RegSet::new(body.registers.len());
+        let mut parted = Self {
+            width,
+            shapes,
+            run,
+            varying,
+            regions: Vec::new(),
+            skips: Vec::new(),
+            eaches: Vec::new(),
+        };
+        parted.find_regions(body, cfg, sync, liveness)?;
+        if !parted.run[0] || !estimate::is_possible(body, cfg, &parted.shapes, sync) {
+            return None;
+        }
+        parted.find_stays(body, cfg, sync, liveness);
+        let narrow = wish == Lanes::Always || width == LANES;
+        (narrow || estimate::suits(body, cfg, liveness, &parted)).then_some(parted)
+    }
+
     /// Begins with the shapes and blocks that there are where all go one way. What differs behind a region may make
     /// other regions; `None` where that does not come to an end soon.
-    fn new(
+    fn find_regions(
+        &mut self,
         body: &Body,
         cfg: &Cfg,
         sync: &sync::Plan,
         liveness: &Liveness,
-        (mut shapes, mut run): (Shapes, Vec<bool>),
-    ) -> Option<Self> {
-        let mut varying = RegSet::new(body.registers.len());
+    ) -> Option<()> {
         for _ in 0..MOST_ROUNDS {
-            let regions = join::regions(body, cfg, &shapes, &run, sync);
-            let different = join::made_different(body, cfg, &shapes, liveness, &regions);
+            let regions = join::regions(body, cfg, &self.shapes, &self.run, sync);
+            let different = join::made_different(body, cfg, &self.shapes, liveness, &regions);
             if different.is_empty() {
-                return Some(Self { shapes, run, varying, regions });
+                self.regions = regions;
+                return Some(());
             }
-            different.into_iter().for_each(|reg| varying.insert(reg));
-            shapes = Shapes::with_varying(body, LANES as u32, liveness.at_entry(), &varying);
-            run = estimate::blocks(body, cfg, &shapes);
+            different.into_iter().for_each(|reg| self.varying.insert(reg));
+            let at_entry = liveness.at_entry();
+            self.shapes = Shapes::with_varying(body, self.width as u32, at_entry, &self.varying);
+            self.run = estimate::blocks(body, cfg, &self.shapes);
         }
         None
+    }
+
+    /// The branches at which groups stay together; what is left are regions where they part.
+    fn find_stays(&mut self, body: &Body, cfg: &Cfg, sync: &sync::Plan, liveness: &Liveness) {
+        self.skips = skip::skips(body, cfg, &self.shapes, &self.run, liveness);
+        self.eaches = each::eaches(body, cfg, &self.shapes, &self.run, (liveness, sync));
+        self.eaches.retain(|each| self.skips.iter().all(|skip| skip.at != each.at));
+        let stays = self.stays();
+        self.regions.retain(|region| !stays.contains(&region.at));
+    }
+
+    fn stays(&self) -> Vec<usize> {
+        let skips = self.skips.iter().map(|skip| skip.at);
+        skips.chain(self.eaches.iter().map(|each| each.at)).collect()
     }
 }
 
@@ -188,38 +275,23 @@ impl Plan {
         body: &Body,
         (cfg, liveness): (&Cfg, &Liveness),
         sync: &sync::Plan,
-        wish: Lanes,
+        groups: Groups,
     ) -> Option<Self> {
-        if wish == Lanes::Never || function.kind != FunctionKind::Entry || sync.calls {
+        if function.kind != FunctionKind::Entry || sync.calls {
             return None;
         }
         if body.instructions().nth(MOST_INSTRUCTIONS).is_some() {
             return None;
         }
-        let shapes = Shapes::new(body, LANES as u32, liveness.at_entry());
-        if !estimate::is_possible(body, cfg, &shapes, sync) {
-            return None;
-        }
-        let run = estimate::blocks(body, cfg, &shapes);
-        if !run[0] || wish == Lanes::WhereFaster && !estimate::is_faster(body, cfg, &shapes, &run) {
-            return None;
-        }
-        let Parted { shapes, run, varying, regions } =
-            Parted::new(body, cfg, sync, liveness, (shapes, run))?;
-        if !run[0] || !estimate::is_possible(body, cfg, &shapes, sync) {
-            return None;
-        }
-        let skips = skip::skips(body, cfg, &shapes, &run, liveness);
-        let mut eaches = each::eaches(body, cfg, &shapes, &run, (liveness, sync));
-        eaches.retain(|each| skips.iter().all(|skip| skip.at != each.at));
-        let stays: Vec<usize> =
-            skips.iter().map(|skip| skip.at).chain(eaches.iter().map(|each| each.at)).collect();
-        let parts = |region: &join::Region| !stays.contains(&region.at);
-        let regions: Vec<join::Region> = regions.into_iter().filter(parts).collect();
-        let joins = join::Joins::new(b, body, cfg, liveness, &regions);
-        let points = leave::points(body, cfg, &shapes, &run, &stays)?;
+        let of_width = |width| Parted::new(body, (cfg, liveness), sync, groups.wish, width);
+        let parted = groups.widths(body).into_iter().find_map(of_width)?;
+        let stays = parted.stays();
+        let Parted { width, shapes, run, varying, regions, skips, eaches } = parted;
+        let joins = join::Joins::new(b, body, cfg, (liveness, &shapes), &regions);
+        let points = leave::points(body, cfg, &shapes, &run, (&stays, &joins))?;
         let spills = leave::live_before(body, cfg, liveness, &points);
-        let leaves = leave::Leaves::new(b, body, points, spills, &joins, sync.spill_bytes())?;
+        let place = (width, sync.spill_bytes());
+        let leaves = leave::Leaves::new(b, body, points, spills, &joins, place)?;
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();
@@ -229,7 +301,7 @@ impl Plan {
                 return Vec::new();
             }
             let (vector, parts) = value::form(*ty);
-            (0..parts).map(|_| b.declare_var(vector)).collect()
+            (0..parts * width / LANES).map(|_| b.declare_var(vector)).collect()
         };
         let registers = body.registers.types().iter().enumerate().map(declare).collect();
         let labels = Targets::labels(b, body);
@@ -241,6 +313,7 @@ impl Plan {
             .collect();
         let ways = flow::ways(body, cfg, &run);
         Some(Self {
+            width,
             shapes,
             registers,
             ways,
@@ -256,6 +329,11 @@ impl Plan {
         })
     }
 
+    /// Threads of a group.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Bytes behind the spilled registers of waiting threads that leaving groups use.
     pub(super) fn spill_bytes(&self) -> usize {
         self.leaves.bytes
@@ -267,6 +345,8 @@ impl Plan {
 pub(super) struct GroupLower<'l, 'a, 'f> {
     lower: &'l mut Lower<'a, 'f>,
     plan: &'l Plan,
+    /// The quad that work on vectors is done for.
+    quad: usize,
     /// The block that is executed under a lane mask, because only some threads of the group take it.
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
@@ -277,7 +357,7 @@ pub(super) struct GroupLower<'l, 'a, 'f> {
 
 impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
     pub(super) fn new(lower: &'l mut Lower<'a, 'f>, plan: &'l Plan) -> Self {
-        Self { lower, plan, within: None, prechecked: None, reloaded: HashMap::new() }
+        Self { lower, plan, quad: 0, within: None, prechecked: None, reloaded: HashMap::new() }
     }
 }
 

@@ -11,14 +11,14 @@ use cranelift_codegen::ir::{
 
 use super::{
     GroupLower,
-    leave::widens,
     row::{Predicate, ROW, Row},
+    widen::widens,
 };
 use crate::{
     device::{
         Result,
         cpu::{
-            abi::{BlockContext, LANES},
+            abi::BlockContext,
             jit::{
                 lower::{Checked, Step, Targets, Unsupported, int_condition},
                 span::MemorySpan,
@@ -74,7 +74,7 @@ impl GroupLower<'_, '_, '_> {
         let before = self.lower.b.ins().uextend(types::I64, before);
         let distance = self.lower.b.ins().imul_imm_u(before, stride);
         let at = self.lower.b.ins().iadd(first, distance);
-        let bytes = stride as u64 * (LANES as u64 - 1) + u64::from(access.bytes());
+        let bytes = stride as u64 * (self.plan.width as u64 - 1) + u64::from(access.bytes());
         Some(MemorySpan::new(at, address.offset, bytes))
     }
 
@@ -128,7 +128,8 @@ impl GroupLower<'_, '_, '_> {
         end: Value,
     ) {
         let index = self.lower.current_index();
-        let next = self.lower.b.ins().iadd_imm_u(index, LANES as i64);
+        let width = self.plan.width as i64;
+        let next = self.lower.b.ins().iadd_imm_u(index, width);
         let row_end = self.lower.b.use_var(row.end);
         let more = self.lower.b.ins().icmp(IntCC::NotEqual, next, row_end);
         let [within, last] = [(); 2].map(|()| self.lower.b.create_block());
@@ -136,10 +137,10 @@ impl GroupLower<'_, '_, '_> {
         // No row goes on in another one of the block.
         self.lower.b.switch_to_block(within);
         self.lower.set_current_index(next);
-        self.lower.advance_x(LANES as i64);
+        self.lower.advance_x(width);
         self.lower.b.ins().jump(prechecked, &[]);
         self.lower.b.switch_to_block(last);
-        self.lower.advance(LANES as i64, end);
+        self.lower.advance(width, end);
         self.lower.b.ins().jump(behind, &[]);
     }
 

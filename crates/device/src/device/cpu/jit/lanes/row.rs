@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::{estimate, leave::widens, memory::is_plain, skip::Skip};
+use super::{estimate, memory::is_plain, skip::Skip, widen::widens};
 use crate::{
     device::cpu::jit::{Schedule, sync},
     ptx::{
@@ -23,7 +23,7 @@ use crate::{
         cfg::{Cfg, RegSet},
         inst::{Instruction, Op},
         modifier::{Access, BoolOp, Cmp},
-        op::Next,
+        op::{Floats, Next},
         operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
         pass::uniform::Shapes,
         types::{Space, Type},
@@ -173,13 +173,21 @@ fn written_once(body: &Body) -> RegSet {
 
 /// Registers that come from the launch alone, by arithmetic, and differ by a constant in a row.
 fn known(body: &Body, shapes: &Shapes) -> RegSet {
+    made_from_launch(body, |i| shapes.result(body, i).is_some_and(|shape| shape.stride().is_some()))
+}
+
+/// Registers that come from the launch alone, by arithmetic of integers: indices, and what is decided by them.
+pub(super) fn indices(body: &Body) -> RegSet {
+    made_from_launch(body, |i| i.op.facts().floats == Floats::None)
+}
+
+fn made_from_launch(body: &Body, suits: impl Fn(&Instruction) -> bool) -> RegSet {
     let mut known = RegSet::full(body.registers.len());
     let mut changed = true;
     while changed {
         changed = false;
         for i in body.instructions() {
-            let affine = shapes.result(body, i).is_some_and(|shape| shape.stride().is_some());
-            let fine = affine && i.guard.is_none() && comes_from_launch(i);
+            let fine = suits(i) && i.guard.is_none() && comes_from_launch(i);
             if fine && reads_known(&known, i) {
                 continue;
             }

@@ -49,7 +49,7 @@ impl GroupLower<'_, '_, '_> {
         let bounds = constants.word(clamp)?;
         let (clamp, segment) = (bounds & 31, bounds >> 8 & 31);
         let lane_known = constants.word(lane);
-        // The lanes that a group reads from lie side by side, or are one.
+        // The lanes that a quad reads from lie side by side, or are one.
         let whole = segment % LANES as u32 == 0;
         let fits = match mode {
             ShflMode::Up | ShflMode::Down => true,
@@ -72,12 +72,9 @@ impl GroupLower<'_, '_, '_> {
 
     /// Brings the group's values, and what the host must know where the warp is not whole.
     pub(super) fn give_shuffle(&mut self, i: &Instruction, shuffle: WarpShuffle) -> Step {
-        let Some(parts) = self.vector_source(&i.src[0], Type::B32)? else {
-            return Err(Unsupported::Part("a shuffle that is not planned"));
-        };
-        let lane = self.first_lane();
-        let memory = self.values_at(lane, false);
-        self.lower.store_unaligned(parts[0], memory, 0);
+        for brought in self.each_quad(|group| group.bring_values(&i.src[0])) {
+            brought?;
+        }
         let by = self.lower.value(&i.src[1], Type::U32)?;
         let bounds = i64::from(shuffle.segment << 8 | shuffle.clamp);
         let bounds = self.lower.b.ins().iconst(types::I32, bounds);
@@ -88,7 +85,17 @@ impl GroupLower<'_, '_, '_> {
         Ok(())
     }
 
-    /// What the group gets: its turn begins at a shuffle at which its whole warp met.
+    fn bring_values(&mut self, operand: &Operand) -> Step {
+        let Some(parts) = self.vector_source(operand, Type::B32)? else {
+            return Err(Unsupported::Part("a shuffle that is not planned"));
+        };
+        let lane = self.first_lane();
+        let memory = self.values_at(lane, false);
+        self.lower.store_unaligned(parts[0], memory, 0);
+        Ok(())
+    }
+
+    /// What a quad gets: its group's turn begins at a shuffle at which its whole warp met.
     pub(super) fn take_shuffle(&mut self, i: &Instruction, shuffle: WarpShuffle) {
         let lane = self.first_lane();
         let by = match shuffle.lane {
@@ -99,16 +106,16 @@ impl GroupLower<'_, '_, '_> {
                 self.lower.b.ins().band_imm_u(by, 31)
             }
         };
-        let lanes = self.spread(lane, 1, Type::U32)[0];
+        let lanes = self.count_from(lane, 0, 1, Type::U32)[0];
         let most = self.last_lanes(lanes, shuffle);
         let (sources, values) = match shuffle.mode {
             ShflMode::Up => {
                 let from = self.lower.b.ins().isub(lane, by);
-                (self.spread(from, 1, Type::U32)[0], self.values_of(from))
+                (self.count_from(from, 0, 1, Type::U32)[0], self.values_of(from))
             }
             ShflMode::Down => {
                 let from = self.lower.b.ins().iadd(lane, by);
-                (self.spread(from, 1, Type::U32)[0], self.values_of(from))
+                (self.count_from(from, 0, 1, Type::U32)[0], self.values_of(from))
             }
             ShflMode::Bfly => {
                 let by = shuffle.lane.unwrap_or_default() & 31;
@@ -126,7 +133,8 @@ impl GroupLower<'_, '_, '_> {
                 let from = self.lower.b.ins().bor(own, by);
                 let memory = self.values_at(from, true);
                 let value = self.lower.load(types::I32, memory, 0);
-                (self.spread(from, 0, Type::U32)[0], self.spread(value, 0, Type::U32)[0])
+                let all = |group: &mut Self, v| group.count_from(v, 0, 0, Type::U32)[0];
+                (all(self, from), all(self, value))
             }
         };
         let valid = match shuffle.mode {
@@ -161,10 +169,11 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.ins().bor(own, clamp)
     }
 
-    /// The lane in its warp of the group's first thread.
+    /// The lane in its warp of the quad's first thread.
     fn first_lane(&mut self) -> Value {
         let index = self.lower.current_index();
-        self.lower.b.ins().band_imm_u(index, WARP as i64 - 1)
+        let lane = self.lower.b.ins().band_imm_u(index, WARP as i64 - 1);
+        self.lower.b.ins().iadd_imm_u(lane, (self.quad * LANES) as i64)
     }
 
     /// The values that four lanes brought, from the one on with this number.

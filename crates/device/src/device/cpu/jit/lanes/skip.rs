@@ -60,9 +60,10 @@ pub(super) fn skips(
 /// A group is within a block that some of its threads would have gone round.
 pub(super) struct Within {
     end: usize,
-    /// The threads that go round.
-    round: Value,
-    old: Vec<(Reg, Parts)>,
+    /// The threads that go round, of each quad.
+    round: Vec<Value>,
+    /// What was there, of each quad.
+    old: Vec<(Reg, Vec<Parts>)>,
 }
 
 impl GroupLower<'_, '_, '_> {
@@ -77,9 +78,14 @@ impl GroupLower<'_, '_, '_> {
         let (Some(skip), Some(guard)) = (skip, i.guard) else {
             return Err(Unsupported::Part("a branch that is not planned"));
         };
-        let holds = self.vectors(guard.reg)[0];
-        let round = if guard.negated { self.lower.b.ins().bnot(holds) } else { holds };
-        let old = skip.written.iter().map(|reg| (*reg, self.vectors(*reg))).collect();
+        let holds = self.all_vectors(guard.reg).into_iter();
+        let round = holds.map(|holds| match guard.negated {
+            true => self.lower.b.ins().bnot(holds),
+            false => holds,
+        });
+        let round = round.collect();
+        let old = |reg: &Reg| (*reg, self.each_quad(|group| group.vectors(*reg)));
+        let old = skip.written.iter().map(old).collect();
         self.within = Some(Within { end: skip.end, round, old });
         Ok(())
     }
@@ -89,9 +95,12 @@ impl GroupLower<'_, '_, '_> {
         let Some(within) = self.within.take_if(|within| within.end == statement) else { return };
         for (reg, old) in within.old {
             let ty = self.lower.body().registers.ty(reg);
-            let new = self.vectors(reg);
-            let chosen = self.choose_parts(within.round, &old, &new, ty);
-            self.set_vectors(reg, &chosen);
+            self.each_quad(|group| {
+                let new = group.vectors(reg);
+                let (round, old) = (within.round[group.quad], &old[group.quad]);
+                let chosen = group.choose_parts(round, old, &new, ty);
+                group.set_vectors(reg, &chosen);
+            });
         }
     }
 }

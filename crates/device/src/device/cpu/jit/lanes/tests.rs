@@ -25,7 +25,7 @@ fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Opt
     let device = Device::new().unwrap();
     let module = Module::link(device.shared.clone(), &[("", &module_text(body))], lanes).unwrap();
     let function = module.function("k").unwrap();
-    assert_eq!(function.kernel().lanes, lanes == Lanes::Always, "{body}");
+    assert_eq!(function.kernel().width > 1, lanes == Lanes::Always, "{body}");
     let stream = device.stream(crate::device::StreamOptions::default()).unwrap();
     let mut state = 7u32;
     let mut input = Vec::new();
@@ -102,7 +102,41 @@ fn threads_part_and_meet_again() {
         DONE: shl.b32 %r11, %r4, 2; mov.u32 %r12, sh; add.s32 %r13, %r12, %r11; st.shared.u32 [%r13], %r9;
         bar.sync 0; xor.b32 %r14, %r11, 4; setp.ge.u32 %p3, %r4, 32; selp.b32 %r14, %r11, %r14, %p3;
         add.s32 %r15, %r12, %r14; ld.shared.u32 %r16, [%r15]; sub.s32 %r17, %r16, %r8; st.global.u32 [%rd5], %r17;";
-    check_all(body, 0);
+    check_widths(body, 0);
+}
+
+/// A body three times, for groups of each width: the number of statements decides which.
+fn widths(body: &str) -> [String; 3] {
+    [0, 1, 2].map(|more| format!("{}{body}", "mov.u32 %r39, 0;".repeat(more)))
+}
+
+fn check_widths(body: &str, n: u32) {
+    widths(body).iter().for_each(|body| check_all(body, n));
+}
+
+#[test]
+fn indices_decide_how_often_threads_go_round() {
+    // A counter, a flag, and a pointer live behind the loop. With `n` of 64 all of a group go round equally often, with
+    // less some of a group more often than others.
+    let body = "div.u32 %r6, %r4, %r1; and.b32 %r6, %r6, 3; mov.u32 %r8, 0; mov.u64 %rd6, %rd4; setp.eq.u32 %p2, %r1, 0; mov.u32 %r9, 1;
+        LOOP: ld.global.u32 %r10, [%rd6]; xor.b32 %r9, %r9, %r10; add.s32 %r8, %r8, 1; add.s64 %rd6, %rd6, 128; not.pred %p2, %p2;
+        setp.le.u32 %p1, %r8, %r6; @%p1 bra LOOP;
+        ld.global.u32 %r11, [%rd6]; add.s32 %r9, %r9, %r11; mad.lo.s32 %r9, %r8, 1000, %r9; selp.b32 %r12, 7, 9, %p2;
+        add.s32 %r9, %r9, %r12; shl.b32 %r13, %r4, 2; mov.u32 %r14, sh; add.s32 %r13, %r13, %r14; st.shared.u32 [%r13], %r9;
+        bar.sync 0; ld.shared.u32 %r15, [sh+8]; add.s32 %r9, %r9, %r15; mad.lo.s32 %r9, %r8, 31, %r9; st.global.u32 [%rd5], %r9;";
+    for n in [1, 6, 16, 64] {
+        check_widths(body, n);
+    }
+}
+
+#[test]
+fn shuffles_and_votes_have_the_same_results_in_groups_of_each_width() {
+    let body = "ld.global.u32 %r6, [%rd4]; mov.u32 %r7, -1;
+        shfl.sync.bfly.b32 %r8|%p1, %r6, 5, 31, %r7; shfl.sync.up.b32 %r9|%p2, %r8, 3, 0, %r7; shfl.sync.down.b32 %r10|%p3, %r9, 9, 31, %r7;
+        shfl.sync.idx.b32 %r11|%p4, %r10, 13, 31, %r7; shfl.sync.bfly.b32 %r12|%p5, %r11, 16, 31, %r7; shfl.sync.down.b32 %r16|%p6, %r10, 2, 0x1807, %r7;
+        setp.gt.u32 %p7, %r16, %r6; vote.sync.ballot.b32 %r13, %p7, %r7; selp.b32 %r14, 3, 5, %p2; selp.b32 %r15, 7, 11, %p3;
+        add.s32 %r12, %r12, %r13; xor.b32 %r12, %r12, %r14; xor.b32 %r12, %r12, %r15; xor.b32 %r12, %r12, %r10; st.global.u32 [%rd5], %r12;";
+    check_widths(body, 0);
 }
 
 #[test]
@@ -116,7 +150,7 @@ fn threads_leave_a_loop_at_different_turns_and_go_on_together() {
         mov.u64 %rd7, own; @%p3 bra FAR; st.local.u32 [own+4], %r10; and.b32 %r12, %r10, 1; mul.wide.u32 %rd8, %r12, 4; add.s64 %rd9, %rd7, %rd8;
         st.local.u32 [%rd9], %r8; ld.local.u32 %r13, [own+4]; add.s32 %r10, %r10, %r13; bra BACK; FAR: mul.f32 %f1, %f1, %f1;
         BACK: mov.b32 %r14, %f1; xor.b32 %r14, %r14, %r10; add.s32 %r14, %r14, %r8; st.global.u32 [%rd5], %r14;";
-    check_all(body, 0);
+    check_widths(body, 0);
     // The same, and again, in a loop that all leave together.
     let inner = "mov.u32 %r6, 0; mov.u32 %r7, 0; L: add.s32 %r9, %r5, %r6; and.b32 %r9, %r9, 7; mov.u32 %r8, 0;
         M: setp.ge.u32 %p1, %r8, %r9; @%p1 bra N; add.s32 %r7, %r7, %r8; mad.lo.s32 %r7, %r7, 5, %r6; add.s32 %r8, %r8, 1; bra M;
@@ -192,6 +226,9 @@ fn indices_that_wrap_between_neighbours() {
 
 #[test]
 fn the_thread_at_fault_is_named() {
+    let check = |body: &str, config: &LaunchConfig, n: u32| {
+        widths(body).iter().for_each(|body| check(body, config, n));
+    };
     // The last threads are beyond the end, in the middle of a group; misaligned ones; one far off.
     let beyond = "add.s64 %rd6, %rd5, 65000; st.global.u32 [%rd6], %r5;";
     check(beyond, &LaunchConfig::new(3, 64), 0);

@@ -1,6 +1,8 @@
-//! The values of four threads: vectors, their making from scalars and their taking apart.
+//! The values of a group's threads: vectors, their making from scalars and their taking apart. Vectors are those of one
+//! quad, for which work is done at a time; only what says so is for the whole group.
 
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::Variable;
 
 use super::GroupLower;
 use crate::{
@@ -34,8 +36,12 @@ pub(super) fn form(ty: Type) -> (ir::Type, usize) {
 
 /// A register on its way into the code for single threads.
 enum Held {
-    Parts(Parts),
-    Affine { first: Value, stride: i64 },
+    /// Those of each quad.
+    Parts(Vec<Parts>),
+    Affine {
+        first: Value,
+        stride: i64,
+    },
 }
 
 impl GroupLower<'_, '_, '_> {
@@ -47,15 +53,57 @@ impl GroupLower<'_, '_, '_> {
         self.plan.shapes.operand(self.lower.body(), operand)
     }
 
-    /// The vectors of a register that varies.
-    pub(super) fn vectors(&mut self, reg: Reg) -> Parts {
-        let variables = &self.plan.registers[reg.0 as usize];
-        variables.iter().map(|variable| self.lower.b.use_var(*variable)).collect()
+    /// How many quads a group has: so many threads as lie in one vector of 32-bit values.
+    pub(super) fn quads(&self) -> usize {
+        self.plan.width / LANES
     }
 
-    pub(super) fn set_vectors(&mut self, reg: Reg, parts: &[Value]) {
+    /// Does `work` for each quad of the group, which is then what vectors are read and written of.
+    pub(super) fn each_quad<T>(&mut self, mut work: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let before = self.quad;
+        let quads = 0..self.quads();
+        let results = quads.map(|quad| {
+            self.quad = quad;
+            work(self)
+        });
+        let results = results.collect();
+        self.quad = before;
+        results
+    }
+
+    /// The vectors of a register that varies, of all quads one behind the other.
+    pub(super) fn all_vectors(&mut self, reg: Reg) -> Parts {
+        self.each_quad(|group| group.vectors(reg)).concat()
+    }
+
+    /// Writes a register that varies, in all quads.
+    pub(super) fn set_all_vectors(&mut self, reg: Reg, parts: &[Value]) {
         for (variable, part) in self.plan.registers[reg.0 as usize].iter().zip(parts) {
             self.lower.b.def_var(*variable, *part);
+        }
+    }
+
+    /// As [`Self::spread`], of all quads one behind the other.
+    pub(super) fn spread_all(&mut self, first: Value, stride: i64, ty: Type) -> Parts {
+        self.each_quad(|group| group.spread(first, stride, ty)).concat()
+    }
+
+    /// The variables of a register that varies, in the quad that work is done for.
+    fn variables(&self, reg: Reg) -> Vec<Variable> {
+        let variables = &self.plan.registers[reg.0 as usize];
+        let parts = variables.len() / self.quads();
+        variables[self.quad * parts..][..parts].to_vec()
+    }
+
+    /// The vectors of a register that varies, of one quad.
+    pub(super) fn vectors(&mut self, reg: Reg) -> Parts {
+        self.variables(reg).into_iter().map(|variable| self.lower.b.use_var(variable)).collect()
+    }
+
+    /// Writes a register that varies, in one quad.
+    pub(super) fn set_vectors(&mut self, reg: Reg, parts: &[Value]) {
+        for (variable, part) in self.variables(reg).into_iter().zip(parts) {
+            self.lower.b.def_var(variable, *part);
         }
     }
 
@@ -82,8 +130,13 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.ins().bitcast(ty, flags, value)
     }
 
-    /// Four values that begin with `first` and differ by `stride`.
+    /// The values of a quad where the group's begin with `first` and differ by `stride`.
     pub(super) fn spread(&mut self, first: Value, stride: i64, ty: Type) -> Parts {
+        self.count_from(first, (self.quad * LANES) as i64, stride, ty)
+    }
+
+    /// Four values that differ by `stride`, the first of them by so many times that from `first`.
+    pub(super) fn count_from(&mut self, first: Value, times: i64, stride: i64, ty: Type) -> Parts {
         let (vector, parts) = form(ty);
         if ty == Type::Pred {
             let wide = self.lower.b.ins().uextend(types::I32, first);
@@ -105,7 +158,7 @@ impl GroupLower<'_, '_, '_> {
             let mut bytes = [0; 16];
             let width = 16 / lanes;
             for (lane, out) in bytes.chunks_mut(width).enumerate() {
-                let step = stride.wrapping_mul((index * lanes + lane) as i64);
+                let step = stride.wrapping_mul(times + (index * lanes + lane) as i64);
                 out.copy_from_slice(&step.to_le_bytes()[..width]);
             }
             let steps = self.vector_constant(whole, bytes);
@@ -225,13 +278,13 @@ impl GroupLower<'_, '_, '_> {
             uses.iter().filter_map(|reg| Some((*reg, self.held(*reg)?))).collect();
         let position = self.lower.position();
         let mut results: Vec<Vec<Value>> = vec![Vec::new(); defs.len()];
-        for lane in 0..LANES {
+        for lane in 0..self.plan.width {
             self.lower.set_position(position, lane as i64);
             for (reg, held) in &held {
                 let value = match held {
                     Held::Parts(parts) => {
                         let ty = self.lower.body().registers.ty(*reg);
-                        self.lane_of(&parts.clone(), lane, ty)
+                        self.lane_of(&parts[lane / LANES].clone(), lane % LANES, ty)
                     }
                     Held::Affine { first, stride } => {
                         self.lower.b.ins().iadd_imm_s(*first, stride.wrapping_mul(lane as i64))
@@ -252,8 +305,9 @@ impl GroupLower<'_, '_, '_> {
         }
         for (reg, results) in defs.iter().zip(results) {
             let ty = self.lower.body().registers.ty(*reg);
-            let parts = self.join_lanes(&results, ty);
-            self.set_vectors(*reg, &parts);
+            let quads = results.chunks(LANES).map(|values| self.join_lanes(values, ty));
+            let parts = quads.collect::<Vec<Parts>>().concat();
+            self.set_all_vectors(*reg, &parts);
         }
         Ok(())
     }
@@ -261,7 +315,7 @@ impl GroupLower<'_, '_, '_> {
     /// What must be handed to the code for single threads; nothing for what is the same for all.
     fn held(&mut self, reg: Reg) -> Option<Held> {
         match self.shape(reg) {
-            Shape::Varying => Some(Held::Parts(self.vectors(reg))),
+            Shape::Varying => Some(Held::Parts(self.each_quad(|group| group.vectors(reg)))),
             Shape::Affine { stride: 0, .. } => None,
             Shape::Affine { stride, .. } => {
                 let first = self.lower.b.use_var(self.lower.variable(reg));

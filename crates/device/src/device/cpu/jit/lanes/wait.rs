@@ -1,4 +1,4 @@
-//! Places where a group waits: as for single threads, four at a time.
+//! Places where a group waits: as for single threads, all of the group's at a time.
 
 use std::mem::offset_of;
 
@@ -8,11 +8,12 @@ use cranelift_frontend::FunctionBuilder;
 use super::{GroupLower, meet::packed};
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, Exchange, LANES, OPENS},
+        abi::{BLOCKED, Exchange, OPENS},
         jit::{
             Packed, Reduce, Resume, Schedule,
             kernel::PackedRegister,
             lower::{Step, Unsupported, clif_type},
+            span::MemorySpan,
             sync::{Point, resume_kind},
         },
     },
@@ -54,9 +55,7 @@ impl GroupLower<'_, '_, '_> {
         self.pack(&point, shuffle.is_some());
         let opens = if shuffle.is_some() || self.opens_itself(i) { OPENS } else { 0 };
         let state = packed(point.state) | BLOCKED | opens;
-        let states = self.lower.state_memory(LANES);
-        let state = self.all_lanes(types::I32X4, u64::from(state));
-        self.lower.store_unaligned(state, states, 0);
+        self.set_states(state);
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
 
@@ -76,13 +75,27 @@ impl GroupLower<'_, '_, '_> {
         let [warp, host, on] = [(); 3].map(|()| self.lower.b.create_block());
         self.lower.b.ins().brif(is_packed, warp, &[], host, &[]);
         self.lower.begin_block(warp);
-        self.take_shuffle(i, shuffle);
+        self.each_quad(|group| group.take_shuffle(i, shuffle));
         self.lower.b.ins().jump(on, &[]);
         self.lower.begin_block(host);
         self.group_receives(i)?;
         self.lower.b.ins().jump(on, &[]);
         self.lower.begin_block(on);
         Ok(())
+    }
+
+    /// Writes the state of all threads of the group.
+    pub(super) fn set_states(&mut self, state: u32) {
+        let states = self.lower.state_memory(self.plan.width);
+        let state = self.all_lanes(types::I32X4, u64::from(state));
+        self.store_in_all(state, states);
+    }
+
+    /// Stores the same words for each quad.
+    fn store_in_all(&mut self, words: Value, memory: MemorySpan) {
+        for quad in 0..self.quads() as i64 {
+            self.lower.store_unaligned(words, memory, 16 * quad);
+        }
     }
 
     /// Whether threads go on as soon as all have come that run together.
@@ -117,8 +130,8 @@ impl GroupLower<'_, '_, '_> {
                 None => self.lower.b.ins().iconst(types::I32, 0),
             };
             let all = self.lower.b.ins().splat(types::I32X4, value);
-            let memory = self.lower.exchange_memory(field, 4, LANES);
-            self.lower.store_unaligned(all, memory, 0);
+            let memory = self.lower.exchange_memory(field, 4, self.plan.width);
+            self.store_in_all(all, memory);
         }
         Ok(())
     }
@@ -138,7 +151,7 @@ impl GroupLower<'_, '_, '_> {
         for &(reg, offset) in &point.spills {
             let ty = self.lower.body().registers.ty(reg);
             let bytes = clif_type(ty).bytes().max(4);
-            let memory = self.lower.spill_memory(offset, bytes, LANES);
+            let memory = self.lower.spill_memory(offset, bytes, self.plan.width);
             if let Some(stride) = self.shape(reg).stride() {
                 let first = self.lower.b.use_var(self.lower.variable(reg));
                 if !self.is_stored(first, offset) {
@@ -170,12 +183,12 @@ impl GroupLower<'_, '_, '_> {
         self.reloaded.get(&value) == Some(&place)
     }
 
-    /// All four values of a register that varies, as they lie one behind the other.
+    /// All values of a register that varies, as they lie one behind the other.
     fn spill_parts(&mut self, reg: Reg, ty: Type) -> Vec<Value> {
-        let parts = self.vectors(reg);
+        let parts = self.all_vectors(reg);
         if ty == Type::Pred {
             let one = self.all_lanes(types::I32X4, 1);
-            return vec![self.lower.b.ins().band(parts[0], one)];
+            return parts.into_iter().map(|part| self.lower.b.ins().band(part, one)).collect();
         }
         match ty.bytes() < 4 {
             true => parts.into_iter().map(|p| self.lower.b.ins().uextend(types::I32, p)).collect(),
@@ -184,7 +197,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// What does not vary between threads that go one way does once they went different ones: such a group is no
-    /// group any more, although all four are at the same place.
+    /// group any more, although all are at the same place.
     fn part_unless_alike(&mut self, spills: &[(Reg, usize)]) {
         if !self.may_part() {
             return;
@@ -217,9 +230,9 @@ impl GroupLower<'_, '_, '_> {
             8 => (Type::B64, types::I64, types::I64X2),
             _ => (Type::B32, types::I32, types::I32X4),
         };
-        let memory = self.lower.spill_memory(offset, int.bytes(), LANES);
+        let memory = self.lower.spill_memory(offset, int.bytes(), self.plan.width);
         let first = self.lower.load_unaligned(int, memory, 0);
-        let due = self.spread(first, stride, ty);
+        let due = self.spread_all(first, stride, ty);
         let equal = due.into_iter().enumerate().map(|(index, due)| {
             let found = self.lower.load_unaligned(form, memory, 16 * index as i64);
             let equal = self.lower.b.ins().icmp(IntCC::Equal, found, due);
@@ -232,9 +245,9 @@ impl GroupLower<'_, '_, '_> {
     /// are not alike.
     fn compare_spilled_pairs(&mut self, offset: usize) -> Vec<Value> {
         let form = types::I64X2;
-        let memory = self.lower.spill_memory(offset, form.bytes(), LANES);
+        let memory = self.lower.spill_memory(offset, form.bytes(), self.plan.width);
         let first = self.lower.load_unaligned(form, memory, 0);
-        let equal = (1..LANES as i64).map(|lane| {
+        let equal = (1..self.plan.width as i64).map(|lane| {
             let found = self.lower.load_unaligned(form, memory, 16 * lane);
             let equal = self.lower.b.ins().icmp(IntCC::Equal, found, first);
             self.recast(equal, types::I32X4)
@@ -248,15 +261,15 @@ impl GroupLower<'_, '_, '_> {
             if self.shape(reg).stride().is_some() {
                 self.lower.b.def_var(self.lower.variable(reg), value);
             } else {
-                let parts = self.spread(value, 0, self.lower.body().registers.ty(reg));
-                self.set_vectors(reg, &parts);
+                let parts = self.spread_all(value, 0, self.lower.body().registers.ty(reg));
+                self.set_all_vectors(reg, &parts);
             }
         }
         for &(reg, offset) in &point.spills {
             let ty = self.lower.body().registers.ty(reg);
             let clif = clif_type(ty);
             let stored = if clif.bytes() < 4 { types::I32 } else { clif };
-            let memory = self.lower.spill_memory(offset, stored.bytes(), LANES);
+            let memory = self.lower.spill_memory(offset, stored.bytes(), self.plan.width);
             if self.shape(reg).stride().is_some() {
                 let first = self.lower.load_unaligned(stored, memory, 0);
                 self.reloaded.insert(first, offset);
@@ -267,7 +280,7 @@ impl GroupLower<'_, '_, '_> {
             let (form, count) = super::value::form(ty);
             let form = if form.bytes() < 4 { types::I32 } else { form };
             let mut parts = Vec::new();
-            for index in 0..count {
+            for index in 0..count * self.quads() {
                 let at = index as i64 * i64::from(form.bytes());
                 let part = self.lower.load_unaligned(form, memory, at);
                 self.reloaded.insert(part, offset + at as usize);
@@ -280,7 +293,7 @@ impl GroupLower<'_, '_, '_> {
                     part
                 });
             }
-            self.set_vectors(reg, &parts);
+            self.set_all_vectors(reg, &parts);
         }
         Ok(())
     }

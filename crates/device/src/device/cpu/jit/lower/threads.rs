@@ -114,11 +114,11 @@ impl Lower<'_, '_> {
 
     /// Where the thread's frame begins in a kernel whose threads never wait: they take turns in using a few frames.
     fn frame_in_turn(&mut self, base: Value) -> Value {
-        if self.source.frames == 1 || self.source.frame.local_bytes == 0 {
+        if self.source.width == 1 || self.source.frame.local_bytes == 0 {
             return base;
         }
         let index = self.b.use_var(self.thread.index);
-        let place = self.b.ins().band_imm_u(index, self.source.frames - 1);
+        let place = self.b.ins().band_imm_u(index, self.source.width - 1);
         let place = self.b.ins().uextend(types::I64, place);
         let offset = self.b.ins().imul_imm_u(place, self.source.frame.local_bytes as i64);
         self.b.ins().iadd(base, offset)

@@ -1,0 +1,81 @@
+//! Conversions to 64 bits: of what differs by a constant between threads in 32 bits the difference stays the same only
+//! where none of them wraps. Where one does, the group parts.
+
+use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
+
+use super::GroupLower;
+use crate::ptx::{
+    ast::Body,
+    inst::{Instruction, Op},
+    modifier::Half,
+    pass::uniform::{Shape, Shapes},
+    types::Type,
+};
+
+/// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
+/// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
+pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
+    let (operands, ty) = if let Op::Cvt(cvt) = &i.op
+        && (cvt.from.bytes(), cvt.to.bytes()) == (4, 8)
+    {
+        (1, cvt.from)
+    } else if let Op::Mul { ty, half: Some(Half::Wide), .. }
+    | Op::Mad { ty, half: Some(Half::Wide), .. } = &i.op
+    {
+        (2, *ty)
+    } else {
+        return None;
+    };
+    if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
+        return None;
+    }
+    let at = (0..operands)
+        .find(|at| i.src.get(*at).is_some_and(|operand| !shapes.never_wraps(body, operand)))?;
+    Some((at, ty.is_signed()))
+}
+
+impl GroupLower<'_, '_, '_> {
+    /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
+    pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
+        if self.is_prechecked(index) {
+            return;
+        }
+        let Some((at, signed)) = widens(self.lower.body(), &self.plan.shapes, i) else { return };
+        let Some(point) = self.plan.leaves.at(index) else { return };
+        let operand = &i.src[at];
+        let Some(stride) = self.operand_shape(operand).stride() else { return };
+        let Ok(first) = self.lower.value(operand, Type::B32) else { return };
+        let fine = self.never_wraps(first, stride, self.plan.width as u32, signed);
+        let [on, wraps] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(wraps);
+        self.lower.b.ins().brif(fine, on, &[], wraps, &[]);
+        self.lower.b.switch_to_block(wraps);
+        let none = self.lower.b.ins().iconst(types::I32, 0);
+        self.leave_group(None, point, point, none);
+        self.lower.b.switch_to_block(on);
+    }
+
+    /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
+    pub(super) fn never_wraps(
+        &mut self,
+        first: Value,
+        stride: i64,
+        threads: u32,
+        signed: bool,
+    ) -> Value {
+        let bits = self.lower.b.func.dfg.value_type(first).bits();
+        let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
+        let span = stride.checked_mul(i64::from(threads) - 1);
+        let Some(span) = span.filter(|span| span.unsigned_abs() < 1 << (bits - 1)) else {
+            return self.lower.b.ins().iconst(types::I8, 0);
+        };
+        let last = self.lower.b.ins().iadd_imm_s(first, span);
+        let condition = match (signed, span < 0) {
+            (true, false) => IntCC::SignedGreaterThanOrEqual,
+            (true, true) => IntCC::SignedLessThanOrEqual,
+            (false, false) => IntCC::UnsignedGreaterThanOrEqual,
+            (false, true) => IntCC::UnsignedLessThanOrEqual,
+        };
+        self.lower.b.ins().icmp(condition, last, first)
+    }
+}
