@@ -4,9 +4,10 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{
-    GroupLower, estimate, leave,
+    GroupLower, estimate,
     round::{Round, rounds, written_by},
     value::Parts,
+    widen::widens,
 };
 use crate::{
     device::cpu::jit::lower::{Step, Unsupported},
@@ -41,7 +42,7 @@ pub(super) fn skips(
     liveness: &Liveness,
 ) -> Vec<Skip> {
     // Where a group parts, all its threads are entered at one place: those that go round the block would run it.
-    let parts = |i: &Instruction| leave::widens(body, shapes, i).is_some();
+    let parts = |i: &Instruction| widens(body, shapes, i).is_some();
     let computes = |(_, i): (usize, &Instruction)| {
         let branches = i.guard.is_some() || matches!(i.op, Op::Bra { .. });
         !branches && !parts(i) && estimate::computes(&i.op)
