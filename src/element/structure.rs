@@ -122,7 +122,7 @@ impl Part {
     }
 
     /// The same of integers, to the last digit; `None` where it has no other numbers.
-    #[cfg(feature = "gl")]
+    #[cfg(feature = "cli")]
     pub(crate) fn integer(&self, element: &[u8], number: usize) -> Option<i128> {
         self.element.scalar.integer_of(self.bits(element, number)?)
     }

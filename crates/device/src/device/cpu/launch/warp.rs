@@ -89,10 +89,11 @@ impl Warp<'_> {
             let ready = lanes(states.len(), same);
             // Lanes that have exited, or never were, are not waited for, but where each holds a part of a matrix.
             let needed = if let WarpOp::Matrix(_) = op { mask } else { mask & alive };
-            if !asks && needed & !ready != 0 {
+            // One that its own mask leaves out waits for ever.
+            if !asks && (needed & !ready != 0 || mask >> lane & 1 == 0) {
                 continue;
             }
-            let group = if asks { ready } else { mask & ready | 1 << lane };
+            let group = if asks { ready } else { mask & ready };
             self.perform(op, group)?;
             for member in members(group) {
                 states[member] &= !BLOCKED;
