@@ -56,10 +56,14 @@ fn menu(ui: &mut Ui, snapshot: &Snapshot, runners: &Runners, present: &Runner) -
         let text = RichText::new(format!("No NVIDIA GPU: {missing}")).small().color(theme::weak());
         ui.add(Label::new(text).wrap());
     }
-    ui.separator();
-    heading(ui, "Compare with it, step by step (A/B)");
-    for runner in runners.all.iter().filter(|of| *of != present) {
-        let Some(variant) = variant(runner, present) else { continue };
+    let others = runners.all.iter().filter(|of| *of != present);
+    let comparable: Vec<_> =
+        others.filter_map(|of| variant(of, present).map(|variant| (of, variant))).collect();
+    if !comparable.is_empty() {
+        ui.separator();
+        heading(ui, "Compare with it, step by step (A/B)");
+    }
+    for (runner, variant) in comparable {
         let tip = "B does the same steps from a copy of the state: numbers and times of both, and where they part";
         if ui.button(runner.to_string()).on_hover_text(tip).clicked() {
             action = Some(Action::Session(Command::StartComparison(variant)));

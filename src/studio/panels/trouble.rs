@@ -60,8 +60,10 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
     if width < 120.0 {
         return actions;
     }
-    let place =
-        Rect::from_min_max(rect.right_top() + vec2(-14.0 - width, 14.0), rect.right_bottom());
+    let place = Rect::from_min_max(
+        rect.right_top() + vec2(-14.0 - width, 14.0),
+        rect.right_bottom() - vec2(14.0, 0.0),
+    );
     let layout = Layout::top_down(Align::Max);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(place).layout(layout));
     ui.spacing_mut().item_spacing = vec2(8.0, 6.0);

@@ -119,13 +119,19 @@ impl Studio {
                 self.workspace.tell(Severity::Note, text);
                 self.play_again(switch.plays);
             }
-            Err(error @ (session::Error::File { .. } | session::Error::NoState)) => {
-                let text = format!("The scene begins anew on {}: {error}.", switch.to);
-                self.workspace.tell(Severity::Warning, text);
-                self.play_again(switch.plays);
+            Err(session::Error::File { problem, .. }) => {
+                // The usual reason: `[constant.cpu]` makes arrays smaller there.
+                self.begin_on(&switch, &format!("what it held does not fit there: {problem}"));
             }
+            Err(error @ session::Error::NoState) => self.begin_on(&switch, &error.to_string()),
             Err(error) => self.end_session(&error),
         }
+    }
+
+    fn begin_on(&mut self, switch: &Switch, why: &str) {
+        let text = format!("The scene begins anew on {}: {why}.", switch.to);
+        self.workspace.tell(Severity::Warning, text);
+        self.play_again(switch.plays);
     }
 
     fn play_again(&mut self, plays: bool) {
