@@ -5,9 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{edited, open, second};
+use super::{edited, open, options, second};
 use crate::support::COUNTER;
-use warpaint::session::{Command, Engine, Session, Variant};
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    interop::Interop,
+    session::{Command, Engine, Options, Session, Variant},
+};
 
 /// Lets it go on until nothing is to be done.
 #[track_caller]
@@ -17,6 +22,28 @@ fn settle(session: &mut Session) {
         session.update().unwrap();
         sleep(Duration::from_micros(200));
         assert!(start.elapsed() < Duration::from_secs(60), "it goes on and on");
+    }
+}
+
+/// Statistics are taken now and then while a scene goes on, and once more where it stops.
+#[test]
+fn a_scene_at_rest_has_the_statistics_of_its_last_step() {
+    let every = Some(Duration::from_millis(50));
+    let options = Options { statistics_every: every, ..options("scene.cu", COUNTER) };
+    let device = Device::cpu().unwrap();
+    let interop = Interop::none(&device);
+    let mut session =
+        Session::open(options, device, Compiler::new(Cache::user()), interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    for step in [1, 4, 5] {
+        let start = session.clock().step;
+        session.apply(&Command::Steps((step - start) as u32));
+        settle(&mut session);
+        let snapshot = session.snapshot();
+        let taken: Vec<u64> = snapshot.resources.iter().map(|resource| resource.step).collect();
+        assert!(!taken.is_empty() && taken.iter().all(|taken| *taken == step), "{taken:?}");
+        let greatest = snapshot.resources[0].components[1].max;
+        assert_eq!(greatest, step as f64, "each step adds one");
     }
 }
 
