@@ -236,9 +236,12 @@ impl Table {
             }
             Err(Halt::Unwanted) => return None,
         };
-        let histogram = match histogram(&content, &rows, wish.column, go_on) {
-            Ok(histogram) => histogram,
-            Err(Halt::Late) => Histogram::default(),
+        let (histogram, problem) = match histogram(&content, &rows, wish.column, go_on) {
+            Ok(histogram) => (histogram, problem),
+            Err(Halt::Late) => {
+                let text = "to count how often each value is there takes too long";
+                (Histogram::default(), problem.or_else(|| Some(text.to_owned())))
+            }
             Err(Halt::Unwanted) => return None,
         };
         Some(Self { content, wish, rows, histogram, problem })
@@ -447,11 +450,28 @@ pub mod tests {
     }
 
     #[test]
+    fn integers_have_all_their_digits() {
+        let text = "/*---\n[array.h]\ntype = \"unsigned long long\"\ncount = 2\n---*/";
+        let scene = Scene::parse("t.cu", text, &Overrides::default()).unwrap();
+        let resource = scene.manifest.resources()[0].clone();
+        let bytes = [u64::MAX, u64::MAX - 1].map(u64::to_le_bytes).concat();
+        let of = resource.of();
+        let content = Content::new(resource, of, (0, 0), bytes);
+        let expected = "index,h\n0,18446744073709551615\n1,18446744073709551614\n";
+        assert_eq!(content.to_csv(&Rows::All), expected);
+        let wish = Wish { filter: "h == 18446744073709551614".into(), ..Wish::default() };
+        let chosen = Table::make(content, wish, &|| Ok(())).unwrap();
+        assert_eq!((chosen.rows, chosen.problem), (Rows::These(vec![1]), None));
+    }
+
+    #[test]
     fn what_takes_too_long_is_all_of_it_and_what_nobody_wants_is_nothing() {
         let content = content(&[[3.0, 0.0], [1.0, 2.0]]);
         let wish = Wish { filter: "x > 2".into(), ..Wish::default() };
         let late = Table::make(content.clone(), wish.clone(), &|| Err(Halt::Late)).unwrap();
         assert_eq!((late.rows, late.problem.is_some()), (Rows::All, true));
+        let all = Table::make(content.clone(), Wish::default(), &|| Err(Halt::Late)).unwrap();
+        assert!(all.problem.is_some_and(|told| told.contains("how often")));
         assert!(Table::make(content, wish, &|| Err(Halt::Unwanted)).is_none());
     }
 
