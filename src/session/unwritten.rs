@@ -6,7 +6,7 @@ use super::program::Pass;
 use crate::{
     diagnostic::{Diagnostic, Severity},
     ptx::{self, ast::Module, pass::writes_through},
-    scene::{ResourceId, Scene, Source},
+    scene::{ResourceId, Scene},
 };
 
 /// A warning for each of the `passes` of `scene` that does so, where its PTX is known.
@@ -19,9 +19,9 @@ pub(super) fn warnings(scene: &Scene, passes: &[Pass], text: &str) -> Vec<Diagno
 
 /// The parameters of a pass that are the next half of a resource: which, what they are called, and the resource.
 fn next(pass: &Pass) -> impl Iterator<Item = (usize, &str, ResourceId)> {
-    pass.plan.arguments.iter().enumerate().filter_map(|(index, argument)| match argument.source {
-        Source::Next(id) => Some((index, argument.name.as_str(), id)),
-        _ => None,
+    pass.plan.arguments.iter().enumerate().flat_map(|(index, argument)| {
+        let halves = argument.source.next().into_iter();
+        halves.map(move |id| (index, argument.name.as_str(), id))
     })
 }
 

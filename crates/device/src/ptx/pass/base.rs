@@ -5,7 +5,7 @@ use super::{
     origin::{Origin, Origins, Source},
 };
 use crate::ptx::{
-    ast::{FunctionKind, Module},
+    ast::Module,
     operand::{Address, Base as Start, Symbol},
 };
 
@@ -21,12 +21,9 @@ pub enum Base {
 /// What the accesses of a kernel on a line of its PTX were computed from; `None` where there are several, or it is not
 /// known.
 pub fn base(module: &Module, kernel: &str, line: u32) -> Option<Base> {
-    let mut entries = module.functions.iter().filter(|of| of.kind == FunctionKind::Entry);
-    let function = entries.find(|function| function.name == kernel)?;
-    let body = function.body.as_ref()?;
-    let origins = Origins::new(module, function, body);
+    let origins = Origins::of_kernel(module, kernel)?;
     let mut found = None;
-    for i in body.instructions().filter(|i| i.line == line) {
+    for i in origins.body().instructions().filter(|i| i.line == line) {
         for access in accesses(i).unwrap_or_default() {
             let source = source(&origins, i.src.get(access.source)?.address()?)?;
             if found.replace(source).is_some_and(|before| before != source) {

@@ -128,6 +128,13 @@ pub(super) struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
+    /// Of the kernel that is called so; `None` where the module does not define it.
+    pub(super) fn of_kernel(module: &'a Module, kernel: &str) -> Option<Self> {
+        let mut entries = module.functions.iter().filter(|of| of.kind == FunctionKind::Entry);
+        let function = entries.find(|function| function.name == kernel)?;
+        Some(Self::new(module, function, function.body.as_ref()?))
+    }
+
     pub(super) fn new(module: &'a Module, function: &'a Function, body: &'a Body) -> Self {
         let offsets = match function.kind {
             FunctionKind::Entry => parameter_offsets(&function.params),

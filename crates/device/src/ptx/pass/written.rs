@@ -7,7 +7,7 @@ use super::{
     origin::{Origin, Origins, Source},
 };
 use crate::ptx::{
-    ast::{FunctionKind, Module, parameter_places},
+    ast::{Module, parameter_places},
     inst::Instruction,
     operand::{Address, Base, Operand},
     types::Space,
@@ -35,14 +35,12 @@ use crate::ptx::{
 /// # Ok::<(), String>(())
 /// ```
 pub fn writes_through(module: &Module, kernel: &str) -> Option<Vec<bool>> {
-    let mut entries = module.functions.iter().filter(|of| of.kind == FunctionKind::Entry);
-    let function = entries.find(|function| function.name == kernel)?;
-    let body = function.body.as_ref()?;
-    let origins = Origins::new(module, function, body);
+    let origins = Origins::of_kernel(module, kernel)?;
+    let params = &origins.function().params;
     let mut written = BTreeSet::new();
-    for i in body.instructions().filter(|i| i.op.facts().changes) {
+    for i in origins.body().instructions().filter(|i| i.op.facts().changes) {
         if writes_anywhere(i, &origins) {
-            return Some(vec![true; function.params.len()]);
+            return Some(vec![true; params.len()]);
         }
         i.for_each_use(|reg| match origins.of(reg).origin {
             Origin::Pointer { sources, .. } => written.extend(sources),
@@ -53,7 +51,7 @@ pub fn writes_through(module: &Module, kernel: &str) -> Option<Vec<bool>> {
         Source::Argument(at) => place.contains(&u64::from(*at)),
         Source::Symbol(_) | Source::Null => false,
     };
-    let places = parameter_places(&function.params);
+    let places = parameter_places(params);
     Some(places.map(|place| written.iter().any(|source| leads(source, &place))).collect())
 }
 
