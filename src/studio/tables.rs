@@ -72,7 +72,7 @@ impl Tables {
         if let Some(made) = made {
             // The memory of a large one is freed where nobody waits for it.
             let old = self.present.replace(Arc::new(made));
-            thread::spawn(move || drop(old));
+            _ = thread::Builder::new().spawn(move || drop(old));
         }
         self.go_on(wake);
         is_new

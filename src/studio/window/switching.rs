@@ -38,8 +38,16 @@ impl Studio {
     /// Lets another device run the scene, from its present state on.
     pub(super) fn run_on(&mut self, to: Runner) {
         self.stop_replaying();
-        if self.switch.is_some() {
-            return self.workspace.tell(Severity::Note, "Another device is on its way already.");
+        match self.switch.take() {
+            Some(switch) if switch.stage == Stage::Leaving => {
+                self.switch = Some(switch);
+                return self
+                    .workspace
+                    .tell(Severity::Note, "Another device is on its way already.");
+            }
+            // It has not come to run there, and may never: the state is still to be had.
+            Some(switch) => return self.arrive(Switch { to, ..switch }),
+            None => {}
         }
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
