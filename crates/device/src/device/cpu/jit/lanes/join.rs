@@ -367,12 +367,8 @@ impl<'l> GroupLower<'l, '_, '_> {
         }
         let Some(others) = others else { return };
         let differ = self.lower.b.ins().vany_true(others);
-        let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.set_cold_block(apart);
-        self.lower.b.ins().brif(differ, apart, &[], on, &[]);
-        self.lower.b.switch_to_block(apart);
-        self.leave_join(join);
-        self.lower.b.switch_to_block(on);
+        let alike = self.lower.b.ins().icmp_imm_u(IntCC::Equal, differ, 0);
+        self.part_unless(alike, |group| group.leave_join(join));
     }
 
     /// How what threads brought to a join of a register differs from what is due, as vectors of words.

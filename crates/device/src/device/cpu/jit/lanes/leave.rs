@@ -175,6 +175,16 @@ impl GroupLower<'_, '_, '_> {
         self.forget_joining();
     }
 
+    /// The group goes on where `alike` holds; else `leave` ends its code, which happens seldom.
+    pub(super) fn part_unless(&mut self, alike: Value, leave: impl FnOnce(&mut Self)) {
+        let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
+        self.lower.b.set_cold_block(apart);
+        self.lower.b.ins().brif(alike, on, &[], apart, &[]);
+        self.lower.b.switch_to_block(apart);
+        leave(self);
+        self.lower.b.switch_to_block(on);
+    }
+
     /// In the code for single threads: the place of the point at `statement`, if there is one.
     pub(super) fn entry_point(&mut self, statement: usize) {
         let leaves = &self.plan.leaves;

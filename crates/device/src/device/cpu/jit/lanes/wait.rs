@@ -215,12 +215,7 @@ impl GroupLower<'_, '_, '_> {
         }
         let Some(alike) = alike else { return };
         let all = self.lower.b.ins().vall_true(alike);
-        let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.set_cold_block(apart);
-        self.lower.b.ins().brif(all, on, &[], apart, &[]);
-        self.lower.b.switch_to_block(apart);
-        self.leave_singly();
-        self.lower.b.switch_to_block(on);
+        self.part_unless(all, Self::leave_singly);
     }
 
     /// Masks of whether spilled values of a register of so many `bytes` differ by the stride, as vectors of words.

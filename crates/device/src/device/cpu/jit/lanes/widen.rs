@@ -46,13 +46,10 @@ impl GroupLower<'_, '_, '_> {
         let Some(stride) = self.operand_shape(operand).stride() else { return };
         let Ok(first) = self.lower.value(operand, Type::B32) else { return };
         let fine = self.never_wraps(first, stride, self.plan.width as u32, signed);
-        let [on, wraps] = [(); 2].map(|()| self.lower.b.create_block());
-        self.lower.b.set_cold_block(wraps);
-        self.lower.b.ins().brif(fine, on, &[], wraps, &[]);
-        self.lower.b.switch_to_block(wraps);
-        let none = self.lower.b.ins().iconst(types::I32, 0);
-        self.leave_group(None, point, point, none);
-        self.lower.b.switch_to_block(on);
+        self.part_unless(fine, |group| {
+            let none = group.lower.b.ins().iconst(types::I32, 0);
+            group.leave_group(None, point, point, none);
+        });
     }
 
     /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
