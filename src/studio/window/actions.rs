@@ -316,7 +316,11 @@ impl Studio {
     /// Ends the session, and with it the run that it may be repeating.
     pub(super) fn end_run(&mut self) {
         self.session = None;
-        self.replaying = None;
+        // Another scene is wanted than that of the run that is being read.
+        self.opening = None;
+        if let Some(replaying) = self.replaying.take() {
+            replaying.discard();
+        }
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
         self.switch = None;

@@ -67,7 +67,7 @@ use crate::{
 };
 use host::Event;
 use looking::Sight;
-use replaying::Replaying;
+use replaying::{Opening, Replaying};
 use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
@@ -119,6 +119,8 @@ struct Studio {
     remembered: Option<Remembered>,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
+    /// A run's file on the way.
+    opening: Option<Opening>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
     /// What kernels get.
@@ -220,6 +222,7 @@ impl Studio {
             state,
             remembered,
             frame_time: Duration::ZERO,
+            opening: None,
             replaying: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
@@ -279,6 +282,7 @@ impl Studio {
             self.redraws.want(now);
         }
         self.tell_exported();
+        self.follow_opening();
         if self.is_replaying() {
             self.go_on_replaying();
             self.redraws.want(now);
