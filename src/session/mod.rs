@@ -73,6 +73,7 @@ pub use comparison::{
 pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
+pub use files::{StateContent, StateRequest};
 pub use history::Budget;
 pub use options::{Engine, Options, Past};
 pub use replay::{Next, Outcome, Replay, ReplayError};
