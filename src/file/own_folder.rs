@@ -75,7 +75,8 @@ impl OwnFolder {
         remove(&self.path);
     }
 
-    /// Removes those in `parent` whose names begin with `prefix` and whose processes have ended.
+    /// Removes those in `parent` whose names begin with `prefix` and whose processes have ended. Many files may take a
+    /// disk minutes.
     pub fn remove_left(parent: &Path, prefix: &str) {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_one = entry.file_name().to_string_lossy().starts_with(prefix)

@@ -8,6 +8,7 @@ use std::{
     io::{self, Write as _},
     path::{Component, Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -390,8 +391,10 @@ impl Unpacked {
             return Err(format!("it is damaged: its files have more than {MOST_BYTES} bytes"));
         }
         let temporary = env::temp_dir();
-        OwnFolder::remove_left(&temporary, PREFIX);
         let root = OwnFolder::new(&temporary, PREFIX).map_err(system)?;
+        // What it does not come to, or all without a thread, is there the next time.
+        let sweep = move || OwnFolder::remove_left(&temporary, PREFIX);
+        _ = thread::Builder::new().name("left files".into()).spawn(sweep);
         let unpacked = Self { root, depth };
         unpacked.count_folders(files.iter().map(|file| &file.name).chain(folders))?;
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
