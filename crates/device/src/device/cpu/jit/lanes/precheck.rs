@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{
 
 use super::{
     GroupLower,
-    row::{Predicate, ROW, Row},
+    row::{Predicate, ROW, Row, defines_only},
     widen::widens,
 };
 use crate::{
@@ -87,10 +87,7 @@ impl GroupLower<'_, '_, '_> {
 
     /// Whether only branches read what the instruction gives, and they were decided for the row.
     pub(super) fn is_needless(&self, i: &Instruction) -> bool {
-        let Some(row) = self.prechecked else { return false };
-        let mut needless = !i.dst.is_empty();
-        i.for_each_def(|reg| needless &= row.decisive.contains(reg));
-        needless
+        self.prechecked.is_some_and(|row| defines_only(i, &row.decisive))
     }
 
     /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.

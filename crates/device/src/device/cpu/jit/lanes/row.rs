@@ -81,7 +81,7 @@ impl Row {
         }
         let row_shapes = Shapes::with_varying(body, ROW, unwritten, varying);
         let known = known(body, &row_shapes);
-        let agreements = agreements(body, &row_shapes, &known);
+        let agreements = agreements(body, (&row_shapes, &known), skips);
         let mut plan = Self {
             decisive: decisive(body, &agreements, skips),
             shapes: row_shapes,
@@ -119,9 +119,14 @@ impl Row {
                 plan.hoisted[at] = true;
                 plan.bases.entry(base).or_insert_with(|| b.declare_var(types::I64));
                 accesses += 1;
-            } else if widens(body, shapes, i).is_some() {
+                continue;
+            }
+            // What never wraps in a group may wrap between the groups of a row.
+            let [in_group, in_row] =
+                [shapes, &plan.shapes].map(|shapes| widens(body, shapes, i).is_some());
+            if in_group || in_row {
                 plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
-                plan.hoisted[at].then_some(())?;
+                (plan.hoisted[at] || !in_group).then_some(())?;
             }
         }
         (accesses > 0).then_some(plan)
@@ -135,9 +140,7 @@ impl Row {
 
     /// Whether the precheck computes all that the instruction writes.
     pub(super) fn knows_result(&self, i: &Instruction) -> bool {
-        let mut known = !i.dst.is_empty();
-        i.for_each_def(|reg| known &= self.known.contains(reg));
-        known
+        defines_only(i, &self.known)
     }
 
     /// The register that the address of an access is made from, and the distance between its threads, where the access
@@ -256,11 +259,14 @@ impl Predicate {
 
 /// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
 /// by a constant, and what is made of such.
-fn agreements(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
+fn agreements(body: &Body, (shapes, known): (&Shapes, &RegSet), skips: &[Skip]) -> RegSet {
     let is_predicate = |reg: &Reg| body.registers.ty(*reg) == Type::Pred;
     let mut found = RegSet::new(body.registers.len());
     let regs = (0..body.registers.len() as u32).map(Reg).filter(is_predicate);
     regs.filter(|reg| !shapes.of(*reg).is_uniform()).for_each(|reg| found.insert(reg));
+    // The precheck goes through the blocks of skips, which some threads go round: behind one a predicate may have
+    // either value.
+    skips.iter().flat_map(Skip::written).for_each(|reg| found.remove(*reg));
     let mut changed = true;
     while changed {
         changed = false;
@@ -320,15 +326,14 @@ fn decisive(body: &Body, agreements: &RegSet, skips: &[Skip]) -> RegSet {
         changed = false;
         for (at, statement) in body.statements.iter().enumerate() {
             let Statement::Instruction(i) = statement else { continue };
-            let mut defines = false;
-            i.for_each_def(|reg| defines |= decisive.contains(reg));
+            let is_needless = defines_only(i, &decisive);
             let branches = match i.op.facts().next {
                 Next::Branches | Next::Returns | Next::Exits => {
                     skips.iter().all(|skip| skip.at != at)
                 }
                 Next::Follows | Next::BranchesByTable | Next::Traps => false,
             };
-            if defines || branches {
+            if is_needless || branches {
                 continue;
             }
             i.for_each_use(|reg| {
@@ -338,4 +343,11 @@ fn decisive(body: &Body, agreements: &RegSet, skips: &[Skip]) -> RegSet {
         }
     }
     decisive
+}
+
+/// Whether an instruction writes registers, and all of them are among `regs`.
+pub(super) fn defines_only(i: &Instruction, regs: &RegSet) -> bool {
+    let mut only = !i.dst.is_empty();
+    i.for_each_def(|reg| only &= regs.contains(reg));
+    only
 }
