@@ -13,8 +13,8 @@ use super::{
     keyboard::Keyboard,
     panels::{
         Action, FrameTimes, Look, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, file_line, numbers, parameters, plots, start, statistics, status, timeline,
-        timings, title, transport, trouble, unsaved, view,
+        editor, file_line, naming, numbers, offers, parameters, plots, start, statistics, status,
+        timeline, timings, title, transport, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
     runners::{Runner, Runners},
@@ -49,6 +49,8 @@ pub struct Locals {
     pub numbers: numbers::Local,
     /// The start page.
     pub start: start::Start,
+    /// The question for a layout's name.
+    pub naming: naming::Naming,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
     board: Board,
@@ -137,9 +139,11 @@ pub fn show(
     let folder = std::env::current_dir().unwrap_or_default();
     let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
     actions.extend(locals.start.show(ui.ctx(), start));
+    actions.extend(locals.naming.show(ui.ctx(), &state.layouts));
     let [focused, pressed] = [|of: &view::Local| of.focused, |of: &view::Local| of.pressed]
         .map(|is| locals.views.values().any(is));
-    locals.keyboard.look(ui, focused, pressed, locals.start.page().is_some());
+    let is_asked = locals.start.page().is_some() || locals.naming.is_open();
+    locals.keyboard.look(ui, focused, pressed, is_asked);
     actions.extend(keys(ui, snapshot, locals));
     (actions, places)
 }
@@ -160,7 +164,8 @@ fn around(
         actions.extend(title::show(ui, snapshot, &shown, &mut locals.title));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        let shown = status::Shown { panes: &state.panes, runners, runner };
+        let State { panes, layouts, .. } = state;
+        let shown = status::Shown { panes, layouts, runners, runner };
         actions.extend(status::show(ui, snapshot, &shown));
     });
     if let Some(timeline) = &snapshot.timeline {
@@ -317,6 +322,8 @@ impl Filling<'_> {
             state.diagnostics_height = problems.response.rect.height();
         }
         state.problems_open ^= problems.inner;
+        let runners = (shown.runners, shown.runner);
+        locals.editor.offer(offers::all(snapshot, runners, &state.layouts));
         let (document, size) = (&mut workspace.document, &mut state.font_size);
         actions.extend(editor::show(ui, snapshot, document, size, &mut locals.editor));
     }

@@ -79,7 +79,7 @@ fn menu(ui: &mut Ui, snapshot: &Snapshot, runners: &Runners, present: &Runner) -
 }
 
 /// B as it runs on another one; `None` where two cannot be compared.
-fn variant(runner: &Runner, present: &Runner) -> Option<Variant> {
+pub fn variant(runner: &Runner, present: &Runner) -> Option<Variant> {
     let device = (runner.choice != present.choice).then(|| runner.selector.clone());
     let engine = match runner.engine {
         Engine::Device => Engine::Device,

@@ -14,8 +14,11 @@ pub mod device_menu;
 pub mod diagnostics;
 pub mod editor;
 pub mod file_line;
+pub mod layout_menu;
 pub mod legend;
+pub mod naming;
 pub mod numbers;
+pub mod offers;
 pub mod palette;
 pub mod parameters;
 pub mod path_field;
@@ -112,6 +115,14 @@ pub enum Action {
     AddView,
     /// All panes where they are at first.
     UsualPanes,
+    /// Panes as the layout with this name has them.
+    ChooseLayout(String),
+    /// Ask for a name, for the panes as they lie now.
+    NameLayout,
+    /// Keep the panes as they lie now by this name.
+    SaveLayout(String),
+    /// Forget the layout with this name.
+    DeleteLayout(String),
     /// Give the view that was touched last the whole window, or take it away again.
     FullWindow,
     /// Forget what was printed and told.

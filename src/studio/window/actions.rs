@@ -100,6 +100,17 @@ impl Studio {
             }
             Action::AddView => self.add_view(),
             Action::UsualPanes => self.state.panes = Arrangement::default(),
+            Action::ChooseLayout(name) => {
+                self.state.panes = self.state.layouts.get(&name).unwrap_or_default();
+            }
+            Action::NameLayout => self.locals.naming.open(),
+            Action::SaveLayout(name) => {
+                let panes = self.state.panes.clone();
+                if let Err(problem) = self.state.layouts.save(&name, panes) {
+                    self.workspace.tell(Severity::Note, problem);
+                }
+            }
+            Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),

@@ -11,6 +11,7 @@ mod hover;
 mod included;
 mod marks;
 mod paint;
+mod picker;
 mod pointer;
 mod rows;
 mod strokes;
@@ -27,7 +28,7 @@ use egui::{
 
 use self::{
     bar::Bar, dragged::Dragged, hover::Hovered, included::Included, marks::Marks, paint::Canvas,
-    pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
+    picker::Picker, pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
 };
 use super::{
     Action, named,
@@ -37,6 +38,7 @@ use crate::{
     session::Snapshot,
     studio::{
         document::Document,
+        folds::Folds,
         highlighter::Highlighter,
         text::{Brackets, Buffer, Selection, Selections},
         theme,
@@ -76,6 +78,10 @@ pub struct Local {
     /// The bracket at the caret and its partner.
     pair: Option<[usize; 2]>,
     brackets: Option<(u64, Brackets)>,
+    folds: Folds,
+    /// The lines that can be folded, where somebody may want it.
+    foldable: Vec<usize>,
+    picker: Option<Picker>,
     /// The characters of the longest line.
     widest: Option<(u64, usize)>,
     /// When a key or a click came last.
@@ -120,7 +126,14 @@ impl Local {
         self.suggest.close();
         self.bar.close();
         self.dragged = None;
+        self.folds = Folds::default();
+        self.picker = None;
         self.included.close();
+    }
+
+    /// Has these in the list of all commands, beside what keys do.
+    pub fn offer(&mut self, offers: Vec<(String, Action)>) {
+        self.palette.offer(offers);
     }
 
     /// The text of an included file, where one is shown.
@@ -165,6 +178,7 @@ impl Local {
     fn update(&mut self, buffer: &Buffer) {
         self.highlighter.update(buffer);
         self.bar.update(buffer);
+        self.folds.follow(buffer);
         let primary = buffer.selections().primary();
         self.caret = buffer.place(primary.head);
         let beside = [Some(primary.head), primary.head.checked_sub(1)].into_iter().flatten();
@@ -232,6 +246,11 @@ pub fn show(
         && dragged.follow(ui, &mut document.text, now)
     {
         local.dragged = Some(dragged);
+    }
+    if let Some(mut picker) = local.picker.take()
+        && picker.show(ui.ctx(), &mut document.text, now)
+    {
+        local.picker = Some(picker);
     }
     if let Some((line, column)) = local.reveal.take() {
         local.included.close();
@@ -304,9 +323,13 @@ fn field(ui: &mut Ui, document: &mut Document, local: &mut Local, told: &Told<'_
     let buffer = &document.text;
     let digits = buffer.rope().len_lines().ilog10() as f32 + 1.0;
     let digit = ui.fonts_mut(|fonts| fonts.glyph_width(font, '0'));
-    let gutter_width = (digits.max(3.0) * digit + 30.0).round();
+    let gutter_width = (digits.max(3.0) * digit + 30.0 + paint::SIGN).round();
     let gutter = Rect::from_min_size(whole.min, vec2(gutter_width, whole.height()));
     let field = Rect::from_min_max(gutter.right_top(), whole.max);
+    local.foldable = match ui.rect_contains_pointer(gutter) {
+        true => local.folds.foldable(buffer),
+        false => Vec::new(),
+    };
     let offset = wanted_offset(ui, buffer, font, local, field.size());
     let source = ScrollSource { drag: DragScroll::Never, ..ScrollSource::default() };
     let mut area = ScrollArea::both()
@@ -338,7 +361,8 @@ fn text(
 ) {
     let Told { snapshot, marks, font, now } = *told;
     let origin = ui.max_rect().min + vec2(BEFORE, ABOVE);
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), origin);
+    let text = (buffer, &local.folds);
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), origin);
     let size = vec2(
         BEFORE + local.widest.map_or(0, |(_, widest)| widest) as f32 * rows.advance + BEHIND,
         ABOVE + rows.count() as f32 * rows.height + BELOW,
@@ -357,7 +381,7 @@ fn text(
     };
     let canvas = Canvas { rows: &rows, buffer, marks, font, view: field, focused };
     canvas.paint(ui, local, now);
-    paint::gutter(&canvas, beside, beside.clip_rect());
+    paint::gutter(&canvas, beside, beside.clip_rect(), |line| local.foldable.contains(&line));
     if response.hovered() {
         hover::show(
             ui,
@@ -379,7 +403,8 @@ fn text(
 fn drag(ui: &Ui, document: &mut Document, font: &FontId, local: &mut Local) {
     local.highlighter.update(&document.text);
     let buffer = &document.text;
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), local.shown.origin);
+    let text = (buffer, &local.folds);
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), local.shown.origin);
     let selections = local.pointer.drag(ui, &rows, buffer);
     if let Some(selections) = selections {
         document.text.select(selections);
@@ -407,7 +432,8 @@ fn wanted_offset(
     if before == Some(now) {
         return None;
     }
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), Pos2::new(BEFORE, ABOVE));
+    let (text, origin) = ((buffer, &local.folds), Pos2::new(BEFORE, ABOVE));
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), origin);
     let caret = rows.caret(primary.head);
     let (offset, row) = (local.shown.offset, rows.height);
     let is_seen = caret.top() >= offset.y && caret.bottom() <= offset.y + size.y - EDGE;

@@ -1,0 +1,109 @@
+//! A colour of the manifest that is chosen with the mouse.
+
+use std::ops::Range;
+
+use egui::{
+    Area, Color32, Context, Frame, Id, Key, Order, Pos2, Rect,
+    color_picker::{Alpha, color_picker_color32},
+};
+
+use crate::studio::{
+    swatch,
+    text::{Buffer, Command},
+};
+
+/// The colour, as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Picker {
+    /// The list of its numbers, in characters, and as it was written.
+    range: Range<usize>,
+    text: String,
+    color: [f32; 3],
+    at: Pos2,
+    /// What the text has been made of it.
+    written: Option<String>,
+    /// The text as this has left it: another one is not this one's any more.
+    revision: u64,
+    /// Whether it has been shown already: the click that opened it is not one outside.
+    is_shown: bool,
+}
+
+impl Picker {
+    /// That of the colour on a line, if there is one; its square is at `square`.
+    pub(super) fn on(buffer: &Buffer, line: usize, square: Rect) -> Option<Self> {
+        let own = buffer.line(line);
+        let list = swatch::list_on(&buffer.text(own.clone()))?;
+        let range = own.start + list.start..own.start + list.end;
+        let text = buffer.text(range.clone());
+        let color = swatch::numbers(&text)?;
+        let (at, revision) = (square.left_bottom() + egui::vec2(0.0, 6.0), buffer.revision());
+        Some(Self { range, text, color, at, written: None, revision, is_shown: false })
+    }
+
+    /// Shows it; gives whether it stays.
+    pub(super) fn show(&mut self, context: &Context, buffer: &mut Buffer, now: f64) -> bool {
+        if self.revision != buffer.revision() {
+            return false;
+        }
+        let [red, green, blue] = self.color.map(|part| (part * 255.0).round() as u8);
+        let mut color = Color32::from_rgb(red, green, blue);
+        let area = Area::new(Id::unique("colour")).order(Order::Foreground).fixed_pos(self.at);
+        let shown = area.constrain(true).show(context, |ui| {
+            Frame::popup(ui.style()).show(ui, |ui| {
+                ui.spacing_mut().slider_width = 220.0;
+                color_picker_color32(ui, &mut color, Alpha::Opaque)
+            })
+        });
+        if shown.inner.inner && color != Color32::from_rgb(red, green, blue) {
+            let parts = [color.r(), color.g(), color.b()];
+            self.put(parts.map(|part| f32::from(part) / 255.0), buffer, now);
+        }
+        let was_shown = std::mem::replace(&mut self.is_shown, true);
+        let left = context.input(|input| {
+            let pressed = input.pointer.any_pressed().then(|| input.pointer.interact_pos());
+            let is_outside = |at: Pos2| !shown.response.rect.contains(at);
+            input.key_pressed(Key::Escape) || pressed.flatten().is_some_and(is_outside)
+        });
+        !(was_shown && left)
+    }
+
+    /// Puts another colour in the place of itself. All of it is undone at once.
+    fn put(&mut self, color: [f32; 3], buffer: &mut Buffer, now: f64) {
+        let Some(text) = swatch::written(&self.text, color) else { return };
+        if self.written.is_some() {
+            buffer.run(&Command::Undo, now);
+        }
+        self.color = color;
+        self.written = (text != self.text).then(|| text.clone());
+        if self.written.is_some() {
+            buffer.replace(vec![(self.range.clone(), text)], now);
+        }
+        self.revision = buffer.revision();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_written_and_undone_at_once() {
+        let text = "[param.tint]\nvalue = [1, 0.5, 0, 0.25] # warm\nkind = \"color\"\n";
+        let mut buffer = Buffer::new(text);
+        let mut picker = Picker::on(&buffer, 1, Rect::ZERO).expect("a colour");
+        assert_eq!(picker.color, [1.0, 0.5, 0.0]);
+        for color in [[0.0, 1.0, 0.2], [0.2, 0.4, 1.0]] {
+            picker.put(color, &mut buffer, 0.0);
+        }
+        assert_eq!(
+            buffer,
+            "[param.tint]\nvalue = [0.2, 0.4, 1.0, 0.25] # warm\nkind = \"color\"\n"
+        );
+        buffer.run(&Command::Undo, 0.0);
+        assert_eq!(buffer, text);
+        assert!(
+            Picker::on(&buffer, 0, Rect::ZERO).is_none()
+                && Picker::on(&buffer, 2, Rect::ZERO).is_none()
+        );
+    }
+}
