@@ -65,11 +65,13 @@ mod tests {
 
     #[test]
     fn brackets_in_texts_and_comments_are_none() {
-        assert_eq!(folds("// {\nchar c = '{';\nconst char *s = \"{\";\n}\n"), []);
+        let text = "// {\nchar c = '{';\nconst char *s = \"{\";\n}\n";
+        assert!(folds(text).is_empty());
     }
 
     #[test]
     fn half_typed_text_folds_where_it_can() {
-        assert_eq!(folds("void f() {\n  g((1;\n  h();\n}\nvoid k() {\n"), [1..3]);
+        let text = "void f() {\n  g((1;\n  h();\n}\nvoid k() {\n";
+        assert_eq!(folds(text), std::slice::from_ref(&(1..3)));
     }
 }

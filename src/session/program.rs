@@ -169,8 +169,8 @@ impl Program {
         Ok(checkpoint.restore(of, &self.variables()?, stream)?)
     }
 
-    /// As [`Program::go_back_to`], of a copy that was taken of `of_a`, which ran on another device: addresses are others
-    /// here, and variables that are declared in another way begin as they do.
+    /// As [`Program::go_back_to`], of a copy that was taken of `of_a`, which ran on another device: addresses are
+    /// others here, and variables that are declared in another way begin as they do.
     ///
     /// # Errors
     /// The device's.

@@ -144,7 +144,7 @@ mod tests {
         );
         assert!(values_at("/*---\ntitle = \"\n---*/", 14).is_none());
         // Other keys have the scene's names and types.
-        assert!(inserted("size = fl", "", "fl").contains(&"float4".to_owned()));
+        assert!(inserted("size = fl", "", "fl").contains(&"float".to_owned()));
     }
 
     #[test]

@@ -126,12 +126,16 @@ pub fn show(
     }
     let mut arrangement = state.panes.clone();
     let mut board = std::mem::take(&mut locals.board);
+    let (places, told, has_editor) = (Vec::new(), false, false);
     let mut filling =
-        Filling { shown, workspace, state, locals, actions, places: Vec::new(), told: false };
+        Filling { shown, workspace, state, locals, actions, places, told, has_editor };
     CentralPanel::no_frame().show(ui, |ui| match full {
         Some(slot) => filling.show(ui, Pane::View(slot)),
         None => board.show(ui, &mut arrangement, &mut filling),
     });
+    if !filling.has_editor {
+        filling.without_editor(ui);
+    }
     let Filling { mut actions, places, .. } = filling;
     locals.board = board;
     state.panes = arrangement;
@@ -184,6 +188,8 @@ struct Filling<'a> {
     places: Places,
     /// Whether what there is to tell has been told in this frame.
     told: bool,
+    /// Whether the text is seen.
+    has_editor: bool,
 }
 
 impl Contents for Filling<'_> {
@@ -299,6 +305,7 @@ impl Contents for Filling<'_> {
 
 impl Filling<'_> {
     fn editor(&mut self, ui: &mut Ui) {
+        self.has_editor = true;
         let Self { shown, workspace, state, locals, actions, .. } = self;
         ui.painter().rect_filled(ui.max_rect(), 0.0, theme::ground());
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -328,8 +335,17 @@ impl Filling<'_> {
         actions.extend(editor::show(ui, snapshot, document, size, &mut locals.editor));
     }
 
+    /// Keys for the whole window are done all the same.
+    fn without_editor(&mut self, ui: &Ui) {
+        let Self { shown, workspace, state, locals, actions, .. } = self;
+        let (snapshot, runners) = (shown.snapshot, (shown.runners, shown.runner));
+        locals.editor.offer(offers::all(snapshot, runners, &state.layouts));
+        let (document, size) = (&mut workspace.document, &mut state.font_size);
+        actions.extend(editor::absent(ui, snapshot, document, size, &mut locals.editor));
+    }
+
     fn view(&mut self, ui: &mut Ui, slot: Slot) {
-        let Self { shown, workspace, state, locals, actions, places, told } = self;
+        let Self { shown, workspace, state, locals, actions, places, told, .. } = self;
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         let snapshot = shown.snapshot;
         let is_first = !std::mem::replace(told, true);

@@ -117,6 +117,22 @@ impl Task {
     }
 }
 
+impl Task {
+    /// Whether it is about the text, which is to be seen then.
+    pub fn is_of_text(&self) -> bool {
+        match self {
+            Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => true,
+            Self::Find | Self::Replace | Self::GoToLine | Self::OtherField => true,
+            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest => true,
+            Self::FindNext | Self::FindPrevious | Self::NextProblem | Self::PreviousProblem => true,
+            Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll | Self::Enter => true,
+            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Palette | Self::Leave => false,
+            Self::Save | Self::SaveAs | Self::Open | Self::Start | Self::Compile => false,
+            Self::Larger | Self::Smaller | Self::UsualSize => false,
+        }
+    }
+}
+
 /// Where a key means what the table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

@@ -61,7 +61,7 @@ mod tests {
     fn layouts_are_chosen_and_those_of_the_user_deleted() {
         let (mut screen, mut layouts) = (TestScreen::default(), Layouts::default());
         layouts.save("Mine", Arrangement::Pane(Pane::Editor)).unwrap();
-        let mut shown = |screen: &mut TestScreen| {
+        let shown = |screen: &mut TestScreen| {
             let (mut action, panes) = (None, Arrangement::default());
             for _ in 0..2 {
                 screen.frame(|ui| action = show(ui, &panes, &layouts).or(action.take()));

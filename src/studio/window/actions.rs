@@ -91,7 +91,10 @@ impl Studio {
             }
             Action::ExportNumbers(written) => self.export_numbers(written),
             Action::ExportTimings(written) => self.export_timings(written),
-            Action::ShowPane(pane) => self.state.panes.show(pane),
+            Action::ShowPane(pane) => {
+                self.locals.full = None;
+                self.state.panes.show(pane);
+            }
             Action::HidePane(pane) => self.state.panes.hide(pane),
             Action::PutAt(edge) => {
                 let pane = self.locals.touched.unwrap_or(Pane::Editor);

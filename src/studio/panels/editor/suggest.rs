@@ -208,7 +208,7 @@ mod tests {
         let mut suggest = list("/*---\n[view]\n", "kind = \"");
         assert!(suggest.is_open() && !suggest.is_meant(), "Enter breaks the line");
         suggest.choose(Direction::Down);
-        assert_eq!(suggest.take(), Some((22, "image\"".to_owned())));
+        assert_eq!(suggest.take(), Some((21, "image\"".to_owned())));
         assert!(!list("/*---\n[view]\n", "kind = \"volume\"").is_open(), "behind the last quote");
         assert!(!list("/*---\n", "title = \"").is_open(), "any text is one");
         assert!(!list("int a;\n", "f(\"").is_open());
