@@ -1,9 +1,10 @@
 //! B beside A: how it comes to run, and does each of A's steps, too.
 //!
 //! B is a session of its own that is led by A. Where it has A's device, it begins as a copy of A, program and state,
-//! and takes over its own program as an edit: what an edit carries over, it does. On a device of its own it begins with its
-//! own program, and then gets A's state as a file would bring it. From then on each step is put on both streams, on one
-//! device one behind the other, in turns A first and B first, and on two at once; and both are taken over together.
+//! and takes over its own program as an edit: what an edit carries over, it does. On a device of its own it begins
+//! with its own program, and then gets A's state as a file would bring it. From then on each step is put on both
+//! streams, on one device one behind the other, in turns A first and B first, and on two at once; and both are taken
+//! over together.
 
 use std::{collections::BTreeMap, sync::Arc};
 

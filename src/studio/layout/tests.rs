@@ -281,4 +281,8 @@ fn layouts_are_in_the_list_of_commands() {
     window.frames();
     window.screen.press(Key::Enter);
     assert_eq!(window.frames().0, [Action::ChooseLayout("Looking".into())]);
+    // The next list is as long as any, although that one had a single row.
+    window.screen.press_with(Key::P, control | Modifiers::SHIFT);
+    window.frames();
+    assert!(window.screen.sees("View in the whole window"), "{:?}", window.screen.written());
 }

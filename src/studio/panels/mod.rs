@@ -6,6 +6,7 @@
 //! Panels call neither the device nor the session, so that every panel can be shown with made-up values.
 
 pub mod banner;
+pub mod color_field;
 pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;

@@ -156,7 +156,9 @@ impl Palette {
         }
         let moved = std::mem::take(&mut self.moved);
         let mut clicked = None;
-        ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+        // An area is as high as in the frame before, and a list of few rows must not stay so.
+        let scroll = ScrollArea::vertical().max_height(HEIGHT).min_scrolled_height(HEIGHT);
+        scroll.auto_shrink([false, true]).show(ui, |ui| {
             for (n, entry) in found.into_iter().enumerate() {
                 let is_chosen = n == self.chosen;
                 let (rect, response) =

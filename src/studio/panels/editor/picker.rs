@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use egui::{
-    Area, Color32, Context, Frame, Id, Key, Order, Pos2, Rect,
-    color_picker::{Alpha, color_picker_color32},
-};
+use egui::{Area, Context, Frame, Id, Key, Order, Pos2, Rect, ecolor::Hsva};
 
 use crate::studio::{
+    panels::color_field,
     swatch,
     text::{Buffer, Command},
 };
@@ -18,7 +16,7 @@ pub(super) struct Picker {
     /// The list of its numbers, in characters, and as it was written.
     range: Range<usize>,
     text: String,
-    color: [f32; 3],
+    color: Hsva,
     at: Pos2,
     /// What the text has been made of it.
     written: Option<String>,
@@ -35,7 +33,7 @@ impl Picker {
         let list = swatch::list_on(&buffer.text(own.clone()))?;
         let range = own.start + list.start..own.start + list.end;
         let text = buffer.text(range.clone());
-        let color = swatch::numbers(&text)?;
+        let color = color_field::of_numbers(swatch::numbers(&text)?);
         let (at, revision) = (square.left_bottom() + egui::vec2(0.0, 6.0), buffer.revision());
         Some(Self { range, text, color, at, written: None, revision, is_shown: false })
     }
@@ -45,18 +43,13 @@ impl Picker {
         if self.revision != buffer.revision() {
             return false;
         }
-        let [red, green, blue] = self.color.map(|part| (part * 255.0).round() as u8);
-        let mut color = Color32::from_rgb(red, green, blue);
         let area = Area::new(Id::unique("colour")).order(Order::Foreground).fixed_pos(self.at);
         let shown = area.constrain(true).show(context, |ui| {
-            Frame::popup(ui.style()).show(ui, |ui| {
-                ui.spacing_mut().slider_width = 220.0;
-                color_picker_color32(ui, &mut color, Alpha::Opaque)
-            })
+            let frame = Frame::popup(ui.style()).inner_margin(10);
+            frame.show(ui, |ui| color_field::show(ui, &mut self.color)).inner
         });
-        if shown.inner.inner && color != Color32::from_rgb(red, green, blue) {
-            let parts = [color.r(), color.g(), color.b()];
-            self.put(parts.map(|part| f32::from(part) / 255.0), buffer, now);
+        if shown.inner {
+            self.put(color_field::numbers(self.color), buffer, now);
         }
         let was_shown = std::mem::replace(&mut self.is_shown, true);
         let left = context.input(|input| {
@@ -73,7 +66,6 @@ impl Picker {
         if self.written.is_some() {
             buffer.run(&Command::Undo, now);
         }
-        self.color = color;
         self.written = (text != self.text).then(|| text.clone());
         if self.written.is_some() {
             buffer.replace(vec![(self.range.clone(), text)], now);
@@ -91,7 +83,10 @@ mod tests {
         let text = "[param.tint]\nvalue = [1, 0.5, 0, 0.25] # warm\nkind = \"color\"\n";
         let mut buffer = Buffer::new(text);
         let mut picker = Picker::on(&buffer, 1, Rect::ZERO).expect("a colour");
-        assert_eq!(picker.color, [1.0, 0.5, 0.0]);
+        let found = color_field::numbers(picker.color);
+        // As HSV has them, to the last bits.
+        let exact = [1.0, 0.5, 0.0].into_iter().zip(found).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(exact, "{found:?}");
         for color in [[0.0, 1.0, 0.2], [0.2, 0.4, 1.0]] {
             picker.put(color, &mut buffer, 0.0);
         }

@@ -49,7 +49,12 @@ impl EditContext<'_> {
                 self.compose(event);
                 None
             }
-            Stroke::Task(task) => self.task(ui, task),
+            // Any key closes the picker of colours, and the one that leaves the editor does no more.
+            Stroke::Task(Task::Leave) if self.local.picker.take().is_some() => None,
+            Stroke::Task(task) => {
+                self.local.picker = None;
+                self.task(ui, task)
+            }
         }
     }
 
