@@ -91,7 +91,10 @@ impl Studio {
             }
             Action::ExportNumbers(written) => self.export_numbers(written),
             Action::ExportTimings(written) => self.export_timings(written),
-            Action::ShowPane(pane) => self.state.panes.show(pane),
+            Action::ShowPane(pane) => {
+                self.locals.full = None;
+                self.state.panes.show(pane);
+            }
             Action::HidePane(pane) => self.state.panes.hide(pane),
             Action::PutAt(edge) => {
                 let pane = self.locals.touched.unwrap_or(Pane::Editor);
@@ -100,6 +103,17 @@ impl Studio {
             }
             Action::AddView => self.add_view(),
             Action::UsualPanes => self.state.panes = Arrangement::default(),
+            Action::ChooseLayout(name) => {
+                self.state.panes = self.state.layouts.get(&name).unwrap_or_default();
+            }
+            Action::NameLayout => self.locals.naming.open(),
+            Action::SaveLayout(name) => {
+                let panes = self.state.panes.clone();
+                if let Err(problem) = self.state.layouts.save(&name, panes) {
+                    self.workspace.tell(Severity::Note, problem);
+                }
+            }
+            Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
