@@ -2,8 +2,10 @@
 //! so the CPU device runs it, which checks each access itself.
 
 mod bench;
+mod counts;
 mod faults;
 mod gpu;
+mod mutants;
 mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;
