@@ -8,12 +8,16 @@
 //!
 //! Where the variable says nothing, the session's [options](super::Options::guarded) do.
 
-use std::{env, sync::LazyLock};
+use std::{
+    env,
+    sync::{Arc, LazyLock},
+};
 
-use super::Guarding;
+use super::{Guarding, KernelGuarding, program::Program};
 use crate::{
-    device::{Device, Module, Result, Telling},
+    device::{Device, GuardedModule, Module, Result, Telling},
     diagnostic::{Diagnostic, Severity},
+    ptx::pass::guard::Counts,
     scene::Scene,
 };
 
@@ -59,14 +63,35 @@ pub(super) fn remark(scene: &Scene, why: &str) -> Diagnostic {
 
 /// What the guard does in a loaded module; `None` where there is none.
 pub(super) fn of(module: &Module) -> Option<Guarding> {
-    let counts = match module {
-        Module::Nvidia(module) => module.guarded()?.counts(),
-        Module::Cpu(_) => return None,
-    };
-    Some(Guarding {
+    Some(told(guarded(module)?.counts()))
+}
+
+/// What it does in each kernel of the passes.
+pub(super) fn of_kernels(program: &Arc<Program>) -> Vec<KernelGuarding> {
+    let Some(module) = guarded(&program.module) else { return Vec::new() };
+    let mut all: Vec<KernelGuarding> = Vec::new();
+    for pass in &program.passes {
+        let Some(kernel) = module.kernel(pass.function.name()) else { continue };
+        let (name, accesses) = (&pass.plan.declared.kernel, told(kernel.counts));
+        if !all.iter().any(|known| known.kernel == *name) {
+            all.push(KernelGuarding { kernel: name.clone(), accesses });
+        }
+    }
+    all
+}
+
+fn guarded(module: &Module) -> Option<&GuardedModule> {
+    match module {
+        Module::Nvidia(module) => module.guarded(),
+        Module::Cpu(_) => None,
+    }
+}
+
+fn told(counts: Counts) -> Guarding {
+    Guarding {
         accesses: counts.accesses,
         proved: counts.proved,
         checked: counts.checked,
         at_launch: counts.launches,
-    })
+    }
 }

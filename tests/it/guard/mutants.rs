@@ -105,7 +105,10 @@ fn mutants_are_told_of_alike() {
             continue;
         }
         let mutant = &mutants[*at];
-        println!("{verdict}: mutant {at}, {}, {}: CPU {cpu:?}, GPU {cuda:?}", mutant.scene, mutant.what);
+        println!(
+            "{verdict}: mutant {at}, {}, {}: CPU {cpu:?}, GPU {cuda:?}",
+            mutant.scene, mutant.what
+        );
         if let Some(folder) = &keep {
             fs::create_dir_all(folder).unwrap();
             fs::write(folder.join(format!("mutant{at}.cu")), &mutant.text).unwrap();
@@ -201,11 +204,15 @@ const CHANGES: [(&str, &str); 20] = [
 ];
 
 /// One mistake in the code of a scene; none where the change that was drawn has no place in it.
-fn mutant((scene, text, constants): &(String, String, Vec<String>), rng: &mut Rng) -> Option<Mutant> {
+fn mutant(
+    (scene, text, constants): &(String, String, Vec<String>),
+    rng: &mut Rng,
+) -> Option<Mutant> {
     let code = text.find("---*/")? + 5;
     for _ in 0..100 {
         let (from, to) = CHANGES[rng.usize(0..CHANGES.len())];
-        let places: Vec<usize> = text[code..].match_indices(from).map(|(at, _)| code + at).collect();
+        let places: Vec<usize> =
+            text[code..].match_indices(from).map(|(at, _)| code + at).collect();
         if places.is_empty() {
             continue;
         }

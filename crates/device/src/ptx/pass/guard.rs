@@ -10,11 +10,14 @@
 //!   (`origin`), and compared with the bounds of that memory (`bounds`). Those of a parameter come as further arguments
 //!   ([`Word`]), so the check is exact between neighbours and loads nothing. Where one of several sources is meant, its
 //!   number travels in a register beside the address (`follow`). Where nothing is known, the address is searched in a
-//!   table of all memory (`search`).
+//!   table of all memory (`search`). An address that is a pointer and a multiple of an index is compared by the index,
+//!   in half the instructions (`proof::index`).
 //! - Accesses that are constants apart share a check, and what a check before has shown needs none (`plan`).
 //! - An access outside is left out, and a load of it gives zero; the thread goes on, so that others that wait for it
-//!   at a barrier do not wait for ever. The first one is written down for the host (`record`), and a flag is raised at
-//!   which all loops end (`poll`).
+//!   at a barrier do not wait for ever. The first one is noted by its thread (`noted`) and written down for the host
+//!   (`record`), and a flag is raised at which all loops end (`poll`).
+//! - The host proves at a launch that checks are not needed, that one is enough for two, or that a loop ends soon, and
+//!   launches a version without them (`proof`).
 //! - A warp's access to a matrix is made by all its threads, or by none where one of them is wrong (`weave`).
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
 //!

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Counts;
 use super::extent::Size;
+use super::proof::index::Index;
 use super::words::Word;
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
@@ -38,18 +39,6 @@ pub(super) enum Bounds {
     Search { generic: bool },
     /// All of the block's shared memory.
     Shared,
-}
-
-/// How an address is made of a pointer among the kernel's arguments and an index of 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Index {
-    pub(super) reg: Reg,
-    pub(super) signed: bool,
-    /// What is added to the pointer: so many bytes for each of the index, and these.
-    pub(super) stride: u32,
-    pub(super) offset: i64,
-    /// Where the pointer lies among the arguments.
-    pub(super) argument: u32,
 }
 
 /// One access of a group.
