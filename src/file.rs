@@ -8,6 +8,8 @@
 mod below;
 mod draft;
 #[cfg(feature = "gl")]
+mod own_folder;
+#[cfg(feature = "gl")]
 mod stamp;
 
 use std::{
@@ -22,6 +24,10 @@ pub(crate) use below::{find_below, place_below};
 pub(crate) use draft::Draft;
 #[cfg(feature = "cli")]
 pub use draft::clear_drafts;
+#[cfg(feature = "gl")]
+pub(crate) use own_folder::OwnFolder;
+#[cfg(feature = "cli")]
+pub(crate) use own_folder::Owner;
 #[cfg(feature = "gl")]
 pub(crate) use stamp::Stamp;
 

@@ -1,12 +1,16 @@
 //! A session's state as a file, to go on from later.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+};
 
-use super::{Error, Reset, Session, migration::NO_FIELDS, symbol, variables::Addresses};
+use super::{Error, Program, Reset, Session, migration::NO_FIELDS, symbol, variables::Addresses};
 use crate::{
     cuda::mangled::counterparts,
     device::Pool,
-    scene::Inputs,
+    scene::{Inputs, Manifest, Value},
     state::{
         Checkpoint, HostCopy, Subject,
         archive::{self, About, KnownVariable, Loaded},
@@ -58,6 +62,35 @@ impl<'a> StateFile<'a> {
 
 fn failed(path: &Path) -> impl FnOnce(archive::Error) -> Error {
     move |error| Error::of_file("write", path, error)
+}
+
+/// A state's file that is to be read, and what for.
+pub struct StateRequest {
+    path: PathBuf,
+    program: Weak<Program>,
+    manifest: Manifest,
+    variables: Vec<KnownVariable>,
+    parameters: Vec<Value>,
+}
+
+/// A state's file that was read.
+pub struct StateContent {
+    path: PathBuf,
+    program: Weak<Program>,
+    loaded: Loaded,
+}
+
+impl StateRequest {
+    /// Reads it, on whichever thread.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, or does not fit the scene.
+    pub fn read(self) -> Result<StateContent, Error> {
+        let Self { path, program, manifest, variables, parameters } = self;
+        let loaded = archive::read(&path, &manifest, &variables, &parameters)
+            .map_err(|error| Error::of_file("read", &path, error))?;
+        Ok(StateContent { path, program, loaded })
+    }
 }
 
 impl Session {
@@ -127,14 +160,44 @@ impl Session {
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
     pub fn load(&mut self, path: &Path) -> Result<Vec<String>, Error> {
-        self.finish_seeking()?;
         self.begin()?;
-        let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
+        match self.state_request(path)? {
+            Some(request) => self.take_state(request.read()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What the state in the file at `path` is to be read for, now; `None` where nothing runs.
+    ///
+    /// # Errors
+    /// [`Error::NoState`].
+    pub fn state_request(&self, path: &Path) -> Result<Option<StateRequest>, Error> {
+        let Some(program) = &self.program else { return Ok(None) };
         program.expect_states()?;
-        let manifest = &program.scene.manifest;
         let mut variables = program.known_variables();
         variables.retain(|variable| !self.is_loaded(variable));
-        let loaded = archive::read(path, manifest, &variables, &self.state.inputs.parameters);
+        Ok(Some(StateRequest {
+            path: path.to_owned(),
+            program: Arc::downgrade(program),
+            manifest: program.scene.manifest.clone(),
+            variables,
+            parameters: self.state.inputs.parameters.clone(),
+        }))
+    }
+
+    /// Goes on from a state that was read for this session, as [`Session::load`] does.
+    ///
+    /// # Errors
+    /// As [`Session::load`].
+    pub fn take_state(&mut self, content: StateContent) -> Result<Vec<String>, Error> {
+        self.begin()?;
+        let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
+        let StateContent { path, program: read_for, loaded } = content;
+        if !std::ptr::eq(read_for.as_ptr(), Arc::as_ptr(&program)) {
+            // Another text has taken over meanwhile.
+            return self.load(&path);
+        }
+        let manifest = &program.scene.manifest;
         let Loaded {
             checkpoint,
             mut missing,
@@ -143,7 +206,7 @@ impl Session {
             other_starts,
             moved_addresses,
             refused,
-        } = loaded.map_err(|error| Error::of_file("read", path, error))?;
+        } = loaded;
         let stream = &self.stream;
         self.state
             .resources
@@ -191,8 +254,9 @@ impl Session {
         loaded.any(|given| Some(given.trim_start_matches("::")) == name.as_deref())
     }
 
-    /// Does the reset that is due, and waits for it.
+    /// Does what is due before another state takes over, and waits for it.
     fn begin(&mut self) -> Result<(), Error> {
+        self.finish_seeking()?;
         self.leave_past();
         self.adopt_candidate()?;
         self.finish_migrating()?;

@@ -2,23 +2,20 @@
 
 use std::{
     any::Any,
-    collections::BTreeSet,
     time::{Duration, Instant},
 };
 
 use super::{
     Error, Phase, Reset, Session, guarding,
-    history::History,
     launch::{Launcher, Queue, Stopped, rest},
-    program::Program,
     reset_edit::beginning,
-    seek::Shown,
-    snapshot::{Moment, Running},
+    snapshot::Running,
+    work::Work,
 };
 use crate::{
-    device::{self, DeviceKind, Stream},
-    scene::{Entry, Inputs, When},
-    state::{Borrowed, Checkpoint, Extent, State, extents, linear},
+    device::{self, DeviceKind},
+    scene::Inputs,
+    state::{Checkpoint, Extent, State, extents, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -64,104 +61,6 @@ pub(super) enum Cause {
     Interrupt,
     /// Somebody wants this work to end.
     Wish,
-}
-
-/// What is being done.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Work {
-    /// The reset passes.
-    Reset(Reset),
-    /// The step passes.
-    Step,
-    /// Past steps once more.
-    Again(Again),
-    /// Statistics of the present state, and nothing else.
-    Statistics,
-}
-
-impl Work {
-    /// Puts on `stream` what comes before its passes. The copy of the state that a step begins with, where the past
-    /// takes one.
-    ///
-    /// # Errors
-    /// The device's.
-    fn begin(
-        &self,
-        program: &Program,
-        (history, shown): (Option<&mut History>, Shown),
-        (borrowed, inputs): (&mut [Borrowed<'_>], &Inputs),
-        stream: &Stream,
-    ) -> Result<Option<Checkpoint>, Error> {
-        match (self, history) {
-            (Self::Reset(reset), _) => program.restore(reset, borrowed, stream)?,
-            (Self::Again(Again { from: Some(from), .. }), history) => {
-                let source = history.as_ref().and_then(|history| history.source(*from));
-                if let Some(source) = source {
-                    program.go_back_to(source.checkpoint, borrowed, stream)?;
-                }
-            }
-            (Self::Step, Some(history)) if shown == Shown::Present => {
-                return history.copy(program, borrowed, inputs, stream);
-            }
-            (Self::Step | Self::Again(Again { from: None, .. }) | Self::Statistics, _) => {}
-        }
-        Ok(None)
-    }
-
-    /// The passes that it consists of.
-    fn when(&self) -> Option<When> {
-        match self {
-            Self::Reset(_) => Some(When::Reset),
-            Self::Step | Self::Again(_) => Some(When::Step),
-            Self::Statistics => None,
-        }
-    }
-
-    /// What enters each of its steps, the passes of which follow one another.
-    fn rounds(&self, present: &Inputs) -> Vec<Inputs> {
-        match self {
-            Self::Reset(_) | Self::Step => vec![present.clone()],
-            Self::Again(again) => again.steps.clone(),
-            Self::Statistics => Vec::new(),
-        }
-    }
-
-    /// Whether statistics are taken behind it, where they are taken at all; those of steps only when that `is_due`.
-    fn is_measured(&self, is_due: impl FnOnce() -> bool) -> bool {
-        match self {
-            Self::Reset(_) | Self::Statistics => true,
-            Self::Step => is_due(),
-            Self::Again(_) => false,
-        }
-    }
-
-    /// Whether an entry has something to do in this work: after an edit, only those that write new resources.
-    fn concerns(&self, entry: &Entry, program: &Program) -> bool {
-        match self {
-            Self::Reset(Reset::Fresh(names)) => is_reset_for(names, entry, program),
-            Self::Reset(Reset::None | Reset::All)
-            | Self::Step
-            | Self::Again(_)
-            | Self::Statistics => true,
-        }
-    }
-}
-
-/// Whether an entry of the reset writes one of the resources with these names.
-pub(super) fn is_reset_for(names: &BTreeSet<String>, entry: &Entry, program: &Program) -> bool {
-    let manifest = &program.scene.manifest;
-    program.written_by(entry).any(|id| names.contains(&manifest.resource(id).name))
-}
-
-/// Past steps that are done once more.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Again {
-    /// The past moment whose nearest copy is put back first; `None`: they follow on the present state.
-    pub(super) from: Option<Moment>,
-    /// What enters each of them.
-    pub(super) steps: Vec<Inputs>,
-    /// What enters the step behind them.
-    pub(super) after: Inputs,
 }
 
 impl InFlight {

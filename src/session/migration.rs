@@ -11,9 +11,9 @@ use std::{
 
 use super::{
     Error, Moment, Reset, Session,
-    in_flight::is_reset_for,
     program::Program,
     rename::{Rename, likely_rename},
+    work::is_reset_for,
 };
 use crate::{
     data::Found,

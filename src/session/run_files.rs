@@ -2,11 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    env,
     ffi::OsStr,
     fs,
     io::{self, Write as _},
     path::{Component, Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -14,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::{
-    file::{self, Stamp},
+    file::{self, OwnFolder, Stamp},
     interrupt::Interrupt,
 };
 
@@ -31,6 +33,8 @@ const MOST_UP: usize = 8;
 /// Where files from afar lie that the command line gives resources: in the scene's folder, below one of the resource's
 /// name.
 const LOADS: &str = "loads";
+/// How the names of the folders begin into which runs are unpacked.
+const PREFIX: &str = "warpaint-run-";
 /// What a folder of `-I` from afar is called, with a number behind it.
 const INCLUDES: &str = "include";
 
@@ -348,10 +352,11 @@ fn slashed(path: &Path) -> Option<String> {
     Some(parts.collect::<Option<Vec<&str>>>()?.join("/"))
 }
 
-/// The files of a run in a folder of their own, which is gone when this is dropped.
+/// The files of a run in a folder of their own, which is gone when this is dropped; at the latest, where the process is
+/// killed, when another run is unpacked.
 #[derive(Debug)]
 pub struct Unpacked {
-    root: tempfile::TempDir,
+    root: OwnFolder,
     /// How many folders lie above that of the scene.
     depth: usize,
 }
@@ -373,7 +378,6 @@ impl Unpacked {
         if count > MOST_FILES {
             return Err(format!("it is damaged: it has {count} files, and at most {MOST_FILES}"));
         }
-        let root = tempfile::Builder::new().prefix("warpaint-run-").tempdir().map_err(system)?;
         let mut depth = 0;
         for name in files.iter().map(|file| &file.name).chain(folders).chain(others) {
             let (up, _) = way(name).ok_or_else(|| {
@@ -386,6 +390,11 @@ impl Unpacked {
         if bytes as u64 > MOST_BYTES {
             return Err(format!("it is damaged: its files have more than {MOST_BYTES} bytes"));
         }
+        let temporary = env::temp_dir();
+        let root = OwnFolder::new(&temporary, PREFIX).map_err(system)?;
+        // What it does not come to, or all without a thread, is there the next time.
+        let sweep = move || OwnFolder::remove_left(&temporary, PREFIX);
+        _ = thread::Builder::new().name("left files".into()).spawn(sweep);
         let unpacked = Self { root, depth };
         unpacked.count_folders(files.iter().map(|file| &file.name).chain(folders))?;
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
@@ -452,6 +461,12 @@ impl Unpacked {
     /// The folder so many above that of the scene.
     fn folder(&self, up: usize) -> PathBuf {
         (up..self.depth).rev().map(|level| format!("above-{level}")).collect()
+    }
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        self.root.remove();
     }
 }
 

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use super::{
     Error, Reset, Session,
     history::{History, Source},
-    in_flight::{Again, Work},
     line::Entrance,
     snapshot::{Line, Moment, Timeline},
+    work::{Again, Work},
 };
 use crate::{scene::Inputs, state::Checkpoint};
 

@@ -7,6 +7,7 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
+mod background;
 mod colors;
 mod completion;
 mod console;

@@ -1,42 +1,34 @@
 //! Unsaved text, kept where a crash or a closed window cannot take it.
 //!
-//! Each running studio has a folder of its own in the data folder's `recovery/`, and beside it a file that it keeps
-//! locked, so that what a running studio is at is told from what an ended one has left. A text is a file there: its
-//! first line says where it belongs, the rest is the text. No studio ever writes into the file of another one, nor into
-//! one of an earlier text: that stays until the user restores or discards it.
+//! Each running studio has an [`OwnFolder`] in the data folder's `recovery/`, so that what a running studio is at is told
+//! from what an ended one has left. A text is a file there: its first line says where it belongs, the rest is the text.
+//! No studio ever writes into the file of another one, nor into one of an earlier text: that stays until the user
+//! restores or discards it.
 
 use std::{
-    fs::{self, File, TryLockError},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use super::{document::Document, origin::Origin};
-use crate::file::SOURCE_LIMIT;
+use crate::file::{OwnFolder, Owner, SOURCE_LIMIT};
 
 /// What the first line of a text begins with; an origin as JSON follows.
 const MARK: &str = "// unsaved text of ";
+/// How the names of processes' folders begin.
+const PREFIX: &str = "studio-";
 /// The ending of texts.
 const TEXT: &str = "cu";
-/// The ending of the files that are locked.
-const LOCK: &str = "lock";
 
 /// The folder of unsaved texts.
 #[derive(Debug)]
 pub struct Recovery {
     folder: PathBuf,
-    own: Option<Own>,
+    /// What belongs to this process.
+    own: Option<OwnFolder>,
     /// Counts the texts of this process.
     made: u64,
-}
-
-/// What belongs to this process.
-#[derive(Debug)]
-struct Own {
-    folder: PathBuf,
-    /// Locked as long as the process lives; the system unlocks it even after a crash.
-    lock: File,
 }
 
 /// A text that is not saved.
@@ -136,9 +128,10 @@ impl Recovery {
 
     fn own(&mut self) -> io::Result<&Path> {
         if self.own.is_none() {
-            self.own = Some(Own::new(&self.folder)?);
+            fs::create_dir_all(&self.folder)?;
+            self.own = Some(OwnFolder::new(&self.folder, PREFIX)?);
         }
-        self.own.as_ref().map(|own| &*own.folder).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.own.as_ref().map(OwnFolder::path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// A place for the unsaved text of `document` that no other text has.
@@ -197,51 +190,29 @@ impl Recovery {
 impl Drop for Recovery {
     fn drop(&mut self) {
         if let Some(own) = self.own.take() {
-            clear(&own.folder);
+            clear(own.path());
             // Unlocked only now: another process may look at what is left.
-            drop(own.lock);
+            drop(own);
         }
-    }
-}
-
-impl Own {
-    fn new(folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        let ending = format!(".{LOCK}");
-        let named =
-            tempfile::Builder::new().prefix("studio-").suffix(&ending).tempfile_in(folder)?;
-        // Where the file system knows no locks, ended and running processes cannot be told apart: `left_in` then
-        // clears nothing.
-        if let Err(error) = named.as_file().try_lock() {
-            tracing::debug!("{}: not locked: {error}", named.path().display());
-        }
-        let (lock, path) = named.keep().map_err(|error| error.error)?;
-        // Folders come after their locks, so one that is not locked is one of an ended process.
-        let own = path.with_extension("");
-        fs::create_dir(&own)?;
-        Ok(Self { folder: own, lock })
     }
 }
 
 /// The texts in the folder of a process, if it has ended.
 fn left_in(folder: &Path) -> Vec<Version> {
-    let lock = fs::OpenOptions::new().write(true).open(folder.with_extension(LOCK));
-    let locked = match lock.as_ref().map(File::try_lock) {
-        Ok(Err(TryLockError::WouldBlock)) => return Vec::new(),
-        Ok(Err(TryLockError::Error(_))) => false,
-        Ok(Ok(())) => true,
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    let files = entries(folder).into_iter().filter(|path| has_ending(path, TEXT));
-    if !locked {
-        return files
+    let files = || entries(folder).into_iter().filter(|path| has_ending(path, TEXT));
+    match OwnFolder::owner(folder) {
+        Owner::Running => Vec::new(),
+        // Perhaps it runs: then nothing is cleared.
+        Owner::Unknown => files()
             .filter_map(|file| Version::read(file).ok())
             .map(|(version, _)| version)
-            .collect();
+            .collect(),
+        Owner::Nobody | Owner::Ended { .. } => {
+            let left = files().filter_map(unsaved).collect();
+            clear(folder);
+            left
+        }
     }
-    let left = files.filter_map(unsaved).collect();
-    clear(folder);
-    left
 }
 
 /// The version in `file`, unless its text is on the disk: then the file is removed.
@@ -265,9 +236,7 @@ fn clear(folder: &Path) {
     for path in entries(folder).iter().filter(|path| !has_ending(path, TEXT)) {
         let _ = fs::remove_file(path);
     }
-    if fs::remove_dir(folder).is_ok() {
-        let _ = fs::remove_file(folder.with_extension(LOCK));
-    }
+    OwnFolder::remove_empty(folder);
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -367,8 +336,7 @@ mod tests {
         let file = keep(&mut ended, &document);
         fs::write(file.with_file_name(".warpaint-x1Y2z3.tmp"), "half").unwrap();
         // As after a crash: nothing is cleared at the end.
-        let own = ended.own.take().unwrap();
-        drop(own.lock);
+        drop(ended.own.take().unwrap());
 
         let recovery = Recovery::new(&recovery_folder);
         assert_eq!(texts(&recovery), ["saved in the end"]);

@@ -580,6 +580,33 @@ __global__ void add(int* value, const int* given)
     assert!(code == 2 && said.contains("it is damaged: the file "), "{code}: {said}");
 }
 
+/// A folder into which a run was unpacked by a process that was killed: the next one that unpacks a run removes it.
+#[test]
+fn what_a_killed_replay_left_is_removed() {
+    let folder = folder();
+    let at = folder.path();
+    fs::write(at.join("one.cuh"), "").unwrap();
+    let scene = SCENE.replace("__global__", "#include \"one.cuh\"\n__global__");
+    fs::write(at.join("scene.cu"), scene).unwrap();
+    let arguments = ["render", "scene.cu", "--device", "cpu", "--steps", "1"];
+    let (said, code) = run(at, &[&arguments[..], &["--record", "run.json"]].concat());
+    assert_eq!(code, 0, "{said}");
+    let temporary = at.join("temporary");
+    for folder in ["warpaint-run-Killed/sub", "warpaint-run-notes", "other"] {
+        fs::create_dir_all(temporary.join(folder)).unwrap();
+    }
+    fs::write(temporary.join("warpaint-run-Killed/sub/one.cuh"), "").unwrap();
+    fs::write(temporary.join("warpaint-run-Killed.lock"), "").unwrap();
+    let mut command = Command::new(binary());
+    command.current_dir(at).env("TMPDIR", &temporary);
+    let output = command.args(["replay", "run.json", "--device", "cpu"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let names = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["other", "warpaint-run-notes"]);
+}
+
 /// Kills the program at moments spread over the time in which it writes both files: they are those of before, or whole.
 #[test]
 fn a_program_that_is_killed_leaves_whole_files() {

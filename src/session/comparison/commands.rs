@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use super::{Comparison, Variant, VariantText, companion::Companion};
-use crate::session::{Error, Reset, Session, in_flight::Work};
+use crate::session::{Error, Reset, Session, work::Work};
 
 /// How often somebody who waits for a comparison looks whether he should.
 const LOOK: Duration = Duration::from_micros(200);

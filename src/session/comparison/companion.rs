@@ -17,9 +17,7 @@ use crate::{
     device::{Pool, Readback},
     diagnostic::Diagnostic,
     scene::{Inputs, Value},
-    session::{
-        Error, Options, Phase, Reset, Session, in_flight::Work, options::Past, program::Program,
-    },
+    session::{Error, Options, Phase, Reset, Session, options::Past, program::Program, work::Work},
     state::Checkpoint,
 };
 

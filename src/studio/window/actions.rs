@@ -263,32 +263,6 @@ impl Studio {
         }
     }
 
-    /// Goes on from a state of the open scene that is in a file.
-    fn load_state(&mut self, path: &Path) {
-        self.stop_replaying();
-        let Some(session) = &mut self.session else { return };
-        let loaded = session.load(path);
-        let step = session.clock().step;
-        let name = path.display();
-        match loaded {
-            Ok(remarks) if remarks.is_empty() => {
-                let text = format!("The scene goes on from {name}, step {step}.");
-                self.workspace.tell(Severity::Note, text);
-            }
-            Ok(remarks) => {
-                let remarks = remarks.join("; ");
-                let text =
-                    format!("The scene goes on from {name}, step {step}, which has {remarks}.");
-                self.workspace.tell(Severity::Warning, text);
-            }
-            Err(error @ (session::Error::File { .. } | session::Error::NoState)) => {
-                let text = format!("The scene does not go on from {name}: {error}.");
-                self.workspace.tell(Severity::Error, text);
-            }
-            Err(error) => self.end_session(&error),
-        }
-    }
-
     pub(super) fn open_built_in(&mut self, name: &str) {
         if let Some(document) = Document::built_in(name) {
             self.open_document(document);
@@ -316,7 +290,12 @@ impl Studio {
     /// Ends the session, and with it the run that it may be repeating.
     pub(super) fn end_run(&mut self) {
         self.session = None;
-        self.replaying = None;
+        // Another scene is wanted than that of the run that is being read.
+        self.opening = None;
+        self.loading = None;
+        if let Some(replaying) = self.replaying.take() {
+            replaying.discard();
+        }
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
         self.switch = None;

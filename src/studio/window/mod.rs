@@ -8,6 +8,7 @@ mod beside;
 mod files;
 mod following;
 mod host;
+mod loading;
 mod looking;
 mod numbers;
 mod opening;
@@ -66,8 +67,9 @@ use crate::{
     session::{self, Engine, Session, Snapshot},
 };
 use host::Event;
+use loading::Loading;
 use looking::Sight;
-use replaying::Replaying;
+use replaying::{Opening, Replaying};
 use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
@@ -119,6 +121,10 @@ struct Studio {
     remembered: Option<Remembered>,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
+    /// A state on the way into the session.
+    loading: Option<Loading>,
+    /// A run's file on the way.
+    opening: Option<Opening>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
     /// What kernels get.
@@ -220,6 +226,8 @@ impl Studio {
             state,
             remembered,
             frame_time: Duration::ZERO,
+            loading: None,
+            opening: None,
             replaying: None,
             mouse: [0.0; 4],
             trusted: BTreeSet::new(),
@@ -279,6 +287,8 @@ impl Studio {
             self.redraws.want(now);
         }
         self.tell_exported();
+        self.follow_loading();
+        self.follow_opening();
         if self.is_replaying() {
             self.go_on_replaying();
             self.redraws.want(now);

@@ -1,7 +1,7 @@
 //! A run's file in the window: the run is repeated without being waited for, and its past is there to look at.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -9,9 +9,11 @@ use std::{
 use super::{Studio, opening};
 use crate::{
     diagnostic::Severity,
-    interrupt::Interrupt,
-    session::{Next, Outcome, Replay, ReplayError, Session},
-    studio::document::Document,
+    session::{self, Next, Outcome, Replay, ReplayError, Session},
+    studio::{
+        background::{Background, Progress},
+        document::Document,
+    },
 };
 
 /// So long a run goes on between two pictures.
@@ -19,29 +21,67 @@ const BUDGET: Duration = Duration::from_millis(10);
 /// How often it is looked whether a step has ended.
 const LOOK: Duration = Duration::from_micros(100);
 
+/// A run's file that is being read, and its files unpacked.
+pub(super) struct Opening {
+    path: PathBuf,
+    reading: Background<Result<Replay, session::Error>>,
+}
+
 /// A run that is repeated, or was: the files that its texts include are gone with it.
 pub(super) struct Replaying {
     replay: Replay,
     is_over: bool,
 }
 
+impl Replaying {
+    /// Ends it, and removes its files where nobody waits for that.
+    pub(super) fn discard(self) {
+        // Without a thread the files go here.
+        _ = thread::Builder::new().name("run's files".into()).spawn(move || drop(self));
+    }
+}
+
 impl Studio {
-    /// Repeats the run of a file, as a document that has no file yet.
+    /// Repeats the run of a file once it has been read, as a document that has no file yet.
     pub(super) fn open_run(&mut self, path: &Path) {
-        let replay = match Replay::read(path, &Interrupt::default()) {
-            Ok(replay) => replay,
-            Err(error) => {
-                let text = format!("{} cannot be opened: {error}", path.display());
-                return self.workspace.tell(Severity::Error, text);
-            }
+        let own = path.to_owned();
+        let read = move |interrupt: &_| Replay::read(&own, interrupt);
+        match Background::begin("run's file", opening::wake(&self.proxy), read) {
+            Ok(reading) => self.opening = Some(Opening { path: path.to_owned(), reading }),
+            Err(error) => self.tell_unopened(path, &error.to_string()),
+        }
+    }
+
+    /// Goes on with a run's file that has been read.
+    pub(super) fn follow_opening(&mut self) {
+        let Some(opening) = &self.opening else { return };
+        let read = match opening.reading.progress() {
+            Progress::Pending => return,
+            Progress::Done(read) => read.map_err(|error| error.to_string()),
+            Progress::Failed => Err("the program has a mistake; please report it".to_owned()),
         };
+        let Some(Opening { path, .. }) = self.opening.take() else { return };
+        match read {
+            Ok(replay) => self.repeat(replay),
+            Err(error) => self.tell_unopened(&path, &error),
+        }
+    }
+
+    fn tell_unopened(&mut self, path: &Path, why: &str) {
+        let text = format!("{} cannot be opened: {why}", path.display());
+        self.workspace.tell(Severity::Error, text);
+    }
+
+    fn repeat(&mut self, replay: Replay) {
         let text = replay.run().texts.last().map_or("", |text| &text.text);
         if text.len() as u64 > Document::LARGEST {
-            let (path, most) = (path.display(), Document::LARGEST >> 20);
+            let (path, most) = (replay.path().display(), Document::LARGEST >> 20);
             let text =
                 format!("{path} is not opened: the text of its scene is longer than {most} MiB");
             return self.workspace.tell(Severity::Error, text);
         }
+        // What was typed before is the open text's.
+        self.take_in();
         self.workspace.open(Document::new(replay.file_name().to_string_lossy(), None, text));
         self.show_document();
         self.end_run();

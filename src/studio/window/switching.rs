@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use super::{Studio, opening};
+use super::{Studio, loading::Loading, opening};
 use crate::{
     device::Device,
     diagnostic::Severity,
@@ -20,12 +20,13 @@ pub(super) struct Switch {
     stage: Stage,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The old session writes the state.
     Leaving,
-    /// The new one is being compiled, and gets it then.
+    /// The new one is being compiled.
     Arriving,
+    /// It runs, and is about to get the state.
+    Loading(Loading),
 }
 
 impl Switch {
@@ -39,7 +40,7 @@ impl Studio {
     pub(super) fn run_on(&mut self, to: Runner) {
         self.stop_replaying();
         match self.switch.take() {
-            Some(switch) if switch.stage == Stage::Leaving => {
+            Some(switch) if matches!(switch.stage, Stage::Leaving) => {
                 self.switch = Some(switch);
                 return self
                     .workspace
@@ -70,7 +71,8 @@ impl Studio {
 
     /// Whether the file is the state that goes to another device; then it goes on with it.
     pub(super) fn take_left(&mut self, exported: &Exported) -> bool {
-        let is_left = |of: &mut Switch| of.stage == Stage::Leaving && of.file() == exported.path;
+        let is_left =
+            |of: &mut Switch| matches!(of.stage, Stage::Leaving) && of.file() == exported.path;
         let Some(switch) = self.switch.take_if(is_left) else { return false };
         match &exported.problem {
             None => self.arrive(switch),
@@ -110,15 +112,28 @@ impl Studio {
 
     /// Gives a session that has come to run what the old one held.
     pub(super) fn follow_switch(&mut self) {
-        let has_come = |of: &mut Switch| of.stage == Stage::Arriving;
-        let runs = self.session.as_ref().is_some_and(|of| of.has_program() && of.is_idle());
-        let Some(switch) = self.switch.take_if(|of| runs && has_come(of)) else { return };
-        let Some(session) = &mut self.session else { return };
-        let loaded = session.load(&switch.file());
+        let (Some(switch), Some(session)) = (&mut self.switch, &mut self.session) else { return };
+        let loaded = match &switch.stage {
+            Stage::Leaving => return,
+            Stage::Arriving if !session.has_program() || !session.is_idle() => return,
+            Stage::Arriving => {
+                match Loading::begin(session, &switch.file(), opening::wake(&self.proxy)) {
+                    Ok(Some(loading)) => return switch.stage = Stage::Loading(loading),
+                    Ok(None) => return,
+                    Err(error) => Err(error),
+                }
+            }
+            Stage::Loading(loading) => match loading.take(session) {
+                Some(loaded) => loaded,
+                None => return,
+            },
+        };
+        let step = session.clock().step;
+        let Some(switch) = self.switch.take() else { return };
         self.redraws.want(Instant::now());
         match loaded {
             Ok(remarks) => {
-                let (to, step) = (&switch.to, session.clock().step);
+                let to = &switch.to;
                 let but = match remarks.is_empty() {
                     true => String::new(),
                     false => format!(", with {}", remarks.join("; ")),

@@ -16,6 +16,7 @@ mod decode;
 
 mod host;
 mod image;
+mod knowledge;
 mod launch;
 mod machine;
 mod matrix;

@@ -2,95 +2,15 @@
 //! its own behind (PTX ISA 8.8, release and acquire patterns). A barrier of the reader's block counts as its fence.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
 
-use super::clock::Clocks;
+use super::{clock::Clocks, knowledge::Knowledge};
 use crate::ptx::modifier::Order;
-
-/// What a [`Knowledge`] takes beside its blocks: a map, two counts, its place by an address.
-const OF_KNOWLEDGE: usize = 128;
-/// What each of its blocks takes in the map, whose nodes are at least half full.
-const OF_BLOCK: usize = 64;
-/// What [`Times`] take beside those of the threads.
-const OF_TIMES: usize = 64;
-
-/// Bytes that the knowledge of a launch takes: so many, counted with all others.
-#[derive(Debug)]
-struct Counted {
-    bytes: usize,
-    all: Arc<AtomicUsize>,
-}
-
-impl Counted {
-    fn new(bytes: usize, all: &Arc<AtomicUsize>) -> Self {
-        all.fetch_add(bytes, Relaxed);
-        Self { bytes, all: all.clone() }
-    }
-
-    fn grow(&mut self, bytes: usize) {
-        self.bytes += bytes;
-        self.all.fetch_add(bytes, Relaxed);
-    }
-}
-
-impl Clone for Counted {
-    fn clone(&self) -> Self {
-        Self::new(self.bytes, &self.all)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.bytes, Relaxed);
-    }
-}
-
-/// Up to when each thread of a block is known.
-#[derive(Clone, Debug)]
-struct Times {
-    of_threads: Vec<u32>,
-    _counted: Counted,
-}
-
-/// By block, up to when each of its threads is known.
-#[derive(Clone, Debug)]
-struct Knowledge {
-    of_blocks: BTreeMap<u32, Arc<Times>>,
-    counted: Counted,
-}
-
-impl Knowledge {
-    /// Of one block alone.
-    fn of_block(block: u32, of_threads: Vec<u32>, used: &Arc<AtomicUsize>) -> Self {
-        let bytes = size_of_val(of_threads.as_slice()) + OF_TIMES;
-        let times = Times { of_threads, _counted: Counted::new(bytes, used) };
-        let counted = Counted::new(OF_KNOWLEDGE + OF_BLOCK, used);
-        Self { of_blocks: [(block, Arc::new(times))].into(), counted }
-    }
-
-    /// Takes in what `other` knows.
-    fn join(&mut self, other: &Self) {
-        for (block, times) in &other.of_blocks {
-            match self.of_blocks.get_mut(block) {
-                Some(known) if !Arc::ptr_eq(known, times) => {
-                    let known = Arc::make_mut(known);
-                    let both = known.of_threads.iter_mut().zip(&times.of_threads);
-                    both.for_each(|(a, b)| *a = (*a).max(*b));
-                }
-                Some(_) => {}
-                None => {
-                    self.of_blocks.insert(*block, times.clone());
-                    self.counted.grow(OF_BLOCK);
-                }
-            }
-        }
-    }
-}
 
 /// How an access orders others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,10 +78,7 @@ impl Releases {
     /// Whether a thread knows what `other` did at `time`.
     pub(super) fn is_known(&self, thread: (u32, u32), other: (u32, u32), time: u32) -> bool {
         let known = self.threads.get(&thread).and_then(|learned| learned.known.as_ref());
-        let block = known.and_then(|known| known.of_blocks.get(&other.0));
-        block
-            .and_then(|times| times.of_threads.get(other.1 as usize))
-            .is_some_and(|known| time <= *known)
+        known.and_then(|known| known.time(other.0, other.1)).is_some_and(|known| time <= known)
     }
 
     /// A thread has a fence.
@@ -169,7 +86,7 @@ impl Releases {
         let learned = self.threads.entry((block, thread)).or_default();
         learned.take_in();
         let own = Knowledge::of_block(block, clocks.knowledge(thread as usize), &self.used);
-        learned.released = Some(joined(learned.known.clone(), Arc::new(own)));
+        learned.released = Some(joined(learned.known.clone(), own));
         clocks.advance(thread);
     }
 
@@ -227,12 +144,10 @@ impl Releases {
 
 /// All that is known to one or the other.
 fn joined(a: Option<Arc<Knowledge>>, b: Arc<Knowledge>) -> Arc<Knowledge> {
-    let Some(mut a) = a else { return b };
-    if Arc::ptr_eq(&a, &b) {
-        return a;
+    match a {
+        Some(a) => Knowledge::joined(&a, &b),
+        None => b,
     }
-    Arc::make_mut(&mut a).join(&b);
-    a
 }
 
 #[cfg(test)]
@@ -243,15 +158,16 @@ mod tests {
     fn what_is_released_has_a_limit_and_is_free_again() {
         const THREADS: usize = 64;
         let mut clocks = Clocks::new(THREADS);
-        let each = THREADS * 4 + OF_TIMES + OF_KNOWLEDGE + OF_BLOCK;
-        let mut releases = Releases::within(8 * each);
+        let mut releases = Releases::within(usize::MAX);
         let write = |releases: &mut Releases, clocks: &mut Clocks, thread: u32, at: u64| {
             releases.fence(clocks, (0, thread));
             releases.write(clocks, (0, thread), at, Ordering::default(), false);
         };
         // One place may be written again and again; what it had before is forgotten.
         (0..100).for_each(|_| write(&mut releases, &mut clocks, 0, 0));
-        assert!(!releases.is_full() && releases.used.load(Relaxed) == each);
+        let each = releases.used.load(Relaxed);
+        assert!((THREADS * 4..THREADS * 8).contains(&each), "{each}");
+        releases.most = 8 * each;
         (0..8).for_each(|at| write(&mut releases, &mut clocks, at, at.into()));
         assert!(!releases.is_full());
         write(&mut releases, &mut clocks, 8, 8);
@@ -261,10 +177,11 @@ mod tests {
         assert_eq!(releases.used.load(Relaxed), 0);
     }
 
+    /// A look-back scan is such a chain; each block leaves a flag of its own.
     #[test]
-    fn what_each_block_of_a_chain_knows_of_all_before_it_is_counted() {
-        let mut releases = Releases::within(1 << 20);
-        for block in 0..200 {
+    fn a_chain_of_ten_thousand_blocks_has_room() {
+        let mut releases = Releases::within(32 << 20);
+        for block in 0..10_000 {
             let (thread, mut clocks) = ((block, 0), Clocks::new(1));
             releases.read(thread, 0, Ordering::default());
             releases.fence(&mut clocks, thread);
@@ -273,7 +190,7 @@ mod tests {
             }
             releases.forget(block);
         }
-        assert!(releases.is_full(), "{:?}", releases.used);
+        assert!(!releases.is_full(), "{:?}", releases.used);
         releases.at.clear();
         assert_eq!(releases.used.load(Relaxed), 0);
     }

@@ -1,0 +1,108 @@
+//! What a session puts on its stream: passes of a reset or of steps, statistics.
+
+use std::collections::BTreeSet;
+
+use super::{Error, Reset, history::History, program::Program, seek::Shown, snapshot::Moment};
+use crate::{
+    device::Stream,
+    scene::{Entry, Inputs, When},
+    state::{Borrowed, Checkpoint},
+};
+
+/// What is being done.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Work {
+    /// The reset passes.
+    Reset(Reset),
+    /// The step passes.
+    Step,
+    /// Past steps once more.
+    Again(Again),
+    /// Statistics of the present state, and nothing else.
+    Statistics,
+}
+
+impl Work {
+    /// Puts on `stream` what comes before its passes. The copy of the state that a step begins with, where the past
+    /// takes one.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn begin(
+        &self,
+        program: &Program,
+        (history, shown): (Option<&mut History>, Shown),
+        (borrowed, inputs): (&mut [Borrowed<'_>], &Inputs),
+        stream: &Stream,
+    ) -> Result<Option<Checkpoint>, Error> {
+        match (self, history) {
+            (Self::Reset(reset), _) => program.restore(reset, borrowed, stream)?,
+            (Self::Again(Again { from: Some(from), .. }), history) => {
+                let source = history.as_ref().and_then(|history| history.source(*from));
+                if let Some(source) = source {
+                    program.go_back_to(source.checkpoint, borrowed, stream)?;
+                }
+            }
+            (Self::Step, Some(history)) if shown == Shown::Present => {
+                return history.copy(program, borrowed, inputs, stream);
+            }
+            (Self::Step | Self::Again(Again { from: None, .. }) | Self::Statistics, _) => {}
+        }
+        Ok(None)
+    }
+
+    /// The passes that it consists of.
+    pub(super) fn when(&self) -> Option<When> {
+        match self {
+            Self::Reset(_) => Some(When::Reset),
+            Self::Step | Self::Again(_) => Some(When::Step),
+            Self::Statistics => None,
+        }
+    }
+
+    /// What enters each of its steps, the passes of which follow one another.
+    pub(super) fn rounds(&self, present: &Inputs) -> Vec<Inputs> {
+        match self {
+            Self::Reset(_) | Self::Step => vec![present.clone()],
+            Self::Again(again) => again.steps.clone(),
+            Self::Statistics => Vec::new(),
+        }
+    }
+
+    /// Whether statistics are taken behind it, where they are taken at all; those of steps only when that `is_due`.
+    pub(super) fn is_measured(&self, is_due: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::Reset(_) | Self::Statistics => true,
+            Self::Step => is_due(),
+            Self::Again(_) => false,
+        }
+    }
+
+    /// Whether an entry has something to do in this work: after an edit, only those that write new resources.
+    pub(super) fn concerns(&self, entry: &Entry, program: &Program) -> bool {
+        match self {
+            Self::Reset(Reset::Fresh(names)) => is_reset_for(names, entry, program),
+            Self::Reset(Reset::None | Reset::All)
+            | Self::Step
+            | Self::Again(_)
+            | Self::Statistics => true,
+        }
+    }
+}
+
+/// Whether an entry of the reset writes one of the resources with these names.
+pub(super) fn is_reset_for(names: &BTreeSet<String>, entry: &Entry, program: &Program) -> bool {
+    let manifest = &program.scene.manifest;
+    program.written_by(entry).any(|id| names.contains(&manifest.resource(id).name))
+}
+
+/// Past steps that are done once more.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Again {
+    /// The past moment whose nearest copy is put back first; `None`: they follow on the present state.
+    pub(super) from: Option<Moment>,
+    /// What enters each of them.
+    pub(super) steps: Vec<Inputs>,
+    /// What enters the step behind them.
+    pub(super) after: Inputs,
+}
