@@ -24,7 +24,7 @@ use crate::{
     diagnostic::{Diagnostic, escaped_json, has_errors, printable},
     headless::{
         self, Bench, Case, Check, Compare, Dump, Error, ExitStatus, OnStuck, Out, Outcome,
-        PlotFile, Render, Result, Run, Save, SceneSource, Side, Test,
+        PlotFile, Render, Result, Run, Sanitize, Save, SceneSource, Side, Test,
     },
     interrupt::{Interrupt, Listening},
     scene::{Overrides, built_ins, is_label, is_macro},
@@ -338,6 +338,13 @@ struct CheckArgs {
     /// Compile and load them as files for nvcc, without regard to their manifests
     #[arg(long)]
     load_only: bool,
+    /// Also run them there, in the CPU device's sizes, and watch the step that follows on the CPU device, from a copy of
+    /// the state: for races, reads of what nobody wrote and divisions by zero
+    #[arg(long, conflicts_with = "load_only")]
+    run: bool,
+    /// Steps before the one that is watched
+    #[arg(long, default_value_t = 10, requires = "run")]
+    steps: u64,
     #[command(flatten)]
     compile: CompileArgs,
     #[command(flatten)]
@@ -668,7 +675,14 @@ fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
         return Err(Error::Rejected(remarks));
     }
     remark(&remarks);
-    Ok(())
+    if !args.run {
+        return Ok(());
+    }
+    let Check { scenes, overrides, trust, device, .. } = request;
+    let device = device.unwrap_or(Choice::Auto);
+    let run = Run { device, overrides, trust, ..Run::new(interrupt, None) };
+    let request = Sanitize { scenes, run, steps: args.steps };
+    headless::sanitize(&request, &compiler_until(interrupt).0)
 }
 
 fn new(args: &NewArgs) -> Result<()> {
@@ -738,7 +752,7 @@ fn complain(text: &str) {
 /// Diagnostics stand for themselves, as a compiler's do; everything else says who speaks.
 fn sentence(error: &Error) -> String {
     match error {
-        Error::Rejected(_) | Error::Fault(_) => error.to_string(),
+        Error::Rejected(_) | Error::Fault(_) | Error::Faults(_) => error.to_string(),
         _ => format!("warpaint: {error}"),
     }
 }

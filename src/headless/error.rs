@@ -56,6 +56,9 @@ pub enum Error {
     /// A kernel was stopped.
     #[error("{0}")]
     Fault(Box<Diagnostic>),
+    /// Kernels did wrong and went on; one fault at each place.
+    #[error("{}", lines(.0))]
+    Faults(Vec<Diagnostic>),
     /// There is nowhere to draw.
     #[error("{0}")]
     NoStage(String),
@@ -131,7 +134,7 @@ impl Error {
                 ExitStatus::Failed
             }
             Self::Stopped => ExitStatus::Stopped,
-            Self::Fault(_) => ExitStatus::Fault,
+            Self::Fault(_) | Self::Faults(_) => ExitStatus::Fault,
             Self::NoStage(_) => ExitStatus::NoDevice,
             Self::Tests { status, .. } => *status,
             Self::Several(errors) => {

@@ -117,6 +117,7 @@ impl Run {
         let mut session = Session::open(options, device.clone(), compiler.clone(), interop, || {})?;
         print_escaped(device);
         let done = await_program(&mut session).and_then(|remarks| work(&mut session, remarks));
+        let done = expect_none_reported(done, &session);
         if done.as_ref().is_err_and(Error::is_of_stuck_session) && session.is_stuck() {
             // To close it would mean to wait for a kernel or the compiler, which may run forever.
             std::mem::forget(session);
@@ -186,6 +187,20 @@ pub(super) fn expect_no_findings<T>(done: Result<T>, session: &Session) -> Resul
         (false, Err(error)) if error.ends_the_run() => Err(error),
         (false, Ok(_)) => Err(Error::Mistakes(findings)),
         (false, Err(error)) => Err(Error::Several(vec![error, Error::Mistakes(findings)])),
+    }
+}
+
+/// That kernels that go on have told of no fault; what `done` is, where they have not.
+///
+/// # Errors
+/// [`Error::Faults`], beside the error that `done` may be.
+fn expect_none_reported<T>(done: Result<T>, session: &Session) -> Result<T> {
+    let reported = session.reported().to_vec();
+    match (reported.is_empty(), done) {
+        (true, done) => done,
+        (false, Err(error)) if error.ends_the_run() => Err(error),
+        (false, Ok(_)) => Err(Error::Faults(reported)),
+        (false, Err(error)) => Err(Error::Several(vec![Error::Faults(reported), error])),
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Error, Phase, Reset, Session,
+    Error, Phase, Reset, Session, guarding,
     launch::{Launcher, Queue, Stopped, rest},
     reset_edit::beginning,
     snapshot::Running,
@@ -369,6 +369,16 @@ impl Session {
         self.complete_other(is_step)
     }
 
+    /// Keeps what kernels have told that go on where they do wrong.
+    fn take_reported(&mut self, in_flight: &InFlight) {
+        for fault in self.device.take_reported() {
+            let told = self.fault_diagnostic(&fault, in_flight);
+            if self.reported.len() < guarding::MOST_REPORTED {
+                self.reported.push(told);
+            }
+        }
+    }
+
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
         let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
@@ -380,6 +390,7 @@ impl Session {
             Err(device::Error::Fault(fault)) => Some(self.fault_diagnostic(&fault, &in_flight)),
             Err(error) => return Err(error.into()),
         };
+        self.take_reported(&in_flight);
         if let (Some(checker), Some(program)) = (&mut self.checker, &self.program) {
             checker.take_over(&in_flight.extents, &program.scene.manifest);
         }

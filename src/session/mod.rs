@@ -181,6 +181,8 @@ pub struct Session {
     /// What enters the next reset, where a run says it.
     reset_inputs: Option<Entered>,
     fault: Option<Diagnostic>,
+    /// What kernels told that go on where they do wrong.
+    reported: Vec<Diagnostic>,
     /// Counts what changed the picture.
     picture: u64,
 
@@ -277,6 +279,7 @@ impl Session {
             reset: Reset::All,
             reset_inputs: None,
             fault: None,
+            reported: Vec::new(),
             picture: 0,
             statistics: statistics::Board::default(),
             plots: Plots::default(),
@@ -465,6 +468,11 @@ impl Session {
     /// The last fault, until the next good program or a reset.
     pub fn fault(&self) -> Option<&Diagnostic> {
         self.fault.as_ref()
+    }
+
+    /// What kernels did wrong where they go on (`WARPAINT_GUARD=report`): one fault at each place, at most 1,000.
+    pub fn reported(&self) -> &[Diagnostic] {
+        &self.reported
     }
 
     /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a

@@ -61,6 +61,8 @@ pub struct Snapshot {
     /// What guards the kernels on a GPU, where something does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guarding>,
+    /// The same of each kernel that passes launch; none where nothing is guarded.
+    pub guards: Vec<KernelGuarding>,
     /// What became of the latest source.
     pub compile: CompileState,
     /// The last fault, until the next good module or a reset.
@@ -123,6 +125,15 @@ pub struct Guarding {
     pub checked: u32,
     /// Those of the checks that most launches do without, because the host sees that they need not be.
     pub at_launch: u32,
+}
+
+/// The accesses of a guarded kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelGuarding {
+    /// Its name, as the manifest gives it.
+    pub kernel: String,
+    /// What is done with them.
+    pub accesses: Guarding,
 }
 
 /// How results get from the device to OpenGL.

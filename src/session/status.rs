@@ -37,6 +37,7 @@ impl Session {
             plots: self.plots.charts(),
             passes: self.pass_timings(),
             guard: self.program.as_ref().and_then(|program| guarding::of(&program.module)),
+            guards: self.program.as_ref().map_or_else(Vec::new, guarding::of_kernels),
             compile: self.compile.clone(),
             fault: self.fault.clone(),
             running: self.running(),

@@ -39,6 +39,7 @@ pub fn snapshot() -> Snapshot {
         plots: Vec::new(),
         passes: Vec::new(),
         guard: None,
+        guards: Vec::new(),
         compile: CompileState::default(),
         fault: None,
         running: None,

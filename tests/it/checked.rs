@@ -63,6 +63,25 @@ fn mistakes_are_told_at_their_lines_and_with_what_they_access() {
     place.run(&["render", scene, "--device", "cpu"]).expect(0, &[]);
 }
 
+/// After so many steps elsewhere a step is watched: what is wrong in the third one alone is seen by whom it is told to
+/// watch that.
+#[test]
+fn a_step_is_watched_after_others_that_are_not() {
+    let place = Workplace::new();
+    let text = MISTAKES
+        .replace("if (threadIdx.x == 0)", "if (threadIdx.x == 0 && step == 2)")
+        .replace("s[threadIdx.x] = 7;", "s[threadIdx.x] = s[threadIdx.x + 32] = 7;")
+        .replace("/ (threadIdx.x & 1)", "/ (threadIdx.x | 1)")
+        .replace("int *quotient)", "int *quotient, unsigned step)");
+    let scene = place.file("later.cu", &text);
+    let watched =
+        |steps: &str| place.run(&["check", scene, "--device", "cpu", "--run", "--steps", steps]);
+    watched("1").expect(0, &[]);
+    watched("2")
+        .expect(1, &[&format!("later.cu:{}:", line(&text, "sum[2] +=")), "race: thread (0, 0, 0)"]);
+    place.run(&["check", scene, "--steps", "2"]).expect(2, &["--run"]);
+}
+
 /// Bytes of one word that several threads write, and texels of a surface.
 #[test]
 fn races_of_bytes_and_of_texels_are_told() {

@@ -2,8 +2,13 @@
 //! so the CPU device runs it, which checks each access itself.
 
 mod bench;
+#[cfg(feature = "gl")]
+mod counts;
 mod faults;
 mod gpu;
+mod mutants;
+mod noted;
 mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;
+mod versions;

@@ -9,7 +9,7 @@ use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
 use super::{Action, FrameTimes, named, tab};
 use crate::{
-    session::{Guarding, Snapshot},
+    session::{Guarding, KernelGuarding, Snapshot},
     studio::{
         number, theme,
         trace::{Frame, Span, Trace, Track},
@@ -80,7 +80,7 @@ pub fn show(
             ui.set_width(TABLE - 12.0);
             table(ui, &rows);
             if let Some(guard) = &snapshot.guard {
-                guarding(ui, guard);
+                guarding(ui, guard, &snapshot.guards);
             }
         });
     });
@@ -163,14 +163,19 @@ fn table(ui: &mut Ui, rows: &[Series<'_>]) {
 }
 
 /// What guards the kernels on a GPU.
-fn guarding(ui: &mut Ui, guard: &Guarding) {
+fn guarding(ui: &mut Ui, guard: &Guarding, kernels: &[KernelGuarding]) {
     let Guarding { accesses, proved, checked, at_launch } = *guard;
     let text = format!("guard: {accesses} accesses, {proved} proved, {checked} checks");
-    let about = format!(
+    let mut about = format!(
         "An access outside its memory is told and does not happen, and a kernel that does not end is stopped. \
          {at_launch} of the checks are not needed in launches of which the arguments prove that they hold. \
          A pass with `guard = \"off\"` does without."
     );
+    for KernelGuarding { kernel, accesses: of } in kernels {
+        let left = of.checked - of.at_launch.min(of.checked);
+        let proved = of.accesses - left.min(of.accesses);
+        about += &format!("\n{kernel}: {} accesses, {proved} proved, {left} checked", of.accesses);
+    }
     ui.label(RichText::new(text).small().color(theme::weak())).on_hover_text(about);
 }
 

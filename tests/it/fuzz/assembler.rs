@@ -5,7 +5,7 @@
 //! WARPAINT_PTXAS=FILE   the assembler; otherwise what `scripts/setup --with-assembler` installed, or `ptxas` in PATH
 //! ```
 
-use std::{env, fmt::Write as _, fs, path::PathBuf, process::Command};
+use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::PathBuf, process::Command};
 
 use fastrand::Rng;
 
@@ -60,6 +60,37 @@ impl Assembler {
         assert_eq!(output.status.success(), complaints.is_empty(), "{text}\n{told}");
         complaints
     }
+
+    /// The kernels of a text by name: how many instructions the code of each has, optimised, and how many registers.
+    pub fn sizes(&self, text: &str, architecture: u32) -> BTreeMap<String, (u64, u32)> {
+        let [file, binary] = ["k.ptx", "k.cubin"].map(|name| self.folder.path().join(name));
+        fs::write(&file, text).unwrap();
+        let mut command = Command::new(&self.program);
+        command.arg(format!("-arch=sm_{architecture}")).arg("-o").args([&binary, &file]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        code_sections(&fs::read(&binary).unwrap())
+    }
+}
+
+/// The sections of a 64-bit ELF file with the code of a kernel: 16 bytes an instruction, and the registers in the
+/// highest byte of the section's `sh_info`.
+fn code_sections(file: &[u8]) -> BTreeMap<String, (u64, u32)> {
+    let word = |at: u64| u32::from_le_bytes(file[at as usize..][..4].try_into().unwrap());
+    let long = |at: u64| u64::from_le_bytes(file[at as usize..][..8].try_into().unwrap());
+    let half =
+        |at: u64| u64::from(u16::from_le_bytes(file[at as usize..][..2].try_into().unwrap()));
+    let (table, size, count, names) = (long(40), half(58), half(60), half(62));
+    let header = |at: u64| table + at * size;
+    let names = long(header(names) + 24);
+    let sections = (0..count).filter_map(|at| {
+        let header = header(at);
+        let name = &file[(names + u64::from(word(header))) as usize..];
+        let name = name.split(|byte| *byte == 0).next()?;
+        let name = String::from_utf8_lossy(name).strip_prefix(".text.")?.to_owned();
+        Some((name, (long(header + 32) / 16, word(header + 44) >> 24)))
+    });
+    sections.collect()
 }
 
 impl Complaint {

@@ -15,8 +15,8 @@ use warpaint::{
     ptx::{
         self,
         pass::guard::{
-            CheckKind, CheckedAccess, Guarded, GuardedKernel, guard,
-            record::{VARIABLE, control, field},
+            CheckKind, CheckedAccess, Guarded, GuardedKernel, guard_telling,
+            record::{MOST, Telling, VARIABLE, control, field},
         },
     },
 };
@@ -50,10 +50,16 @@ pub struct Told {
 
 /// Verified, guarded, verified again, and read again from what is printed.
 pub fn guarded(text: &str) -> Guarded {
+    guarded_telling(text, Telling::First)
+}
+
+/// The same; tells of the first fault, or of those at all places.
+pub fn guarded_telling(text: &str, telling: Telling) -> Guarded {
     let module = ptx::parse(text).unwrap();
     let faults = ptx::verify(&module);
     assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
-    let guarded = guard(&module, &[]).unwrap_or_else(|refused| panic!("{refused}"));
+    let guarded = guard_telling(&module, &[], telling);
+    let guarded = guarded.unwrap_or_else(|refused| panic!("{refused}"));
     let faults = ptx::verify(&guarded.module);
     assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
     let printed = ptx::print(&guarded.module);
@@ -80,12 +86,17 @@ pub enum Stop {
 
 impl Bench {
     pub fn new(device: &Device, text: &str) -> Self {
-        let guarded = guarded(text);
-        let (printed, host) = GuardedModule::of(text, &[]).unwrap();
+        Self::telling(device, text, Telling::First)
+    }
+
+    pub fn telling(device: &Device, text: &str, telling: Telling) -> Self {
+        let guarded = guarded_telling(text, telling);
+        let (printed, host) = GuardedModule::telling(text, &[], telling).unwrap();
         assert_eq!(printed, ptx::print(&guarded.module));
         let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
         let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());
-        let (table, record) = (device.alloc(16 * 64).unwrap(), device.alloc(field::BYTES).unwrap());
+        let table = device.alloc(16 * 64).unwrap();
+        let record = device.alloc(MOST * field::BYTES).unwrap();
         let mut words = [0; 16];
         words[..8].copy_from_slice(&control.address().to_ne_bytes());
         words[8] = 7;
@@ -117,7 +128,7 @@ impl Bench {
         put(control::TABLE, &self.table.address().to_ne_bytes());
         put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
         self.stream.upload(self.control.slice(..).unwrap(), &block).unwrap();
-        let mut record = vec![0; field::BYTES];
+        let mut record = vec![0; MOST * field::BYTES];
         record[field::WISH as usize] = (stop == Stop::Wish).into();
         self.stream.upload(self.record.slice(..).unwrap(), &record).unwrap();
     }
@@ -156,15 +167,27 @@ impl Bench {
         all
     }
 
+    fn read(&self, memory: &Memory) -> Vec<u8> {
+        self.stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap()
+    }
+
     /// What was written down.
     pub fn told(&self, memories: &[&Memory]) -> Option<Told> {
-        let read = |memory: &Memory| {
-            self.stream.download(memory.slice(..).unwrap()).unwrap().wait().unwrap()
-        };
-        let bytes: [u8; field::BYTES] = read(&self.record).try_into().unwrap();
-        let record = GuardRecord::read(&bytes)?;
-        let block = read(&self.control);
+        let told = self.all_told(memories).into_iter().next()?;
+        let block = self.read(&self.control);
         assert_eq!((block[control::CLAIMED as usize], block[control::STOP as usize]), (1, 1));
+        Some(told)
+    }
+
+    /// All that was.
+    pub fn all_told(&self, memories: &[&Memory]) -> Vec<Told> {
+        let bytes = self.read(&self.record);
+        let records = bytes.chunks_exact(field::BYTES);
+        let records = records.map_while(|bytes| GuardRecord::read(bytes.try_into().unwrap()));
+        records.map(|record| self.meant(record, memories)).collect()
+    }
+
+    fn meant(&self, record: GuardRecord, memories: &[&Memory]) -> Told {
         assert_eq!(record.module, 7);
         let nearest = |address: u64| {
             let distance = |memory: &&&Memory| {
@@ -176,7 +199,7 @@ impl Bench {
         };
         let fault = self.host.fault(&record, "bad", nearest);
         let check = self.guarded.checks[record.check as usize].kind.clone();
-        Some(Told { record, check, fault })
+        Told { record, check, fault }
     }
 
     /// The source line of a place.

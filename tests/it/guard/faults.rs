@@ -1,7 +1,7 @@
 //! Kernels that do wrong.
 
 use warpaint::{
-    device::{Arguments, Device, FaultKind, GuardedModule, LaunchConfig, Memory},
+    device::{Arguments, Device, FaultKind, GuardedModule, LaunchConfig, Memory, Telling},
     ptx::pass::{Action, guard::CheckKind},
 };
 
@@ -11,7 +11,7 @@ const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.file 1 \"bad
 
 /// A kernel `bad(.param .u64 x)` in which `%rd1` is `x`, `%r1` the thread's index in the grid and `%rd3` that of its
 /// word in `x`.
-fn kernel(body: &str) -> String {
+pub fn kernel(body: &str) -> String {
     format!(
         "{HEAD}
 .visible .entry bad(.param .u64 x, .param .u64 y)
@@ -36,21 +36,34 @@ fn kernel(body: &str) -> String {
     )
 }
 
-struct Run {
-    bench: Bench,
-    x: Vec<u32>,
+pub struct Run {
+    pub bench: Bench,
+    pub x: Vec<u32>,
     y: Vec<u32>,
-    told: Option<Told>,
+    pub told: Option<Told>,
+    all: Vec<Told>,
 }
 
 /// Runs the kernel on two buffers of 32 words, which hold 1000, 1001, … and 2000, 2001, …
-fn run(body: &str, blocks: u32, threads: u32) -> Run {
+pub fn run(body: &str, blocks: u32, threads: u32) -> Run {
     run_text(&kernel(body), blocks, threads, Stop::Never)
+}
+
+/// The same, where kernels tell of all that they do wrong.
+pub fn run_telling_all(body: &str, threads: u32) -> (Vec<u32>, Vec<Told>) {
+    let device = Device::cpu().unwrap();
+    let bench = Bench::telling(&device, &kernel(body), Telling::All);
+    let run = run_bench(&device, bench, 1, threads, Stop::Never);
+    (run.x, run.all)
 }
 
 fn run_text(text: &str, blocks: u32, threads: u32, stop: Stop) -> Run {
     let device = Device::cpu().unwrap();
     let bench = Bench::new(&device, text);
+    run_bench(&device, bench, blocks, threads, stop)
+}
+
+fn run_bench(device: &Device, bench: Bench, blocks: u32, threads: u32, stop: Stop) -> Run {
     let memories = [0, 1].map(|_| device.alloc(128).unwrap());
     for (memory, first) in memories.iter().zip([1000u32, 2000]) {
         let words: Vec<u8> = (first..first + 32).flat_map(u32::to_ne_bytes).collect();
@@ -67,12 +80,14 @@ fn run_text(text: &str, blocks: u32, threads: u32, stop: Stop) -> Run {
         bytemuck::pod_collect_to_vec(&bytes)
     };
     let [x, y] = [read(&memories[0]), read(&memories[1])];
-    let told = bench.told(&known);
-    Run { bench, x, y, told }
+    let all = bench.all_told(&known);
+    let is_first = bench.guarded.module.variable("__warpaint_guard_seen").is_none();
+    let told = if is_first { bench.told(&known) } else { None };
+    Run { bench, x, y, told, all }
 }
 
 /// The source line of the first access of a record, what it does, and its thread.
-fn told(run: &Run) -> (u32, Action, u32) {
+pub fn told(run: &Run) -> (u32, Action, u32) {
     let told = run.told.as_ref().expect("there is a record");
     let access = told.accesses()[0];
     (run.bench.line(access.location).unwrap(), access.action, told.record.thread.x)

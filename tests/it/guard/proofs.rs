@@ -8,7 +8,7 @@ use warpaint::device::{Arguments, Device, GuardedModule, LaunchConfig, Memory};
 use super::bench::{Bench, Stop, fault, run};
 
 /// A kernel `k(x, n)` in which `%i` is the thread's index in the grid, and that writes to the word `%a` of `x`.
-fn kernel(name: &str, body: &str) -> String {
+pub fn kernel(name: &str, body: &str) -> String {
     format!(
         ".visible .entry {name}(.param .u64 x, .param .u32 n, .param .u64 m)
 {{
@@ -33,7 +33,7 @@ DONE:
 }
 
 const STORE: &str = "mul.wide.s32 %rd1, %a, 4; add.s64 %rd2, %x, %rd1; st.global.u32 [%rd2], %i;";
-const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
+pub const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 
 /// Whether a launch of 4 blocks of 32 threads needs no check, where `x` has so many words.
 fn is_proved(body: &str, n: u32, words: u64) -> bool {
@@ -105,6 +105,29 @@ fn neighbours_that_are_wrapped_or_clamped_stay_inside() {
     let real = "ld.global.f32 %f1, [%x]; max.f32 %f2, %f1, 0f00000000; min.f32 %f3, %f2, 0f41700000; cvt.rzi.s32.f32 %a, %f3;";
     enough(real, 0, 16);
     never(&real.replace("max.f32 %f2, %f1, 0f00000000", "mov.f32 %f2, %f1"), 0);
+}
+
+/// The place in a table that the sine of a large number begins at.
+#[test]
+fn the_exponent_of_a_large_number_is_large() {
+    let place = "ld.global.f32 %f1, [%x]; abs.f32 %f2, %f1; setp.ltu.f32 %p1, %f2, 0f47CE4780; @%p1 bra DONE;
+        mov.b32 %r1, %f1; shr.u32 %r2, %r1, 23; and.b32 %r3, %r2, 255; add.s32 %r4, %r3, -128; shr.u32 %a, %r4, 5;";
+    enough(place, 0, 4);
+    enough(
+        &place.replace("ltu.f32 %p1, %f2, 0f47CE4780; @", "ge.f32 %p1, %f2, 0f47CE4780; @!"),
+        0,
+        4,
+    );
+    for (from, to) in [
+        ("ltu", "gtu"),
+        ("0f47CE4780", "0f3F800000"),
+        ("abs.f32 %f2, %f1", "ld.global.f32 %f3, [%x+4]; abs.f32 %f2, %f3"),
+        ("mov.b32 %r1, %f1", "ld.global.f32 %f1, [%x+4]; mov.b32 %r1, %f1"),
+        ("abs.f32 %f2", "neg.f32 %f2"),
+        ("@%p1", "@!%p1"),
+    ] {
+        never(&place.replace(from, to), 0);
+    }
 }
 
 #[test]

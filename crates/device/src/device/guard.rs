@@ -10,9 +10,9 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, Launch, NotGuarded, Word, guard,
-        pointer_at,
-        record::{NO_KERNEL, field},
+        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, Launch, NotGuarded, Word,
+        guard_telling, pointer_at,
+        record::{NO_KERNEL, Telling, field},
     },
     types::Space,
 };
@@ -48,6 +48,7 @@ pub struct GuardedModule {
     kernels: Vec<GuardedKernel>,
     checks: Vec<Check>,
     searches: bool,
+    telling: Telling,
     /// The latest launches of which it was asked whether they need all checks, by kernel.
     seen: Mutex<HashMap<String, Vec<Seen>>>,
 }
@@ -74,6 +75,18 @@ impl GuardedModule {
     /// # Errors
     /// [`NotGuarded`], where it has something that the guard does not know: then it is loaded as it is.
     pub fn of(text: &str, plain: &[&str]) -> Result<(String, Self), NotGuarded> {
+        Self::telling(text, plain, Telling::First)
+    }
+
+    /// The same; tells of the first fault, at which kernels end, or of one at each place.
+    ///
+    /// # Errors
+    /// As [`GuardedModule::of`].
+    pub fn telling(
+        text: &str,
+        plain: &[&str],
+        telling: Telling,
+    ) -> Result<(String, Self), NotGuarded> {
         let told = |diagnostics: &[crate::diagnostic::Diagnostic]| NotGuarded {
             why: diagnostics.first().map_or_else(String::new, ToString::to_string),
         };
@@ -82,10 +95,11 @@ impl GuardedModule {
         if crate::diagnostic::has_errors(&faults) {
             return Err(told(&faults));
         }
-        let guarded = guard(&module, plain)?;
+        let guarded = guard_telling(&module, plain, telling)?;
         let printed = ptx::print(&guarded.module);
         let (kernels, checks, searches) = (guarded.kernels, guarded.checks, guarded.searches);
-        Ok((printed, Self { module, kernels, checks, searches, seen: Mutex::default() }))
+        let seen = Mutex::default();
+        Ok((printed, Self { module, kernels, checks, searches, telling, seen }))
     }
 
     /// A kernel by its (lowered) name.
@@ -107,6 +121,11 @@ impl GuardedModule {
             launches: all.launches + kernel.counts.launches,
             unchecked: all.unchecked + kernel.counts.unchecked,
         })
+    }
+
+    /// Whether it tells of a fault at each place, and goes on.
+    pub fn tells_all(&self) -> bool {
+        self.telling == Telling::All
     }
 
     /// Whether its kernels look for addresses in the table of all memory.

@@ -46,7 +46,7 @@ mod spelling;
 mod stream;
 mod texture;
 
-pub use crate::ptx::pass::guard::NotGuarded;
+pub use crate::ptx::pass::guard::{NotGuarded, record::Telling};
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
 #[doc(hidden)]
@@ -523,13 +523,35 @@ impl Device {
     /// # Errors
     /// As [`Device::load`].
     pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
+        self.load_telling(ptx, plain, Telling::First)
+    }
+
+    /// The same; where an NVIDIA GPU is to tell of all faults its kernels go on, and [`Device::take_reported`] gives
+    /// what they told.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_telling(
+        &self,
+        ptx: &str,
+        plain: &[&str],
+        telling: Telling,
+    ) -> Result<(Module, Option<NotGuarded>)> {
         Ok(match self {
             Self::Nvidia(d) => {
-                let (module, not_guarded) = d.load_guarded(ptx, plain)?;
+                let (module, not_guarded) = d.load_telling(ptx, plain, telling)?;
                 (Module::Nvidia(module), not_guarded)
             }
             Self::Cpu(d) => (Module::Cpu(d.load(ptx)?), None),
         })
+    }
+
+    /// [`nvidia::Device::take_reported`]; none of the CPU device, which stops at the first fault.
+    pub fn take_reported(&self) -> Vec<Fault> {
+        match self {
+            Self::Nvidia(d) => d.take_reported(),
+            Self::Cpu(_) => Vec::new(),
+        }
     }
 
     /// Loads a module from machine code: a cubin or a fatbin.

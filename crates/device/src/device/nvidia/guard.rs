@@ -29,7 +29,7 @@ use crate::{
     },
     ptx::pass::guard::{
         NotGuarded,
-        record::{VARIABLE, VARIABLE_BYTES, control, field},
+        record::{MOST, Telling, VARIABLE, VARIABLE_BYTES, control, field},
     },
 };
 
@@ -38,7 +38,7 @@ use crate::{
 pub(super) struct Guard {
     /// Address of the control block.
     block: u64,
-    /// The record, in memory of the host that kernels see.
+    /// The records, in memory of the host that kernels see.
     record: Handle<c_void>,
     /// Where the host writes while kernels run on other streams.
     stream: Handle<sys::CUstream_st>,
@@ -56,12 +56,15 @@ struct State {
     table: Option<(u64, usize, u64)>,
     /// The guarded kernel that was launched last.
     launched: Option<Arc<str>>,
+    /// What modules that tell of all faults have told.
+    reported: Vec<Fault>,
 }
 
 impl Guard {
     /// The context is current.
     pub(super) fn new(context: &CudaContext) -> Result<Self> {
-        let record = Handle(page_lock(context, field::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)?);
+        let record =
+            Handle(page_lock(context, MOST * field::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)?);
         let (mut block, mut seen, mut stream) = (0, 0, ptr::null_mut());
         // SAFETY: the memory was allocated with `CU_MEMHOSTALLOC_DEVICEMAP`; `seen` is written before the call returns.
         context.check(unsafe {
@@ -209,30 +212,53 @@ impl Guard {
         self.take(context)
     }
 
+    /// A record, where one is written there, which is taken away.
+    fn take_record(&self, at: usize) -> Option<GuardRecord> {
+        let place = self.record.0.cast::<[u8; field::BYTES]>().wrapping_add(at);
+        // SAFETY: there are `MOST` records, of which `at` is one, and no kernel runs that writes it.
+        let record = GuardRecord::read(&unsafe { ptr::read_volatile(place) });
+        // SAFETY: as above.
+        unsafe { ptr::write_volatile(place, [0; field::BYTES]) };
+        record
+    }
+
+    /// What was told since the last time by modules that tell of all faults.
+    pub(super) fn take_reported(&self) -> Vec<Fault> {
+        std::mem::take(&mut lock(&self.state).reported)
+    }
+
     #[cold]
     fn take(&self, context: &CudaContext) -> Result<()> {
         // Neither is the flag raised meanwhile, and then taken down unseen, nor is a kernel launched that would end at
         // it.
         let mut raised = lock(&self.raised);
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         // All that is under way ends soon, for the flag is up; what was launched behind the fault must not write over
         // the record.
         context.wait_for_work()?;
-        let bytes = self.record.0.cast::<[u8; field::BYTES]>();
-        // SAFETY: the record has so many bytes, and no kernel runs that writes it.
-        let record = GuardRecord::read(&unsafe { ptr::read_volatile(bytes) });
-        // SAFETY: as above.
-        unsafe { ptr::write_volatile(bytes, [0; field::BYTES]) };
+        let records: Vec<GuardRecord> = (0..MOST).map_while(|at| self.take_record(at)).collect();
         // The flag and the claim; the wish is gone with the record.
         self.write(context, self.block, &[0; 8])?;
         let cancelled = std::mem::take(&mut *raised);
-        let kernel = state.launched.as_deref().unwrap_or("?");
-        let told = record.and_then(|record| {
-            let module = state.modules.get(record.module as usize).and_then(Weak::upgrade)?;
-            Some(module.fault(&record, kernel, |address| context.ranges().nearest(address)))
-        });
+        let launched = state.launched.clone();
+        let kernel = launched.as_deref().unwrap_or("?");
+        let (mut told, mut unknown) = (None, false);
+        for record in &records {
+            let module = state.modules.get(record.module as usize).and_then(Weak::upgrade);
+            let Some(module) = module else {
+                unknown = true;
+                continue;
+            };
+            let fault = module.fault(record, kernel, |address| context.ranges().nearest(address));
+            let goes_on = module.tells_all() && fault.kind != FaultKind::Cancelled;
+            if !goes_on {
+                told = told.or(Some(fault));
+            } else if state.reported.len() < MOST {
+                state.reported.push(fault);
+            }
+        }
         let stopped = || Fault {
-            kind: if record.is_some() { FaultKind::Trap } else { FaultKind::Cancelled },
+            kind: if unknown { FaultKind::Trap } else { FaultKind::Cancelled },
             kernel: kernel.to_owned(),
             location: None,
             ptx_line: None,
@@ -245,7 +271,7 @@ impl Guard {
             nearest: None,
             waiting: Vec::new(),
         };
-        match (told, cancelled || record.is_some()) {
+        match (told, cancelled || unknown) {
             (Some(fault), _) => Err(Error::Fault(Box::new(fault))),
             (None, true) => Err(Error::Fault(Box::new(stopped()))),
             (None, false) => Ok(()),
@@ -306,7 +332,20 @@ impl Device {
     /// # Errors
     /// As [`Device::load`].
     pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
-        let (text, guarded) = match GuardedModule::of(ptx, plain) {
+        self.load_telling(ptx, plain, Telling::First)
+    }
+
+    /// The same; its faults are errors, or its kernels go on and [`Device::take_reported`] gives one at each place.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_telling(
+        &self,
+        ptx: &str,
+        plain: &[&str],
+        telling: Telling,
+    ) -> Result<(Module, Option<NotGuarded>)> {
+        let (text, guarded) = match GuardedModule::telling(ptx, plain, telling) {
             Ok(guarded) => guarded,
             Err(why) => return Ok((self.load(ptx)?, Some(why))),
         };
@@ -327,6 +366,14 @@ impl Device {
             device: context.info().to_string(),
         })?;
         Ok((module, None))
+    }
+}
+
+impl Device {
+    /// The faults that were told since the last time of modules which go on: one at each place, at most 1,000 at a
+    /// time. They come when what was launched is waited for.
+    pub fn take_reported(&self) -> Vec<Fault> {
+        self.context().guard().map_or_else(Vec::new, |guard| guard.take_reported())
     }
 }
 

@@ -10,11 +10,14 @@
 //!   (`origin`), and compared with the bounds of that memory (`bounds`). Those of a parameter come as further arguments
 //!   ([`Word`]), so the check is exact between neighbours and loads nothing. Where one of several sources is meant, its
 //!   number travels in a register beside the address (`follow`). Where nothing is known, the address is searched in a
-//!   table of all memory (`search`).
+//!   table of all memory (`search`). An address that is a pointer and a multiple of an index is compared by the index,
+//!   in half the instructions (`proof::index`).
 //! - Accesses that are constants apart share a check, and what a check before has shown needs none (`plan`).
 //! - An access outside is left out, and a load of it gives zero; the thread goes on, so that others that wait for it
-//!   at a barrier do not wait for ever. The first one is written down for the host (`record`), and a flag is raised at
-//!   which all loops end (`poll`).
+//!   at a barrier do not wait for ever. The first one is noted by its thread (`noted`) and written down for the host
+//!   (`record`), and a flag is raised at which all loops end (`poll`).
+//! - The host proves at a launch that checks are not needed, that one is enough for two, or that a loop ends soon, and
+//!   launches a version without them (`proof`).
 //! - A warp's access to a matrix is made by all its threads, or by none where one of them is wrong (`weave`).
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
 //!
@@ -28,6 +31,7 @@ mod code;
 mod extent;
 mod follow;
 mod globals;
+mod noted;
 mod plan;
 mod poll;
 mod proof;
@@ -48,13 +52,14 @@ pub use self::{
 };
 use super::{access::Action, origin::Origins};
 use crate::ptx::ast::{Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable};
-use crate::ptx::cfg::Cfg;
+use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::Instruction;
 use crate::ptx::operand::{Operand, Symbol};
 use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
-use record::{NO_KERNEL, Recorder, VARIABLE, VARIABLE_BYTES};
+use proof::Version;
+use record::{NO_KERNEL, Recorder, Telling, VARIABLE, VARIABLE_BYTES};
 use stop::Reason;
 use weave::Weaver;
 use windows::Windows;
@@ -200,6 +205,18 @@ const UNKNOWN_MEMORY: [&str; 5] =
 /// # Errors
 /// [`NotGuarded`], where it has something that is not known here.
 pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
+    guard_telling(module, plain, Telling::First)
+}
+
+/// The same; tells of the first fault, or of those at all places.
+///
+/// # Errors
+/// [`NotGuarded`], where it has something that is not known here.
+pub fn guard_telling(
+    module: &Module,
+    plain: &[&str],
+    telling: Telling,
+) -> Result<Guarded, NotGuarded> {
     expect_known(module)?;
     let variable = module.variables.len() as u32;
     let mut guarded = Guarded {
@@ -210,6 +227,13 @@ pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
     };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
+    let seen = (telling == Telling::All).then(|| {
+        let index = guarded.module.variables.len() as u32;
+        let variable = Variable { name: record::SEEN.to_owned(), ..control_variable() };
+        guarded.module.variables.push(variable);
+        guarded.module.items.insert(0, Item::Variable(index));
+        index
+    });
     let windows = Windows::of(module);
     let mut second = Vec::new();
     guarded.module.items.insert(0, Item::Variable(variable));
@@ -222,7 +246,8 @@ pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
             FunctionKind::Entry => guarded.kernels.len() as u32,
             FunctionKind::Func => NO_KERNEL,
         };
-        let recorder = Recorder { variable: Symbol::Variable(variable), kernel, globals, windows };
+        let (variable, seen) = (Symbol::Variable(variable), seen.map(Symbol::Variable));
+        let recorder = Recorder { variable, kernel, seen, globals, windows };
         let done = guard_function(module, function, body, recorder, &mut guarded.checks)?;
         let Done { body, words, counts, searches, proved } = done;
         guarded.searches |= searches;
@@ -244,6 +269,9 @@ pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
                 proved,
             });
         }
+    }
+    if let Some(seen) = seen {
+        guarded.module.variables[seen as usize].dims = vec![4 * guarded.checks.len().max(1) as u64];
     }
     for function in second {
         let index = guarded.module.functions.len() as u32;
@@ -317,7 +345,8 @@ fn guard_function(
     }
     let cfg = Cfg::new(body);
     let origins = Origins::new(module, function, body);
-    let plan = plan::plan(body, &cfg, &origins).map_err(refused)?;
+    let mut plan = plan::plan(body, &cfg, &origins).map_err(refused)?;
+    proof::index::find(function, body, &cfg, &origins, &mut plan.groups);
     let polls = poll::places(body, &cfg);
     let stops: HashMap<usize, Reason> = (0..body.statements.len())
         .filter_map(|at| {
@@ -325,49 +354,58 @@ fn guard_function(
             Some((at, stop::reason(module, body, at, i)?))
         })
         .collect();
-    let mut weave = |words: Words, without: &[usize]| -> Result<Woven, NotGuarded> {
-        let mut code = Code::new(body)
-            .ok_or_else(|| refused("names that only guarded code has".to_owned()))?;
-        let sources = Sources::new(body, &origins, &plan.groups, &mut code);
-        let mut weaver = Weaver {
-            body,
-            origins: &origins,
-            plan: &plan,
-            without,
-            recorder,
-            function: name,
-            words,
-            sources,
-            code,
-            found: None,
-            poll: None,
-            checks,
-            woven: HashMap::new(),
-            pending: Vec::new(),
-            failed: None,
+    let mut weave =
+        |words: Words, version: &Version, polls: &[BlockId]| -> Result<Woven, NotGuarded> {
+            let mut code = Code::new(body)
+                .ok_or_else(|| refused("names that only guarded code has".to_owned()))?;
+            let sources = Sources::new(body, &origins, &plan.groups, &mut code);
+            let mut weaver = Weaver {
+                body,
+                origins: &origins,
+                plan: &plan,
+                version,
+                recorder,
+                function: name,
+                words,
+                sources,
+                code,
+                found: None,
+                poll: None,
+                noted: None,
+                checks,
+                woven: HashMap::new(),
+                pending: Vec::new(),
+                failed: None,
+            };
+            weaver.body(&cfg, polls, &stops);
+            let Weaver { code, words, found, .. } = weaver;
+            if !words.fit() {
+                let what = "more pointers among its parameters than can be checked";
+                return Err(refused(what.to_owned()));
+            }
+            let Code { registers, labels, out: statements, .. } = code;
+            let body = Body { registers, labels, statements, ..body.clone() };
+            Ok((body, words, found.is_some()))
         };
-        weaver.body(&cfg, &polls, &stops);
-        let Weaver { code, words, found, .. } = weaver;
-        if !words.fit() {
-            let what = "more pointers among its parameters than can be checked";
-            return Err(refused(what.to_owned()));
-        }
-        let Code { registers, labels, out: statements, .. } = code;
-        let body = Body { registers, labels, statements, ..body.clone() };
-        Ok((body, words, found.is_some()))
-    };
-    let (whole, words, searches) = weave(Words::new(&function.params), &[])?;
+    let (whole, words, searches) =
+        weave(Words::new(&function.params), &Version::default(), &polls)?;
     let versions = match function.kind {
-        FunctionKind::Entry => proof::promising(module, function, body, &cfg, &plan.groups),
+        FunctionKind::Entry => proof::promising(module, function, body, &cfg, &plan.groups, &polls),
         FunctionKind::Func => Vec::new(),
     };
     let (mut counts, mut proved, mut all) = (plan.counts, Vec::new(), words);
-    counts.launches = versions.first().map_or(0, |(_, without)| without.len() as u32);
-    for (proof, without) in versions {
+    counts.launches =
+        versions.first().map_or(0, |one| (one.without.len() + one.covered.len()) as u32);
+    for version in versions {
         // Its checks are among those of the first, and so are their words.
-        let (body, words, _) = weave(all, &without)?;
+        let ends_soon = |from: &BlockId| {
+            let mut edges = cfg.back_edges.iter().filter(|(at, _)| at == from);
+            edges.all(|(_, to)| version.proof.loops().contains(to))
+        };
+        let polls: Vec<BlockId> = polls.iter().filter(|from| !ends_soon(from)).copied().collect();
+        let (body, words, _) = weave(all, &version, &polls)?;
         all = words;
-        proved.push((body, proof));
+        proved.push((body, version.proof));
     }
     Ok(Done { body: whole, words: all, counts, searches, proved })
 }

@@ -179,6 +179,12 @@ impl<'a> Origins<'a> {
         self.offsets.get(param as usize).copied()
     }
 
+    /// The parameter that lies at this byte of the arguments, and how far from its beginning.
+    pub(super) fn parameter_at(&self, place: u32) -> Option<(Symbol, i64)> {
+        let index = self.offsets.partition_point(|start| *start <= place).checked_sub(1)?;
+        Some((Symbol::Param(index as u32), i64::from(place - self.offsets[index])))
+    }
+
     /// The state space that a symbol lies in.
     pub(super) fn space(&self, symbol: Symbol) -> Option<Space> {
         let space = match symbol {

@@ -15,7 +15,7 @@ use crate::ptx::types::{Space, Type};
 #[derive(Clone, Debug)]
 pub(super) struct Woven {
     /// Holds where the accesses are made and right.
-    pub(super) fine: Reg,
+    pub(super) fine: Guard,
     /// Holds where they would be made and are wrong.
     pub(super) fail: Reg,
     /// The distance of the lowest access from `start`.
@@ -26,6 +26,36 @@ pub(super) struct Woven {
 }
 
 impl Weaver<'_> {
+    /// Compares the index of a group with those that are right, where the guard holds; none where it has no index.
+    pub(super) fn compare_index(&mut self, group: &Group, guard: Option<Guard>) -> Option<Woven> {
+        let index = group.index?;
+        let [first, count] = self.indices(group)?;
+        let from = [Operand::Reg(index.reg), first.clone()];
+        let distance = self.code.give("sub.s32", Type::B32, from);
+        let (fine, fail) = self.outside("u32", distance, count.clone(), guard);
+        Some(Woven { fine, fail, distance, start: first, limit: count })
+    }
+
+    /// Where a distance is within a limit, and where not, both where the guard holds.
+    fn outside(
+        &mut self,
+        ty: &str,
+        distance: Reg,
+        limit: Operand,
+        guard: Option<Guard>,
+    ) -> (Guard, Reg) {
+        let (fail, compared) = (self.code.reg(Type::Pred), [Operand::Reg(distance), limit]);
+        let Some(guard) = guard else {
+            self.code.put(&format!("setp.hs.{ty}"), [Operand::Reg(fail)], compared);
+            return (Guard { reg: fail, negated: true }, fail);
+        };
+        let fine = self.code.reg(Type::Pred);
+        let (condition, [distance, limit]) = (self.predicate(guard), compared);
+        let results = [fail, fine].map(Operand::Reg);
+        self.code.put(&format!("setp.hs.and.{ty}"), results, [distance, limit, condition]);
+        (Guard { reg: fine, negated: false }, fail)
+    }
+
     /// Compares the address of a group, where the guard holds.
     pub(super) fn compare(&mut self, group: &Group, guard: Option<Guard>) -> Woven {
         let wide = is_wide(self.body, group.root);
@@ -62,17 +92,7 @@ impl Weaver<'_> {
         if group.tested_align > 1 {
             compared = self.with_alignment(group, wide, compared);
         }
-        let (fail, fine) = (self.code.reg(Type::Pred), self.code.reg(Type::Pred));
-        let results = [fail, fine].map(Operand::Reg);
-        let compared = [Operand::Reg(compared), limit.clone()];
-        match guard {
-            None => self.code.put(&format!("setp.hs.u{bits}"), results, compared),
-            Some(guard) => {
-                let condition = self.predicate(guard);
-                let [a, b] = compared;
-                self.code.put(&format!("setp.hs.and.u{bits}"), results, [a, b, condition]);
-            }
-        }
+        let (fine, fail) = self.outside(&format!("u{bits}"), compared, limit.clone(), guard);
         let searched = matches!(group.bounds, Bounds::Search { .. });
         let limit = if searched { Operand::Int(0) } else { limit };
         Woven { fine, fail, distance, start, limit }
@@ -213,8 +233,36 @@ impl Weaver<'_> {
         }
     }
 
+    /// What a record says of a group whose root is this.
+    pub(super) fn access_from(&mut self, group: &Group, root: Reg) -> AccessRecord {
+        let wide = is_wide(self.body, group.root);
+        let (start, limit) = match &group.bounds {
+            Bounds::Search { .. } => (Operand::Int(0), Operand::Int(0)),
+            Bounds::Shared => (Operand::Int(0), self.shared_limit(group.span(), wide)),
+            Bounds::Sources { sources, generic } => {
+                let (start, limit) = self.memory(group, sources, *generic, wide);
+                (self.more(start, group.low, wide), limit)
+            }
+        };
+        let address = self.more(Operand::Reg(root), group.low, wide);
+        let [address, start, limit] = [address, start, limit].map(|operand| match operand.reg() {
+            Some(reg) => Operand::Reg(self.widened(reg, !wide)),
+            None => operand,
+        });
+        AccessRecord { address, start, limit }
+    }
+
+    /// The sum with a constant.
+    fn more(&mut self, of: Operand, by: i64, wide: bool) -> Operand {
+        let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
+        match by {
+            0 => of,
+            by => Operand::Reg(self.code.give(&format!("add.s{bits}"), ty, [of, Operand::Int(by)])),
+        }
+    }
+
     /// The address of a symbol.
-    fn symbol(&mut self, symbol: Symbol, generic: bool, wide: bool) -> Reg {
+    pub(super) fn symbol(&mut self, symbol: Symbol, generic: bool, wide: bool) -> Reg {
         let (ty, bits) = if wide { (Type::B64, "64") } else { (Type::B32, "32") };
         let own = self.code.give(&format!("mov.u{bits}"), ty, [Operand::Symbol(symbol, 0)]);
         match self.origins.space(symbol) {

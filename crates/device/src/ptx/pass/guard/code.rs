@@ -20,6 +20,11 @@ pub(super) struct Code {
     pub(super) location: Option<LocationId>,
 }
 
+/// An instruction without operands.
+pub(super) fn plain(mnemonic: &str) -> Instruction {
+    Instruction::new(op(mnemonic), [].into(), [].into())
+}
+
 /// The operation of a mnemonic that is written here; a test holds all of them to be operations of the table.
 fn op(mnemonic: &str) -> Op {
     Op::parse(mnemonic).unwrap_or_else(|_| Op::Unsupported { mnemonic: mnemonic.into() })

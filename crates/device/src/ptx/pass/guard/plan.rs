@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::Counts;
 use super::extent::Size;
+use super::proof::index::Index;
+use super::words::Word;
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction, Op};
@@ -73,6 +75,8 @@ pub(super) struct Group {
     pub(super) covered_by: Option<usize>,
     /// Root and guard are what they were until the end of the block.
     pub(super) stays: bool,
+    /// What may be compared in place of the root.
+    pub(super) index: Option<Index>,
 }
 
 impl Group {
@@ -112,8 +116,21 @@ impl Group {
             && other.is_plain()
     }
 
+    /// The word with the indices that are right; none where there is no index.
+    pub(super) fn indices(&self) -> Option<Word> {
+        let index = self.index?;
+        Some(Word::Indices {
+            argument: index.argument,
+            low: index.offset.checked_add(self.low)?,
+            stride: index.stride,
+            span: self.span(),
+            align: self.align,
+            signed: index.signed,
+        })
+    }
+
     /// Checked wherever its block runs, and searched for nowhere.
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         let searched = matches!(self.bounds, Bounds::Search { .. });
         self.guard.is_none() && self.when == When::Always && self.tested_align == 1 && !searched
     }
@@ -318,6 +335,7 @@ impl Planner<'_> {
             }],
             covered_by: None,
             stays: true,
+            index: None,
         };
         match self.groups[first..].iter_mut().find(|known| known.takes(&group)) {
             Some(known) => {

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::code::{Code, at, when};
+use super::code::{Code, at, plain, when};
+use super::noted::Noted;
 use super::record::{AccessRecord, Recorder, control, field};
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::{BlockId, Cfg};
@@ -11,10 +12,10 @@ use crate::ptx::modifier::Cmp;
 use crate::ptx::operand::{Label, Operand, Reg};
 use crate::ptx::types::Type;
 
-/// A loop looks at the flag so many times round once.
+/// A loop looks at the flag so many times round once; a power of two.
 const EVERY: i64 = 256;
-/// Once in so many looks it looks at the host's wish, too, far away.
-const FAR: i64 = 64;
+/// And at the host's wish, far away, so many times round once; a multiple of it.
+const FAR: i64 = 64 * EVERY;
 /// A loop that never goes round more often than this looks never.
 const SHORT: i128 = 4096;
 
@@ -103,9 +104,8 @@ fn is_simple(cfg: &Cfg, header: BlockId) -> bool {
 /// Counts rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Poll {
+    /// Times round until it looks at the wish.
     left: Reg,
-    /// Counts looks.
-    looks: Reg,
     /// The number of the check at which a thread is stopped, and where it goes then.
     check: Reg,
     stop: Label,
@@ -114,31 +114,39 @@ pub(super) struct Poll {
 impl Poll {
     /// To be written at the beginning of the function.
     pub(super) fn new(code: &mut Code) -> Self {
-        let left = code.give("mov.u32", Type::B32, [Operand::Int(EVERY)]);
-        let looks = code.give("mov.u32", Type::B32, [Operand::Int(FAR)]);
-        Self { left, looks, check: code.reg(Type::B32), stop: code.label() }
+        let left = code.give("mov.u32", Type::B32, [Operand::Int(FAR)]);
+        Self { left, check: code.reg(Type::B32), stop: code.label() }
     }
 
     /// Goes to where the thread ends, where the flag is up, once in a while.
-    pub(super) fn put(self, code: &mut Code, recorder: Recorder, check: u32) {
+    pub(super) fn put(
+        self,
+        code: &mut Code,
+        recorder: Recorder,
+        check: u32,
+        noted: Option<&Noted>,
+    ) {
         let left = Operand::Reg(self.left);
         code.put("add.s32", [left.clone()], [left.clone(), Operand::Int(-1)]);
-        let due = code.give("setp.le.s32", Type::Pred, [left.clone(), Operand::Int(0)]);
+        let rest = [left.clone(), Operand::Int(EVERY - 1)];
+        let rest = code.give("and.b32", Type::B32, rest);
+        let due = code.give("setp.eq.s32", Type::Pred, [Operand::Reg(rest), Operand::Int(0)]);
         let (look, back) = (code.label(), code.label());
         code.jump(when(due), look);
         code.place(back);
         code.aside(|code| {
             code.place(look);
-            code.put("mov.u32", [left], [Operand::Int(EVERY)]);
+            if let Some(noted) = noted {
+                let is_some = noted.is_some(code, None);
+                code.jump(when(is_some), self.stop);
+            }
             let block = recorder.control(code);
             let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
             code.put("mov.u32", [Operand::Reg(self.check)], [Operand::Int(check.into())]);
             self.stop_at(code, flag);
-            let looks = Operand::Reg(self.looks);
-            code.put("add.s32", [looks.clone()], [looks.clone(), Operand::Int(-1)]);
-            let near = code.give("setp.gt.s32", Type::Pred, [looks.clone(), Operand::Int(0)]);
+            let near = code.give("setp.gt.s32", Type::Pred, [left.clone(), Operand::Int(0)]);
             code.jump(when(near), back);
-            code.put("mov.u32", [looks], [Operand::Int(FAR)]);
+            code.put("mov.u32", [left], [Operand::Int(FAR)]);
             let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
             let wish = code.give("ld.volatile.global.u32", Type::B32, [at(record, field::WISH)]);
             self.stop_at(code, wish);
@@ -152,10 +160,16 @@ impl Poll {
         code.jump(when(up), self.stop);
     }
 
-    /// The end of a thread that is stopped: it writes down where it was, unless a fault is written down already.
-    pub(super) fn end(self, code: &mut Code, recorder: Recorder) {
+    /// The end of a thread that is stopped: it writes down what it has noted, or where it was, unless a fault is
+    /// written down already.
+    pub(super) fn end(self, code: &mut Code, recorder: Recorder, noted: Option<&mut Noted>) {
         code.aside(|code| {
             code.place(self.stop);
+            if let Some(noted) = noted {
+                let is_some = noted.is_some(code, None);
+                let end = noted.end(code, &plain("exit"));
+                code.jump(when(is_some), end);
+            }
             recorder.record(code, Operand::Reg(self.check), &AccessRecord::NONE);
             code.put("exit", [], []);
         });

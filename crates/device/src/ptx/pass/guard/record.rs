@@ -23,9 +23,9 @@ pub const VARIABLE_BYTES: u64 = 16;
 pub mod control {
     /// Not 0: loops end. 32 bits.
     pub const STOP: i64 = 0;
-    /// Not 0: somebody writes the record, or has. 32 bits.
+    /// How many records are claimed. 32 bits.
     pub const CLAIMED: i64 = 4;
-    /// Address of the record. 64 bits.
+    /// Address of the first record; others lie behind it. 64 bits.
     pub const RECORD: i64 = 8;
     /// Address of the table of ranges. 64 bits.
     pub const TABLE: i64 = 16;
@@ -61,6 +61,22 @@ pub mod field {
     pub const BYTES: usize = 72;
 }
 
+/// Most records: of a module that tells of the first fault alone, one.
+pub const MOST: usize = 1000;
+
+/// What a guarded module tells of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// The first thing that is wrong, at which all loops end.
+    #[default]
+    First,
+    /// The first thing at each place, and the kernels go on.
+    All,
+}
+
+/// The name of the table of the places that were told of.
+pub(super) const SEEN: &str = "__warpaint_guard_seen";
+
 /// The number of the kernel in a record of a function's.
 pub const NO_KERNEL: u32 = u32::MAX;
 
@@ -71,6 +87,8 @@ pub(super) struct Recorder {
     pub(super) variable: Symbol,
     /// The number of the kernel, or [`NO_KERNEL`].
     pub(super) kernel: u32,
+    /// Where each check has been told of, 32 bits: where all are told.
+    pub(super) seen: Option<Symbol>,
     /// The module's own memory.
     pub(super) globals: Option<Globals>,
     /// Where generic addresses may lead beside that.
@@ -97,17 +115,38 @@ impl Recorder {
         code.give("ld.global.u64", Type::B64, [of(self.variable, 0)])
     }
 
+    /// Gives the address of a record that is still to be written, and a predicate: whether there is one.
+    fn claim(self, code: &mut Code, block: Reg, check: &Operand) -> (Reg, Reg) {
+        let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
+        let claimed = at(block, control::CLAIMED);
+        let is_zero = |code: &mut Code, reg: Reg| {
+            code.give("setp.eq.u32", Type::Pred, [Operand::Reg(reg), Operand::Int(0)])
+        };
+        let Some(seen) = self.seen else {
+            let swapped = [claimed, Operand::Int(0), Operand::Int(1)];
+            let before = code.give("atom.global.cas.b32", Type::B32, swapped);
+            return (record, is_zero(code, before));
+        };
+        let place = code.give("mov.u64", Type::B64, [Operand::Symbol(seen, 0)]);
+        let place = [check.clone(), Operand::Int(4), Operand::Reg(place)];
+        let place = code.give("mad.wide.u32", Type::B64, place);
+        let before = [at(place, 0), Operand::Int(1)];
+        let before = code.give("atom.global.exch.b32", Type::B32, before);
+        let first = is_zero(code, before);
+        let number = code.give("mov.u32", Type::B32, [Operand::Int(MOST as i64)]);
+        let next = [claimed, Operand::Int(1)];
+        code.put_if(when(first), "atom.global.add.u32", [Operand::Reg(number)], next);
+        let room = [Operand::Reg(number), Operand::Int(MOST as i64)];
+        let room = code.give("setp.lo.u32", Type::Pred, room);
+        let record =
+            [Operand::Reg(number), Operand::Int(field::BYTES as i64), Operand::Reg(record)];
+        (code.give("mad.wide.u32", Type::B64, record), room)
+    }
+
     /// Writes the record, where it is the first, and raises the flag.
     pub(super) fn record(self, code: &mut Code, check: Operand, access: &AccessRecord) {
         let block = self.control(code);
-        let nobody = [Operand::Int(0), Operand::Int(1)];
-        let [zero, one] = nobody;
-        let claimed = at(block, control::CLAIMED);
-        let before = code.give("atom.global.cas.b32", Type::B32, [claimed, zero, one]);
-        let first = code.reg(Type::Pred);
-        let condition = [Operand::Reg(before), Operand::Int(0)];
-        code.put("setp.eq.u32", [Operand::Reg(first)], condition);
-        let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
+        let (record, first) = self.claim(code, block, &check);
         let store = |code: &mut Code, field: i64, value: Operand, mnemonic: &str| {
             code.put_if(when(first), mnemonic, [], [at(record, field), value]);
         };
@@ -128,6 +167,8 @@ impl Recorder {
         store(code, field::LIMIT, access.limit.clone(), "st.global.u64");
         code.put("membar.sys", [], []);
         store(code, field::WRITTEN, Operand::Int(1), "st.volatile.global.u32");
-        code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);
+        if self.seen.is_none() {
+            code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);
+        }
     }
 }

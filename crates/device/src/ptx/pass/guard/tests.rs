@@ -16,6 +16,44 @@ fn words_say_where_an_access_may_begin() {
     assert_eq!(limit(1, 1).value(1000, 0, 0), 0, "nothing is known of the pointer");
 }
 
+/// Half of the word is the first index that is right, half their count.
+#[test]
+fn words_say_which_indices_are_right() {
+    let word = |low, stride, span, align, signed| Word::Indices {
+        argument: 0,
+        low,
+        stride,
+        span,
+        align,
+        signed,
+    };
+    let indices = |word: Word, pointer: u64| {
+        let value = word.value(pointer, 1024, 160);
+        ((value as u32).cast_signed(), value >> 32)
+    };
+    // Ten elements of 16 bytes.
+    assert_eq!(indices(word(0, 16, 16, 16, true), 1024), (0, 10));
+    assert_eq!(indices(word(0, 16, 16, 16, true), 1024 + 64), (-4, 10));
+    assert_eq!(indices(word(16, 16, 16, 16, true), 1024), (-1, 10));
+    assert_eq!(indices(word(0, 16, 4, 4, true), 1024 + 4), (0, 10));
+    assert_eq!(indices(word(12, 16, 8, 4, true), 1024), (0, 9));
+    assert_eq!(indices(word(0, 16, 16, 16, false), 1024 + 64), (0, 6));
+    assert_eq!(indices(word(0, 16, 16, 16, true), 1024 + 8).1, 0, "it is misaligned");
+    assert_eq!(indices(word(0, 16, 161, 1, true), 1024).1, 0, "it is too long");
+    assert_eq!(
+        word(0, 4, 4, 4, true).value(1024, 0, 0) >> 32,
+        0,
+        "nothing is known of the pointer"
+    );
+    let within = |inner, outer| {
+        let mut find = |_| (1024, 1024, 160);
+        Word::is_within(inner, outer, &mut find)
+    };
+    assert!(within(word(0, 16, 16, 4, true), word(0, 16, 12, 4, true)));
+    assert!(!within(word(0, 16, 16, 4, true), word(16, 16, 16, 4, true)));
+    assert!(!within(word(0, 16, 12, 4, true), word(4, 16, 16, 4, true)));
+}
+
 /// What is put in is made of operations that the table has.
 #[test]
 fn nothing_is_put_in_that_is_not_known() {

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use super::bounds::Woven;
-use super::code::{Code, unless, when};
+use super::code::{Code, plain, unless, when};
 use super::follow::Sources;
+use super::noted::{Noted, can_note};
 use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
 use super::poll::Poll;
+use super::proof::Version;
 use super::record::{AccessRecord, Recorder};
 use super::search::Found;
 use super::stop::Reason;
@@ -16,7 +18,7 @@ use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::Clamp;
-use crate::ptx::op::{Waits, WarpOp};
+use crate::ptx::op::{Next, Waits, WarpOp};
 use crate::ptx::operand::{Operand, Reg, Scalar, Special};
 use crate::ptx::pass::access::When;
 use crate::ptx::pass::origin::Origins;
@@ -27,8 +29,8 @@ pub(super) struct Weaver<'a> {
     pub(super) body: &'a Body,
     pub(super) origins: &'a Origins<'a>,
     pub(super) plan: &'a Plan,
-    /// The groups that are not checked.
-    pub(super) without: &'a [usize],
+    /// Which groups are not checked.
+    pub(super) version: &'a Version,
     pub(super) recorder: Recorder,
     /// The name of the function.
     pub(super) function: &'a str,
@@ -37,6 +39,8 @@ pub(super) struct Weaver<'a> {
     pub(super) code: Code,
     pub(super) found: Option<Found>,
     pub(super) poll: Option<Poll>,
+    /// Where threads note what they do wrong: then nothing is pending.
+    pub(super) noted: Option<Noted>,
     /// Of all functions so far.
     pub(super) checks: &'a mut Vec<Check>,
     /// What each group was checked with.
@@ -56,6 +60,14 @@ impl Weaver<'_> {
         if !polls.is_empty() {
             self.poll = Some(Poll::new(&mut self.code));
         }
+        let groups = self.plan.groups.iter().enumerate();
+        let checked = groups.filter(|(at, group)| self.is_checked(*at, group));
+        let waits = self.body.instructions().filter(|i| waits_for_block(i) || calls(i)).count();
+        // Where all are told each is written down at once.
+        let is_first = self.recorder.seen.is_none();
+        if is_first && can_note(checked.map(|(_, group)| group), waits + stops.len()) {
+            self.noted = Some(Noted::new(&mut self.code));
+        }
         let mut first = 0;
         for id in cfg.ids() {
             let range = cfg.block(id).statements.clone();
@@ -65,9 +77,9 @@ impl Weaver<'_> {
             first += count;
         }
         if let Some(poll) = self.poll {
-            poll.end(&mut self.code, self.recorder);
+            poll.end(&mut self.code, self.recorder, self.noted.as_mut());
         }
-        if self.code.cold.is_empty() {
+        if self.code.cold.is_empty() && self.noted.is_none() {
             return;
         }
         let ends = self.code.out.iter().next_back().is_some_and(|last| match last {
@@ -75,8 +87,10 @@ impl Weaver<'_> {
             Statement::Label(_) | Statement::Pragma(_) => false,
         });
         if !ends {
+            self.write_before(&plain("ret"));
             self.code.put("ret", [], []);
         }
+        self.write_noted();
         let cold = std::mem::take(&mut self.code.cold);
         self.code.out.extend(cold);
     }
@@ -103,11 +117,14 @@ impl Weaver<'_> {
             } else if waits_for_block(i) || stops.contains_key(&at) {
                 self.tell();
             }
+            let waits = waits_for_block(i) || calls(i) || stops.contains_key(&at);
+            if waits || matches!(i.op.facts().next, Next::Returns | Next::Exits) {
+                self.write_before(i);
+            }
             self.sources.follow(&mut self.code, self.origins, i);
             for group in groups.clone() {
-                let begins = self.plan.groups[group].first() == at;
-                let checked = self.plan.groups[group].covered_by.is_none();
-                if begins && checked && !self.without.contains(&group) {
+                let there = &self.plan.groups[group];
+                if there.first() == at && self.is_checked(group, there) {
                     self.begin(group);
                 }
             }
@@ -122,11 +139,30 @@ impl Weaver<'_> {
         }
     }
 
+    fn is_checked(&self, at: usize, group: &Group) -> bool {
+        let Version { without, covered, .. } = self.version;
+        group.covered_by.is_none() && !without.contains(&at) && !covered.contains_key(&at)
+    }
+
+    /// The group that is checked for a group.
+    fn checked(&self, at: usize) -> usize {
+        let at = self.plan.groups[at].covered_by.unwrap_or(at);
+        self.version.covered.get(&at).copied().unwrap_or(at)
+    }
+
     /// Checks a group.
     fn begin(&mut self, at: usize) {
         let plan = self.plan;
         let group = &plan.groups[at];
         let guard = self.condition(group);
+        if self.noted.is_some() {
+            let by_index = self.compare_index(group, guard);
+            let woven = by_index.unwrap_or_else(|| self.compare(group, guard));
+            let fail = woven.fail;
+            self.woven.insert(at, woven);
+            self.note(at, fail);
+            return;
+        }
         let woven = self.compare(group, guard);
         let fail = Operand::Reg(woven.fail);
         self.woven.insert(at, woven);
@@ -185,24 +221,30 @@ impl Weaver<'_> {
             if group.members.iter().all(|member| member.statement != at) {
                 continue;
             }
-            let checked = group.covered_by.unwrap_or(number);
+            let checked = self.checked(number);
             let Some(woven) = self.woven.get(&checked).cloned() else { continue };
             fine = Some(match fine {
                 None => woven.fine,
                 Some(before) => {
-                    let both = [before, woven.fine].map(Operand::Reg);
-                    self.code.give("and.pred", Type::Pred, both)
+                    let both = [before, woven.fine].map(|fine| self.predicate(fine));
+                    let reg = self.code.give("and.pred", Type::Pred, both);
+                    Guard { reg, negated: false }
                 }
             });
             wrong = Some(woven.fail);
         }
-        if let Some(fine) = fine {
-            i.guard = when(fine);
-        }
+        let before = i.guard;
+        i.guard = fine.or(before);
         let results: Vec<Operand> = i.dst.iter().flat_map(Operand::lanes).cloned().collect();
+        // It need not be waited for to be zero, where nothing else reads the register.
+        let (early, late): (Vec<Operand>, Vec<Operand>) =
+            results.into_iter().partition(|result| !reads(&i, before, result));
+        if wrong.is_some() {
+            early.into_iter().for_each(|result| self.zero(before, result));
+        }
         self.code.out.push(Statement::Instruction(i));
         if let Some(wrong) = wrong {
-            results.into_iter().for_each(|result| self.zero(wrong, result));
+            late.into_iter().for_each(|result| self.zero(when(wrong), result));
         }
     }
 
@@ -213,7 +255,7 @@ impl Weaver<'_> {
         let own = groups.filter(|number| {
             plan.groups[*number].members.iter().any(|member| member.statement == at)
         });
-        let own = own.map(|number| plan.groups[number].covered_by.unwrap_or(number)).next();
+        let own = own.map(|number| self.checked(number)).next();
         let fail = own.and_then(|number| self.woven.get(&number)).map(|woven| woven.fail);
         let results: Vec<Operand> = i.dst.iter().flat_map(Operand::lanes).cloned().collect();
         let Some(fail) = fail else {
@@ -232,19 +274,19 @@ impl Weaver<'_> {
         };
         i.guard = made;
         self.code.out.push(Statement::Instruction(i));
-        results.into_iter().for_each(|result| self.zero(wrong, result));
+        results.into_iter().for_each(|result| self.zero(when(wrong), result));
     }
 
-    fn zero(&mut self, wrong: Reg, result: Operand) {
+    fn zero(&mut self, wrong: Option<Guard>, result: Operand) {
         let Some(reg) = result.reg() else { return };
         let (zero, ty) = (Operand::Int(0), self.code.registers.ty(reg));
         if ty == Type::Pred {
             // Of a barrier that is none: that its phase is over.
-            self.code.put_if(when(wrong), "setp.eq.u32", [result], [zero.clone(), zero]);
+            self.code.put_if(wrong, "setp.eq.u32", [result], [zero.clone(), zero]);
             return;
         }
         let mnemonic = format!("mov.b{}", ty.bits());
-        self.code.put_if(when(wrong), &mnemonic, [result], [zero]);
+        self.code.put_if(wrong, &mnemonic, [result], [zero]);
     }
 
     /// What failed since the last time is written down.
@@ -269,7 +311,7 @@ impl Weaver<'_> {
             let last = at.and_then(|at| instruction(self.body, at));
             let (location, line) = last.map_or((None, 0), |i| (i.location, i.line));
             let check = self.push_check(CheckKind::Stop { location, line });
-            poll.put(&mut self.code, self.recorder, check);
+            poll.put(&mut self.code, self.recorder, check, self.noted.as_ref());
         }
     }
 
@@ -297,7 +339,7 @@ impl Weaver<'_> {
         self.code.place(skip);
     }
 
-    fn add_check(&mut self, group: &Group) -> u32 {
+    pub(super) fn add_check(&mut self, group: &Group) -> u32 {
         let accesses = group.members.iter().map(|member| {
             let i = instruction(self.body, member.statement);
             CheckedAccess {
@@ -336,6 +378,19 @@ impl Weaver<'_> {
             self.code.place(skip);
         }
     }
+}
+
+/// Whether a function of the module is called.
+fn calls(i: &Instruction) -> bool {
+    matches!(i.op, Op::Call { .. })
+}
+
+/// Whether an instruction reads what it writes to, or does where the guard does not hold.
+fn reads(i: &Instruction, guard: Option<Guard>, result: &Operand) -> bool {
+    let Some(reg) = result.reg() else { return false };
+    let mut is_read = guard.is_some_and(|guard| guard.reg == reg);
+    i.for_each_use(|used| is_read |= used == reg);
+    is_read
 }
 
 fn is_searched(group: &Group) -> bool {

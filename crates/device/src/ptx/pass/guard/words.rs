@@ -27,6 +27,44 @@ pub enum Word {
         /// What the pointer has to be a multiple of; a power of two.
         align: u32,
     },
+    /// Which indices are right, where an access lies at the pointer plus `low` plus `stride` bytes for each of the
+    /// index: the first one in the lower half, how many there are in the higher; none where the pointer is no multiple
+    /// of `align`.
+    Indices {
+        /// Where the pointer lies among the arguments, in bytes.
+        argument: u32,
+        /// Added to the pointer by the lowest access of the index 0.
+        low: i64,
+        /// Bytes for each of the index, not 0.
+        stride: u32,
+        /// Bytes that are accessed together.
+        span: u32,
+        /// What the pointer has to be a multiple of; a power of two.
+        align: u32,
+        /// Whether the index may be negative.
+        signed: bool,
+    },
+}
+
+/// The first of the indices that are right, and their count.
+fn indices(
+    pointer: u64,
+    (start, bytes): (u64, u64),
+    (low, stride, span): (i64, u32, u32),
+    signed: bool,
+) -> (u32, u32) {
+    let stride = i128::from(stride.max(1));
+    let from = i128::from(start) - i128::from(pointer) - i128::from(low);
+    let to = from + i128::from(bytes) - i128::from(span);
+    let (least, most) = match signed {
+        true => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        false => (0, i128::from(u32::MAX)),
+    };
+    let first = (-(-from).div_euclid(stride)).max(least);
+    let last = to.div_euclid(stride).min(most);
+    // All there are, at 2^32, are one less: an allocation of so many is as good as none.
+    let count = u32::try_from((last - first + 1).clamp(0, i128::from(u32::MAX))).unwrap_or(0);
+    (first.clamp(least, most) as u32, count)
 }
 
 impl Word {
@@ -36,13 +74,37 @@ impl Word {
             Self::Start { low, .. } => start.wrapping_sub(low.cast_unsigned()),
             Self::Limit { align, .. } if !pointer.is_multiple_of(u64::from(align.max(1))) => 0,
             Self::Limit { span, .. } => (bytes + 1).saturating_sub(u64::from(span)),
+            Self::Indices { align, .. } if !pointer.is_multiple_of(u64::from(align.max(1))) => 0,
+            Self::Indices { low, stride, span, signed, .. } => {
+                let (first, count) = indices(pointer, (start, bytes), (low, stride, span), signed);
+                u64::from(count) << 32 | u64::from(first)
+            }
         }
+    }
+
+    /// Whether each index that is right by this word is right by the other one.
+    pub(super) fn is_within(
+        self,
+        other: Self,
+        find: &mut impl FnMut(u32) -> (u64, u64, u64),
+    ) -> bool {
+        let Self::Indices { signed, .. } = self else { return false };
+        let mut range = |word: Self| {
+            let (pointer, start, bytes) = find(word.argument());
+            let value = word.value(pointer, start, bytes);
+            let (first, count) = (value as u32, i128::from(value >> 32));
+            let first = if signed { i128::from(first.cast_signed()) } else { i128::from(first) };
+            (first, first + count)
+        };
+        let [(first, end), (other_first, other_end)] = [self, other].map(&mut range);
+        first >= other_first && end <= other_end || first == end
     }
 
     /// Where the pointer lies among the arguments, in bytes.
     pub fn argument(self) -> u32 {
         match self {
             Self::Start { argument, .. } | Self::Limit { argument, .. } => argument,
+            Self::Indices { argument, .. } => argument,
         }
     }
 }

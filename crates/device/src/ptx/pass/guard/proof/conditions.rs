@@ -6,7 +6,7 @@ use super::form::{Form, Integer, Predicate};
 use super::known::Known;
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
-use crate::ptx::inst::Guard;
+use crate::ptx::inst::{Guard, Op};
 use crate::ptx::modifier::{BoolOp, Cmp, Half};
 use crate::ptx::op::Next;
 use crate::ptx::operand::{Label, Operand};
@@ -195,6 +195,11 @@ impl Conditions {
         facts.into_iter().any(|pair| pair[0].at == pair[1].at)
     }
 
+    /// All facts of a context.
+    pub(super) fn facts(&self, context: Context) -> &[Fact] {
+        self.contexts.get(context.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
     fn with(&mut self, context: Context, more: Vec<Fact>) -> Context {
         if more.is_empty() {
             return context;
@@ -288,7 +293,12 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
         }
         Some(Form::Predicate(Predicate::Of(_)) | Form::Move(_) | Form::Address(_)) => {}
         Some(Form::Integer(..) | Form::Convert(_) | Form::Choice | Form::Load(_)) => {}
-        Some(Form::Real(_)) | None => {}
+        Some(Form::Real(_)) => {}
+        None => {
+            let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, .. });
+            let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
+            facts.extend(is_real.then_some(Fact { at, holds: holds == is_first }));
+        }
     }
 }
 

@@ -8,11 +8,16 @@
 //! it follows the arithmetic, with the comparisons that the way to the access depends on (`conditions`) and the number
 //! of rounds of its loops (`rounds`). Where all these addresses lie in the access' memory, none of them needs a check.
 //!
+//! In the same way it finds loops that end soon (`rounds`), which then need not look at the flag; and it sees whether an
+//! index that is right in one buffer is so in another one, which then needs no comparison of its own (`Version::cover`).
+//!
 //! So a kernel has further versions beside that with all checks, each without those of a [`Proof`]. Which accesses
 //! are worth asking about is tried when it is guarded (`promising`); what is right or wrong does not depend on that.
 
 mod conditions;
+mod exponent;
 mod form;
+pub(super) mod index;
 mod known;
 mod range;
 mod ranges;
@@ -22,13 +27,13 @@ mod rounds;
 mod transfer;
 mod values;
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::HashMap};
 
 use super::extent::Size;
 use super::plan::{Bounds, Group, Root};
-use super::words::pointer_at;
+use super::words::{Word, pointer_at};
 use crate::ptx::ast::{Body, Function, Module};
-use crate::ptx::cfg::Cfg;
+use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Axis, Grid, Scalar, Special};
 use crate::ptx::pass::origin::{Origins, Source};
@@ -172,7 +177,14 @@ impl Access {
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     accesses: Vec<Access>,
+    /// Words of indices, of which all that are right by the first one have to be right by the second one.
+    within: Vec<(Word, Word)>,
+    /// The heads of loops that do not look at the flag, for they do not go round often.
+    loops: Vec<BlockId>,
 }
+
+/// Most rounds of loops that do not look at the flag, of those within one another together.
+const MOST_ROUNDS: i128 = 16_384;
 
 impl Proof {
     /// How many comparisons the second version does without.
@@ -180,9 +192,14 @@ impl Proof {
         self.accesses.len()
     }
 
-    /// Whether there is none: then there is no second version.
+    /// Whether there is nothing to prove: then there is no second version.
     pub fn is_empty(&self) -> bool {
-        self.accesses.is_empty()
+        self.accesses.is_empty() && self.loops.is_empty() && self.within.is_empty()
+    }
+
+    /// The loops that do not look at the flag, by the blocks that they begin with.
+    pub(super) fn loops(&self) -> &[BlockId] {
+        &self.loops
     }
 
     /// Whether in a launch of the kernel none of them leaves its memory, and which bytes of the arguments that depends
@@ -200,11 +217,40 @@ impl Proof {
         let (cfg, origins) = (Cfg::new(body), Origins::new(module, function, body));
         let values = Values::new(function, body, &cfg);
         let mut ranges = Ranges::new(&values, &origins, launch);
-        let holds =
-            self.accesses.iter().all(|access| access.reach(&mut ranges, &mut find).is_some());
+        let holds = are_within(&mut ranges, &self.within, &mut find)
+            && are_short(&mut ranges, &self.loops)
+            && self.accesses.iter().all(|access| access.reach(&mut ranges, &mut find).is_some());
         drop(ranges);
         (holds, values.read.into_inner().into_iter().collect())
     }
+}
+
+/// Whether indices that are right by the first word are right by the second one.
+fn are_within(
+    ranges: &mut Ranges<'_>,
+    within: &[(Word, Word)],
+    find: &mut dyn FnMut(u64) -> Option<(u64, u64)>,
+) -> bool {
+    let mut memory = |argument: u32| {
+        let place = argument as usize..argument as usize + 8;
+        let pointer = ranges.argument(place).map_or(0, |word| pointer_at(word, 0));
+        let (start, bytes) = find(pointer).unwrap_or((0, 0));
+        (pointer, start, bytes)
+    };
+    within.iter().all(|(inner, outer)| inner.is_within(*outer, &mut memory))
+}
+
+/// Whether loops end soon, also where they are within one another.
+fn are_short(ranges: &mut Ranges<'_>, loops: &[BlockId]) -> bool {
+    let cfg = ranges.known.values.cfg;
+    let rounds: Option<Vec<(BlockId, i128)>> =
+        loops.iter().map(|head| Some((*head, ranges.rounds_of(*head)?.max(1)))).collect();
+    let Some(rounds) = rounds else { return false };
+    loops.iter().all(|inner| {
+        let around = rounds.iter().filter(|(head, _)| cfg.loop_blocks(*head).contains(inner));
+        let all = around.into_iter().try_fold(1_i128, |all, (_, rounds)| all.checked_mul(*rounds));
+        all.is_some_and(|all| all <= MOST_ROUNDS)
+    })
 }
 
 /// The sizes of blocks that are tried.
@@ -224,20 +270,26 @@ pub(super) fn promising(
     body: &Body,
     cfg: &Cfg,
     groups: &[Group],
-) -> Vec<(Proof, Vec<usize>)> {
+    polls: &[BlockId],
+) -> Vec<Version> {
     let origins = Origins::new(module, function, body);
     let values = Values::new(function, body, cfg);
     let asked = groups.iter().enumerate().filter_map(|(at, group)| Some((at, Access::of(group)?)));
     let asked: Vec<(usize, Access)> = asked.collect();
     let most = function.max_threads().unwrap_or(1024);
-    let mut best: Vec<Tried> = Vec::new();
+    let (mut best, mut loops): (Vec<Tried>, Vec<BlockId>) = (Vec::new(), Vec::new());
+    let looks = cfg.back_edges.iter().filter(|(from, _)| polls.contains(from));
+    let mut looking: Vec<BlockId> = looks.map(|(_, to)| *to).collect();
+    looking.sort_unstable();
+    looking.dedup();
     for number in NUMBERS {
         // Where nothing but pointers is asked for, one number is as good as another.
         if number != NUMBERS[0] && asks_for_pointers_alone(&values, groups) {
             break;
         }
         for block in BLOCKS {
-            if block.iter().product::<u32>() > most || best.len() == asked.len() {
+            let all = best.len() == asked.len() && loops.len() == looking.len();
+            if block.iter().product::<u32>() > most || all {
                 continue;
             }
             let arguments = tried(&origins, groups, number);
@@ -254,16 +306,91 @@ pub(super) fn promising(
             if inside.len() > best.len() + best.len() / 8 {
                 best = inside;
             }
+            let mut short: Vec<BlockId> = Vec::new();
+            for head in &looking {
+                short.push(*head);
+                if !are_short(&mut ranges, &short) {
+                    short.pop();
+                }
+            }
+            if short.len() > loops.len() {
+                loops = short;
+            }
         }
     }
-    let version = |tried: &[Tried]| -> (Proof, Vec<usize>) {
+    let version = |tried: &[Tried]| {
         let accesses = tried.iter().map(|tried| tried.access.clone()).collect();
-        (Proof { accesses }, tried.iter().map(|tried| tried.group).collect())
+        let without = tried.iter().map(|tried| tried.group).collect();
+        Version { proof: Proof { accesses, ..Proof::default() }, without, covered: HashMap::new() }
     };
     let shorter: Vec<Tried> = best.iter().filter(|one| !one.overshoots(&best)).cloned().collect();
-    let second = (shorter.len() < best.len()).then(|| version(&shorter));
-    let all = [Some(version(&best)), second].into_iter().flatten();
-    all.filter(|(proof, _)| !proof.is_empty()).collect()
+    let mut first = version(&best);
+    first.cover(&values, groups, |within| {
+        let arguments = tried(&origins, groups, NUMBERS[0]);
+        let launch = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0, arguments: &arguments };
+        let mut ranges = Ranges::new(&values, &origins, &launch);
+        are_within(&mut ranges, &[within], &mut |pointer| Some((pointer, BYTES)))
+    });
+    first.proof.loops = loops;
+    let differs = shorter.len() < best.len()
+        || !(first.proof.loops.is_empty() && first.proof.within.is_empty());
+    let second = differs.then(|| version(&shorter));
+    let all = [Some(first), second].into_iter().flatten();
+    all.filter(|version| !version.proof.is_empty()).collect()
+}
+
+/// A version of a kernel with fewer checks.
+#[derive(Default)]
+pub(super) struct Version {
+    pub(super) proof: Proof,
+    /// The groups that are not checked.
+    pub(super) without: Vec<usize>,
+    /// Those that are right where others are, which are checked before, of the same index.
+    pub(super) covered: HashMap<usize, usize>,
+}
+
+impl Version {
+    /// Finds groups that are right where others are, if those have no more indices that are right than they.
+    fn cover(
+        &mut self,
+        values: &Values<'_>,
+        groups: &[Group],
+        mut holds: impl FnMut((Word, Word)) -> bool,
+    ) {
+        let index = |group: &Group| {
+            let index = group.index.filter(|_| group.is_plain())?;
+            Some((values.before(group.first(), index.reg), index.signed))
+        };
+        let is_behind = |first: &Group, then: &Group| {
+            let [first, then] = [first, then].map(|group| group.first());
+            let [block, other] = [first, then].map(|at| values.block(at));
+            if block == other { first < then } else { values.dominates(block, other) }
+        };
+        let checked = |at: usize, group: &Group, version: &Self| {
+            group.covered_by.is_none()
+                && !version.without.contains(&at)
+                && !version.covered.contains_key(&at)
+        };
+        for (at, group) in groups.iter().enumerate() {
+            let (Some(own), Some(outer)) = (index(group), group.indices()) else { continue };
+            if !checked(at, group, self) {
+                continue;
+            }
+            let by = groups.iter().enumerate().find_map(|(by, other)| {
+                let inner = other.indices()?;
+                let fits = by != at
+                    && checked(by, other, self)
+                    && index(other) == Some(own)
+                    && is_behind(other, group)
+                    && holds((inner, outer));
+                fits.then_some((by, (inner, outer)))
+            });
+            if let Some((by, within)) = by {
+                self.covered.insert(at, by);
+                self.proof.within.push(within);
+            }
+        }
+    }
 }
 
 /// Whether no bytes of the arguments were looked at but those of pointers.

@@ -109,9 +109,14 @@ impl<'a> Ranges<'a> {
         true
     }
 
-    fn asked(&mut self, value: Value, context: Context) -> Range {
+    /// Begins with a question.
+    pub(super) fn begin(&mut self) {
         (self.left, self.depth, self.choices) = (MOST_VALUES, 0, MOST_CHOICES);
         self.chosen.clear();
+    }
+
+    fn asked(&mut self, value: Value, context: Context) -> Range {
+        self.begin();
         self.of(value, context)
     }
 

@@ -53,6 +53,12 @@ impl Ranges<'_> {
         None
     }
 
+    /// The most times that a loop may go back to its head.
+    pub(super) fn rounds_of(&mut self, head: BlockId) -> Option<i128> {
+        self.begin();
+        self.rounds(head)
+    }
+
     /// The most times that a loop may go back to its head: a comparison that holds each time says so.
     fn rounds(&mut self, head: BlockId) -> Option<i128> {
         let values = self.known.values;

@@ -122,6 +122,9 @@ impl Ranges<'_> {
         (form, ty): (Integer, Type),
         context: Context,
     ) -> Option<Range> {
+        if let Some(exponent) = self.exponent(at, i, context) {
+            return Some(exponent);
+        }
         let mut source = |number: usize| self.operand(at, i.src.get(number)?, context);
         match form {
             Integer::Sum => {

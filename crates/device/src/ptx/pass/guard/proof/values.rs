@@ -148,8 +148,13 @@ impl<'a> Values<'a> {
     /// The instruction that a value is a result of.
     pub(super) fn instruction(&self, value: Value) -> Option<(usize, &'a Instruction)> {
         let Value::Result(at, _) = value else { return None };
+        Some((at, self.statement(at)?))
+    }
+
+    /// The instruction at an index of the statements.
+    pub(super) fn statement(&self, at: usize) -> Option<&'a Instruction> {
         match self.body.statements.get(at)? {
-            Statement::Instruction(i) => Some((at, i)),
+            Statement::Instruction(i) => Some(i),
             Statement::Label(_) | Statement::Pragma(_) => None,
         }
     }

@@ -1,0 +1,90 @@
+//! `warpaint check --run`: what a scene does on a device, and then a step of it under the CPU device's checker.
+
+use std::{
+    env, fs,
+    path::PathBuf,
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::{
+    Result, Run, SceneSource,
+    run::{expect_no_findings, progress_bar, run_to},
+};
+use crate::{
+    compile::Compiler,
+    device::{Choice, Device},
+    interop::Interop,
+    session::Session,
+};
+
+/// Which scenes are run, and how.
+#[derive(Clone, Debug)]
+pub struct Sanitize {
+    /// The scenes' names.
+    pub scenes: Vec<String>,
+    /// How they run, on which device.
+    pub run: Run,
+    /// Steps on the device before the one that is watched.
+    pub steps: u64,
+}
+
+/// Runs each scene on the device, guarded, in the CPU device's sizes, and watches the step that follows on the CPU
+/// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, and divisions by zero.
+///
+/// # Errors
+/// [`Error::Mistakes`](super::Error::Mistakes) where the checker found some; what is wrong with a scene, kernels' faults,
+/// the device's errors.
+pub fn sanitize(request: &Sanitize, compiler: &Compiler) -> Result<()> {
+    let mut run = request.run.clone();
+    // The copy has to fit, and the checker takes its time.
+    run.overrides.cpu = Some(true);
+    let watched = Run { device: Choice::Cpu, checked: true, ..run.clone() };
+    let devices = [&run, &watched].map(|run| Device::open(run.device));
+    let [device, cpu] = devices;
+    let (device, cpu) = (device?, cpu?);
+    for name in &request.scenes {
+        let scene = SceneSource::find(name)?;
+        let copy = Copied::new();
+        in_session(&run, &scene, &device, compiler, |session| {
+            session.expect_states()?;
+            run_to(session, request.steps, &progress_bar(request.steps))?;
+            Ok(session.save(&copy.0)?)
+        })?;
+        in_session(&watched, &scene, &cpu, compiler, |session| {
+            session.load(&copy.0)?;
+            let done = run_to(session, request.steps + 1, &progress_bar(1));
+            expect_no_findings(done, session)
+        })?;
+    }
+    Ok(())
+}
+
+fn in_session<T>(
+    run: &Run,
+    scene: &SceneSource,
+    device: &Device,
+    compiler: &Compiler,
+    work: impl FnOnce(&mut Session) -> Result<T>,
+) -> Result<T> {
+    run.session(scene, device, compiler, Interop::none(device), |session, _| work(session))
+}
+
+/// A file with a state, which goes when it is no longer needed.
+struct Copied(PathBuf);
+
+impl Copied {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("warpaint-check-{}-{number}.npz", process::id());
+        Self(env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // Where it was not written there is nothing to remove.
+        let _ = fs::remove_file(&self.0);
+    }
+}
