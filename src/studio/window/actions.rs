@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Studio, looking::Sight, opening};
+use super::{Studio, looking::Sight, opening, replaying::Replaying};
 use crate::{
     diagnostic::Severity,
     scene,
@@ -290,6 +290,7 @@ impl Studio {
 
     /// Shows the document that has come into the workspace.
     pub(super) fn opened(&mut self) {
+        self.leave_run();
         self.show_document();
         self.restart();
     }
@@ -301,15 +302,18 @@ impl Studio {
         self.forget_viewpoints();
     }
 
-    /// Ends the session, and with it the run that it may be repeating.
-    pub(super) fn end_run(&mut self) {
-        self.session = None;
-        // Another scene is wanted than that of the run that is being read.
+    /// Another scene is wanted than that of a run: what the run has is gone with it.
+    pub(super) fn leave_run(&mut self) {
         self.opening = None;
-        self.loading = None;
         if let Some(replaying) = self.replaying.take() {
             replaying.discard();
         }
+    }
+
+    /// Ends the session, and forgets what is known of it.
+    pub(super) fn clear_session(&mut self) {
+        self.session = None;
+        self.loading = None;
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
         self.switch = None;
@@ -321,11 +325,13 @@ impl Studio {
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
     pub(super) fn restart(&mut self) {
-        self.end_run();
+        self.stop_replaying();
+        self.clear_session();
         let (document, options) = (&self.workspace.document, &self.options);
+        let run = self.replaying.as_ref().map(Replaying::replay);
         let trust = options.trust || self.trusted.contains(document.origin());
         let session = opening::new_session(
-            document,
+            (document, run),
             options,
             trust,
             &self.context,

@@ -7,7 +7,7 @@ use super::tests::check;
 use crate::device::LaunchConfig;
 
 /// Offsets and masks at which indices wrap, or low bits are known.
-const NUMBERS: [&str; 14] = [
+const NUMBERS: [&str; 15] = [
     "1",
     "3",
     "4",
@@ -22,6 +22,7 @@ const NUMBERS: [&str; 14] = [
     "0x7ffffff0",
     "0xfffffff0",
     "0x80000000",
+    "0x41c64e6d",
 ];
 
 /// A random kernel in the making.
@@ -46,7 +47,7 @@ impl Kernel {
     }
 
     fn word(&mut self) -> String {
-        format!("%r{}", 4 + self.below(10))
+        format!("%r{}", 3 + self.below(11))
     }
 
     fn new_word(&mut self) -> String {
@@ -100,7 +101,11 @@ impl Kernel {
                 let (op, b) = (self.of(&["add.s64", "sub.s64"]), self.of(&NUMBERS));
                 format!("{op} {long}, {other}, {b}")
             }
-            8 => format!("cvt.u32.u64 {to}, {other}"),
+            8 => match self.below(3) {
+                0 => format!("shl.b64 {long}, {other}, {}", self.below(32)),
+                1 => format!("and.b32 {to}, %r4, 31"),
+                _ => format!("cvt.u32.u64 {to}, {other}"),
+            },
             9 => format!("selp.b32 {to}, {a}, {b}, {p}"),
             _ => return self.compare(),
         };

@@ -372,7 +372,9 @@ impl GroupLower<'_, '_, '_> {
         let (first_moves, by) = (stride(0) != 0, stride(0) + stride(1));
         let moving = if first_moves { a } else { b };
         let straight = self.never_wraps(moving, by, ROW, ty.is_signed());
-        let last = self.lower.b.ins().iadd_imm_s(moving, by * (i64::from(ROW) - 1));
+        // Where that goes beyond the width, it is not straight.
+        let span = by.wrapping_mul(i64::from(ROW) - 1);
+        let last = self.lower.b.ins().iadd_imm_s(moving, span);
         let (last_a, last_b) = if first_moves { (last, b) } else { (a, last) };
         let holds = |group: &mut Self, condition: IntCC| {
             [(a, b), (last_a, last_b)].map(|(a, b)| group.lower.b.ins().icmp(condition, a, b))

@@ -36,6 +36,9 @@ pub(super) const ROW: u32 = 32;
 /// Kernels with more instructions spend their time elsewhere, and translating takes its time.
 const MOST_INSTRUCTIONS: usize = 200;
 
+/// The accesses of two threads lie at most so many bytes apart: those of a row lie in one allocation.
+const FARTHEST: i64 = 1 << 32;
+
 /// What is known of all threads of a row before they run.
 pub(super) struct Row {
     /// How registers differ among a row's threads.
@@ -79,9 +82,13 @@ impl Row {
         if body.instructions().count() > MOST_INSTRUCTIONS {
             return None;
         }
-        let row_shapes = Shapes::with_varying(body, ROW, unwritten, varying);
-        let known = known(body, &row_shapes);
-        let agreements = agreements(body, (&row_shapes, &known), skips);
+        // The precheck goes through the blocks of skips, which some threads go round: behind one, what it writes may
+        // have either value.
+        let mut varying = varying.clone();
+        skips.iter().flat_map(Skip::written).for_each(|reg| varying.insert(*reg));
+        let row_shapes = Shapes::with_varying(body, ROW, unwritten, &varying);
+        let known = known(body, &row_shapes, &varying);
+        let agreements = agreements(body, (&row_shapes, &known), &varying);
         let mut plan = Self {
             decisive: decisive(body, &agreements, skips),
             shapes: row_shapes,
@@ -150,9 +157,10 @@ impl Row {
             return None;
         };
         let global = matches!(access.space, Some(Space::Global) | None);
-        let stride = self.shapes.of(*base).stride().filter(|stride| *stride > 0)?;
+        let stride = self.shapes.of(*base).stride()?;
+        let is_near = (1..=FARTHEST).contains(&stride);
         let fits = stride % i64::from(access.bytes()) == 0 && access.bytes().is_power_of_two();
-        (global && is_plain(access) && fits && self.known.contains(*base))
+        (global && is_near && is_plain(access) && fits && self.known.contains(*base))
             .then_some((*base, stride))
     }
 }
@@ -175,8 +183,12 @@ fn written_once(body: &Body) -> RegSet {
 }
 
 /// Registers that come from the launch alone, by arithmetic, and differ by a constant in a row.
-fn known(body: &Body, shapes: &Shapes) -> RegSet {
-    made_from_launch(body, |i| shapes.result(body, i).is_some_and(|shape| shape.stride().is_some()))
+fn known(body: &Body, shapes: &Shapes, varying: &RegSet) -> RegSet {
+    made_from_launch(body, |i| {
+        let mut is_known = shapes.result(body, i).is_some_and(|shape| shape.stride().is_some());
+        i.for_each_def(|reg| is_known &= !varying.contains(reg));
+        is_known
+    })
 }
 
 /// Registers that come from the launch alone, by arithmetic of integers: indices, and what is decided by them.
@@ -259,14 +271,12 @@ impl Predicate {
 
 /// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
 /// by a constant, and what is made of such.
-fn agreements(body: &Body, (shapes, known): (&Shapes, &RegSet), skips: &[Skip]) -> RegSet {
+fn agreements(body: &Body, (shapes, known): (&Shapes, &RegSet), varying: &RegSet) -> RegSet {
     let is_predicate = |reg: &Reg| body.registers.ty(*reg) == Type::Pred;
     let mut found = RegSet::new(body.registers.len());
     let regs = (0..body.registers.len() as u32).map(Reg).filter(is_predicate);
-    regs.filter(|reg| !shapes.of(*reg).is_uniform()).for_each(|reg| found.insert(reg));
-    // The precheck goes through the blocks of skips, which some threads go round: behind one a predicate may have
-    // either value.
-    skips.iter().flat_map(Skip::written).for_each(|reg| found.remove(*reg));
+    let regs = regs.filter(|reg| !shapes.of(*reg).is_uniform() && !varying.contains(*reg));
+    regs.for_each(|reg| found.insert(reg));
     let mut changed = true;
     while changed {
         changed = false;
