@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Where the first character of the text is, at the studio's first layout, and the size of one.
-const FIRST: [f32; 2] = [61.0, 92.0];
+const FIRST: [f32; 2] = [75.0, 92.0];
 const LETTER: [f32; 2] = [7.83, 19.0];
 
 impl Screen {

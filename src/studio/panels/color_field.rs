@@ -1,7 +1,8 @@
 //! A field of all shades of a hue, and a bar of all hues, on which a colour is chosen.
 
 use egui::{
-    Color32, Mesh, Pos2, Rect, RichText, Sense, Shape, Stroke, StrokeKind, Ui, Vec2,
+    Color32, Mesh, Popup, PopupCloseBehavior, Pos2, Rect, RichText, Role, Sense, Shape, Slider,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
     ecolor::{Hsva, hsv_from_rgb, rgb_from_hsv},
     lerp, pos2, remap_clamp, vec2,
 };
@@ -12,8 +13,40 @@ use crate::studio::theme;
 /// The size of the field, and the height of the bar below it.
 const FIELD: Vec2 = vec2(216.0, 150.0);
 const BAR: f32 = 16.0;
+/// The size of a button with a colour.
+const BUTTON: Vec2 = vec2(34.0, 20.0);
 /// Triangles are coloured between their corners: so many squares along each side.
 const PARTS: usize = 18;
+
+/// A button with a colour, red, green, blue and opacity from 0 to 1, which opens the field; opacity can be chosen where
+/// the colour has one.
+pub fn button(ui: &mut Ui, name: &str, color: &mut [f32; 4], has_opacity: bool) {
+    let (rect, response) = ui.allocate_exact_size(BUTTON, Sense::click());
+    let label = format!("Colour of {name}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    let [red, green, blue, _] = *color;
+    ui.painter().rect_filled(rect, 4.0, shown(of_numbers([red, green, blue])));
+    let edge = if response.hovered() { theme::text() } else { theme::line() };
+    ui.painter().rect_stroke(rect, 4.0, Stroke::new(1.0, edge), StrokeKind::Inside);
+    let id = response.id.with("hue");
+    let popup = Popup::from_toggle_button_response(&response);
+    popup.close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
+        // Grays and black have a hue of their own only here.
+        let known = ui.data(|data| data.get_temp::<Hsva>(id));
+        let numbers_are = |of: &Hsva| {
+            let pairs = numbers(*of).into_iter().zip([red, green, blue]);
+            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-5)
+        };
+        let mut chosen = known.filter(numbers_are).unwrap_or(of_numbers([red, green, blue]));
+        if show(ui, &mut chosen) {
+            color[..3].copy_from_slice(&numbers(chosen));
+        }
+        ui.data_mut(|data| data.insert_temp(id, chosen));
+        if has_opacity {
+            ui.add(Slider::new(&mut color[3], 0.0..=1.0).text("opacity"));
+        }
+    });
+}
 
 /// Both; gives whether another colour was chosen.
 pub fn show(ui: &mut Ui, color: &mut Hsva) -> bool {
@@ -126,5 +159,36 @@ mod tests {
         screen.release(green);
         let (_, has_changed, found) = frame(&mut screen);
         assert!(has_changed && (found.h - 1.0 / 3.0).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn a_button_opens_the_field_and_a_gray_keeps_its_hue() {
+        let (mut screen, mut color) = (TestScreen::default(), [0.2, 0.4, 0.8, 0.5]);
+        let mut frames = |screen: &mut TestScreen| {
+            for _ in 0..3 {
+                screen.frame(|ui| button(ui, "tint", &mut color, true));
+            }
+            color
+        };
+        frames(&mut screen);
+        let at = pos2(20.0, 16.0);
+        screen.drag(at);
+        frames(&mut screen);
+        screen.release(at);
+        frames(&mut screen);
+        assert!(screen.sees("#3366cc") && screen.sees("opacity"), "{:?}", screen.written());
+        // The left upper corner of the field is white, the right one the hue again.
+        let field = screen.place("#3366cc").min - vec2(36.0, FIELD.y + BAR + 16.0);
+        for (x, found) in [(1.0, "#fdfdfd"), (FIELD.x - 1.0, "#0154fd")] {
+            screen.drag(field + vec2(x, 3.0));
+            frames(&mut screen);
+            screen.release(field + vec2(x, 3.0));
+            let color = frames(&mut screen);
+            assert_eq!(color[3], 0.5);
+            let near = screen.written().iter().any(|of| of.starts_with(&found[..2]));
+            assert!(near, "{found}: {:?}", screen.written());
+        }
+        let color = frames(&mut screen);
+        assert!(color[2] > 0.9 && color[0] < 0.1 && color[1] < color[2], "blue again: {color:?}");
     }
 }

@@ -4,7 +4,7 @@ use egui::{
     Align, ComboBox, DragValue, Layout, Rangef, RichText, ScrollArea, Sense, Slider, Ui, vec2,
 };
 
-use super::Action;
+use super::{Action, color_field};
 use crate::{
     session::{Command, Control, Parameter, Snapshot, Value},
     studio::{
@@ -98,29 +98,12 @@ fn beside_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) {
             ui.add(drag.range(*min as i64..=*max as i64));
         }
         (_, Value::Toggle(value)) => switch(ui, value),
-        (Control::Color(true), Value::Color(color)) => {
-            let mut bytes = color.map(to_byte);
-            if ui.color_edit_button_srgba_unmultiplied(&mut bytes).changed() {
-                *color = bytes.map(from_byte);
-            }
-        }
-        (_, Value::Color(color)) => {
-            let mut bytes = [color[0], color[1], color[2]].map(to_byte);
-            if ui.color_edit_button_srgb(&mut bytes).changed() {
-                color[..3].copy_from_slice(&bytes.map(from_byte));
-            }
+        (control, Value::Color(color)) => {
+            let has_opacity = matches!(control, Control::Color(true));
+            color_field::button(ui, &parameter.label, color, has_opacity);
         }
         _ => {}
     }
-}
-
-/// A part of a colour as the screen shows it: kernels and views take it so, too, without a curve.
-fn to_byte(part: f32) -> u8 {
-    (part.clamp(0.0, 1.0) * 255.0).round() as u8
-}
-
-fn from_byte(byte: u8) -> f32 {
-    f32::from(byte) / 255.0
 }
 
 fn drag_value<'a>(

@@ -139,8 +139,11 @@ fn an_endless_draft_is_told_by_the_limit_and_not_by_the_version_that_is_optimise
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let endless = format!("{endless}// {}\n", now.as_nanos());
     // Longer than the optimised version takes to come, and than it would wait for a step of another text.
-    let options = Options { step_timeout: Duration::from_secs(5), ..options("scene.cu", &endless) };
-    let mut session = open_with(options);
+    let limit = Duration::from_secs(5);
+    let mut session = open_with(Options { step_timeout: limit, ..options("scene.cu", NAN_LATER) });
+    // The first text of a session is compiled once.
+    session.set_source(endless);
+    assert!(session.wait_for_program().unwrap());
     session.play();
     until(&mut session, |session| session.fault().is_some());
     let told = &session.fault().unwrap().text;

@@ -5,6 +5,7 @@
 //!
 //! Keys and clicks come in order from [`Typing`]; each is done with the text as those before have left it.
 
+mod absent;
 mod bar;
 mod dragged;
 mod hover;
@@ -18,6 +19,8 @@ mod strokes;
 mod suggest;
 
 use std::path::PathBuf;
+
+pub use absent::absent;
 
 use egui::{
     CursorIcon, FocusDirection, FontId, Id, Painter, Pos2, Rect, Response, ScrollArea, Sense, Ui,
@@ -40,11 +43,9 @@ use crate::{
         document::Document,
         folds::Folds,
         highlighter::Highlighter,
-        panes::Pane,
-        shortcuts::Task,
         text::{Brackets, Buffer, Selection, Selections},
         theme,
-        typing::{Place, Stroke, Typing},
+        typing::{Place, Typing},
     },
 };
 
@@ -272,44 +273,6 @@ pub fn show(
     if let Some(text) = document.due(now) {
         actions.push(Action::Edit(text));
     }
-    if let Some(wait) = document.due_in(now) {
-        ui.request_repaint_after(std::time::Duration::from_secs_f64(wait + 0.005));
-    }
-    actions
-}
-
-/// What keys lead to that are for the whole window, where the text is not shown; what is about the text brings it in
-/// sight.
-pub fn absent(
-    ui: &Ui,
-    snapshot: &Snapshot,
-    document: &mut Document,
-    font_size: &mut f32,
-    local: &mut Local,
-) -> Vec<Action> {
-    let now = ui.input(|input| input.time);
-    let place = Place { id: local.id(), rect: Rect::NOTHING, fields: vec![palette::field()] };
-    let turn = Typing::turn(ui.ctx(), place);
-    let marks = Marks::new(snapshot, &document.name);
-    let chosen = local.palette.show(ui.ctx(), snapshot);
-    let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
-    let mut actions = Vec::new();
-    let shows = |task: &Task| task.is_of_text().then_some(Action::ShowPane(Pane::Editor));
-    if let Some(palette::Choice::Task(task)) = &chosen {
-        actions.extend(shows(task));
-    }
-    actions.extend(chosen.and_then(|choice| context.carry_out(ui, choice)));
-    for stroke in turn.strokes {
-        if let Stroke::Task(task) = &stroke {
-            actions.extend(shows(task));
-        }
-        actions.extend(context.perform(ui, stroke));
-    }
-    if turn.again {
-        ui.request_repaint();
-    }
-    // What was typed last is compiled all the same.
-    actions.extend(document.due(now).map(Action::Edit));
     if let Some(wait) = document.due_in(now) {
         ui.request_repaint_after(std::time::Duration::from_secs_f64(wait + 0.005));
     }
