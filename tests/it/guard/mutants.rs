@@ -6,6 +6,7 @@
 //! WARPAINT_MUTANTS=N        how many, 200 without
 //! WARPAINT_MUTANTS_SEED=N   which, 1 without
 //! WARPAINT_MUTANTS_KEEP=F   the folder where the mutants of which both say different things are kept
+//! WARPAINT_MUTANTS_ON=cpu   what they are run on in place of a GPU, to try this file
 //! ```
 
 use std::{
@@ -66,9 +67,11 @@ enum Ended {
 #[test]
 #[ignore = "takes minutes, and a GPU"]
 fn mutants_are_told_of_alike() {
-    if nvidia().is_none() {
+    let other = env::var("WARPAINT_MUTANTS_ON").ok();
+    if other.is_none() && nvidia().is_none() {
         return;
     }
+    let other = other.as_deref().unwrap_or("cuda");
     let number = |name: &str, usual: u64| {
         env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
     };
@@ -85,9 +88,9 @@ fn mutants_are_told_of_alike() {
         for _ in 0..WORKERS {
             scope.spawn(|| {
                 while let Some((at, mutant)) = take(&next, &mutants) {
-                    let file = folder.path().join(format!("mutant{at}.cu"));
-                    fs::write(&file, &mutant.text).unwrap();
-                    let ended = ["cpu", "cuda"].map(|device| run(&file, mutant, device));
+                    let file = folder.path().join(format!("mutant{at}"));
+                    let ended = [("cpu", "a"), (other, "b")]
+                        .map(|(device, side)| run(&file.with_extension(side), mutant, device));
                     results.lock().unwrap().push((at, ended));
                 }
             });
@@ -237,9 +240,10 @@ fn mutant(
 }
 
 fn run(file: &Path, mutant: &Mutant, device: &str) -> Ended {
-    let told = file.with_extension(device);
+    let (file, told) = (file.with_extension("cu"), file.to_owned());
+    fs::write(&file, &mutant.text).unwrap();
     let mut command = Command::new(binary());
-    command.arg("render").arg(file).args(["--steps", STEPS, "--device", device]);
+    command.arg("render").arg(&file).args(["--steps", STEPS, "--device", device]);
     command.args(["--step-timeout", STEP_SECONDS]);
     mutant.constants.iter().for_each(|constant| _ = command.args(["--const", constant]));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&told).unwrap());
