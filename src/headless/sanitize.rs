@@ -30,7 +30,7 @@ pub struct Sanitize {
 }
 
 /// Runs each scene on the device, guarded, in the CPU device's sizes, and watches the step that follows on the CPU
-/// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, and divisions by zero.
+/// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, divisions by zero.
 ///
 /// # Errors
 /// [`Error::Mistakes`](super::Error::Mistakes) where the checker found some; what is wrong with a scene, kernels' faults,

@@ -36,10 +36,10 @@ fn version_of<'a>(kernel: &str, name: &'a str) -> Option<&'a str> {
 fn instructions_of_kernels() {
     let Some(assembler) = Assembler::find() else { return };
     let folder = env::var_os("WARPAINT_GUARD_PTX").map(PathBuf::from);
-    println!(
+    eprintln!(
         "| scene | kernel | accesses | always | at the launch | checked | plain | all checks | launched |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|");
     for (name, text) in programs(Target(9, 0)) {
         if !name.ends_with(".cu") || name == "summary.cu" || name == "checksum.cu" {
             continue;
@@ -67,7 +67,7 @@ fn instructions_of_kernels() {
             let launched: Vec<String> =
                 versions.map(|(_, (count, registers))| format!("{count} ({registers})")).collect();
             let counts = kernel.counts;
-            println!(
+            eprintln!(
                 "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 kernel.name,
                 counts.accesses,

@@ -32,8 +32,8 @@ const STEPS: &str = "2";
 /// Seconds after which a step is stopped, and those after which the process is, which then hangs.
 const STEP_SECONDS: &str = "5";
 const SECONDS: u64 = 60;
-/// Processes at a time.
-const WORKERS: usize = 6;
+/// Most processes at a time.
+const WORKERS: usize = 12;
 
 /// A scene with one mistake.
 struct Mutant {
@@ -85,7 +85,8 @@ fn mutants_are_told_of_alike() {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let started = Instant::now();
     thread::scope(|scope| {
-        for _ in 0..WORKERS {
+        let workers = thread::available_parallelism().map_or(1, |count| count.get().min(WORKERS));
+        for _ in 0..workers {
             scope.spawn(|| {
                 while let Some((at, mutant)) = take(&next, &mutants) {
                     let file = folder.path().join(format!("mutant{at}"));
@@ -108,7 +109,7 @@ fn mutants_are_told_of_alike() {
             continue;
         }
         let mutant = &mutants[*at];
-        println!(
+        eprintln!(
             "{verdict}: mutant {at}, {}, {}: CPU {cpu:?}, GPU {cuda:?}",
             mutant.scene, mutant.what
         );
@@ -120,7 +121,7 @@ fn mutants_are_told_of_alike() {
             bad.push(*at);
         }
     }
-    println!("{} mutants in {:.0} s: {counts:#?}", results.len(), started.elapsed().as_secs_f64());
+    eprintln!("{} mutants in {:.0} s: {counts:#?}", results.len(), started.elapsed().as_secs_f64());
     assert!(bad.is_empty(), "mutants that killed the process or the device: {bad:?}");
 }
 

@@ -8,8 +8,9 @@
 //! it follows the arithmetic, with the comparisons that the way to the access depends on (`conditions`) and the number
 //! of rounds of its loops (`rounds`). Where all these addresses lie in the access' memory, none of them needs a check.
 //!
-//! In the same way it finds loops that end soon (`rounds`), which then need not look at the flag; and it sees whether an
-//! index that is right in one buffer is so in another one, which then needs no comparison of its own (`Version::cover`).
+//! In the same way it finds loops that end soon (`rounds`), which then need not look at the flag; and it sees whether
+//! an index that is right in one buffer is so in another one, which then needs no comparison of its own
+//! (`Version::cover`).
 //!
 //! So a kernel has further versions beside that with all checks, each without those of a [`Proof`]. Which accesses
 //! are worth asking about is tried when it is guarded (`promising`); what is right or wrong does not depend on that.
