@@ -186,8 +186,20 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<(PathBuf, Option<fs::Permis
 /// Whatever the system says about writing, and `AlreadyExists` where there is something at `path`.
 #[cfg(feature = "cli")]
 pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    create_with(path, |to| to.write_all(content.as_ref()))
+}
+
+/// [`create`] by what `write` writes, which need not be in memory as a whole.
+///
+/// # Errors
+/// As [`create`].
+#[cfg(feature = "cli")]
+pub(crate) fn create_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut draft = Draft::beside(path, ".tmp")?;
-    draft.write_all(content.as_ref())?;
+    write(&mut draft)?;
     draft.persist_new(path)
 }
 

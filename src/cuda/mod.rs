@@ -14,6 +14,8 @@ pub(crate) mod conditional;
 mod ctype;
 mod expansion;
 mod files;
+#[cfg(feature = "cli")]
+mod folding;
 mod header;
 pub(crate) mod host;
 pub(crate) mod lexer;
@@ -25,6 +27,8 @@ mod signature;
 #[cfg(feature = "gl")]
 mod structure;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::folding::folds;
 pub(crate) use self::position::Lines;
 pub use self::{
     ctype::{CType, Pointee},

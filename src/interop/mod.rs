@@ -200,6 +200,22 @@ impl Interop {
         Self { device: device.clone(), gl: Some(gl.clone()), path }
     }
 
+    /// The way from another device to the same OpenGL; none, where this is none.
+    ///
+    /// ```
+    /// use warpaint::{device::Device, interop::{Interop, Path}};
+    ///
+    /// let interop = Interop::none(&Device::cpu()?);
+    /// assert_eq!(*interop.on(&Device::cpu()?).path(), Path::None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on(&self, device: &Device) -> Self {
+        match &self.gl {
+            Some(gl) => Self::new(gl, device),
+            None => Self::none(device),
+        }
+    }
+
     /// OpenGL's side, where anything is drawn.
     pub fn gl(&self) -> Option<&Gl> {
         self.gl.as_ref()

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diagnostic::Diagnostic,
-    scene::{Manifest, Value, When},
+    scene::{Manifest, Resource, ResourceId, Value, When},
     state::TooLarge,
 };
 
@@ -149,13 +149,13 @@ impl Session {
             Ok(fresh) => fresh,
             Err(too_large) => return Ok(Err(too_large)),
         };
+        self.statistics.follow(&same_resources(old, manifest, &fresh));
         self.grids = grids;
         self.refresh_grids()?;
         self.adopt_parameters(manifest);
         self.keep_extents_of(manifest);
         self.timings.follow(manifest.entries(When::Step).map(|entry| manifest.name_of(entry)));
         self.launched = vec![0; program.passes.len()];
-        self.statistics.restart();
         self.plots.follow(manifest);
         self.picture += 1;
         self.compile.ptx = program.ptx.clone();
@@ -201,4 +201,18 @@ impl Session {
         }
         values
     }
+}
+
+/// For each resource of `manifest` the one of `old` whose contents it goes on with, where there is one.
+fn same_resources(
+    old: Option<&Manifest>,
+    manifest: &Manifest,
+    fresh: &BTreeSet<String>,
+) -> Vec<Option<ResourceId>> {
+    let same = |resource: &Resource| {
+        let old = old.filter(|_| !fresh.contains(&resource.name))?;
+        let id = old.find_resource(&resource.name)?;
+        (old.resource(id).of() == resource.of()).then_some(id)
+    };
+    manifest.resources().iter().map(same).collect()
 }

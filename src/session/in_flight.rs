@@ -354,7 +354,10 @@ impl Session {
         } else {
             // CUDA loads no module while a kernel runs: the newer program waits for that with the driver.
             let is_gpu = self.device.info().kind == DeviceKind::Nvidia;
-            let is_there = self.candidate.is_some() || is_gpu && self.worker.is_loading();
+            // The better optimised version of what runs is no reason: it would take as long, or never end, either.
+            let running = self.program.as_ref().map(|program| program.generation);
+            let is_newer = self.candidate.as_ref().is_some_and(|of| Some(of.generation) != running);
+            let is_there = is_newer || is_gpu && self.worker.is_loading();
             let waits = is_there && self.sought.is_none();
             (waits && elapsed >= super::PATIENCE).then_some(Cause::Successor)
         }

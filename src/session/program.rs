@@ -169,6 +169,27 @@ impl Program {
         Ok(checkpoint.restore(of, &self.variables()?, stream)?)
     }
 
+    /// As [`Program::go_back_to`], of a copy that was taken of `of_a`, which ran on another device: addresses are
+    /// others here, and variables that are declared in another way begin as they do.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn go_on_from(
+        &self,
+        (of_a, checkpoint): (&Self, &Checkpoint),
+        borrowed: &[Borrowed<'_>],
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        let same = self.variables.same_as(&of_a.variables);
+        let mut variables = self.variables()?;
+        variables.retain(|(name, _)| same.contains(name));
+        checkpoint.restore((&self.scene.manifest, borrowed), &variables, stream)?;
+        match self.contents.sets_as(&of_a.contents) {
+            true => Ok(()),
+            false => self.set_variables(stream),
+        }
+    }
+
     /// Why there can be no such copy to go back to; `None` where there can.
     pub(super) fn gap(&self, budget: u64) -> Option<PastGap> {
         match self.allocates {

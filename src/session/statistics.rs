@@ -19,6 +19,8 @@ pub(super) struct Board {
     /// Of the mapped values of each of the manifest's own statistics.
     stats: Vec<Statistics>,
     step: u64,
+    /// Whether a program has come since.
+    is_stale: bool,
     pending: Option<Round>,
     last_start: Option<Instant>,
     stopwatch: Stopwatch,
@@ -43,9 +45,14 @@ impl Round {
 }
 
 impl Board {
-    /// Forgets everything: the resources have changed. The first picture of what is new does not wait for them.
-    pub(super) fn restart(&mut self) {
-        *self = Self { last_start: Some(Instant::now()), ..Self::default() };
+    /// Another program has come, of whose resources these are where the one before had them: what is known of those
+    /// is shown until they are looked at again, also where the first step faults. The first picture of what is new does
+    /// not wait for that.
+    pub(super) fn follow(&mut self, before: &[Option<ResourceId>]) {
+        let known = before.iter().map(|id| id.map_or(&[][..], |id| self.of(id)).to_vec());
+        let (latest, step) = (known.collect(), self.step);
+        let last_start = Some(Instant::now());
+        *self = Self { latest, step, is_stale: true, last_start, ..Self::default() };
     }
 
     /// Whether a playing scene should be looked at again; where that takes long, less often than `every`.
@@ -57,7 +64,7 @@ impl Board {
 
     /// Whether the last ones, taken or on their way, are those after this step.
     pub(super) fn are_of(&self, step: u64) -> bool {
-        let taken = (!self.latest.is_empty()).then_some(self.step);
+        let taken = (!self.latest.is_empty() && !self.is_stale).then_some(self.step);
         self.pending.as_ref().map(|round| round.step).or(taken) == Some(step)
     }
 
@@ -111,7 +118,7 @@ impl Board {
     /// Waits for what is on its way.
     pub(super) fn wait(&mut self) -> Result<(), Error> {
         let Some(round) = self.pending.take() else { return Ok(()) };
-        self.step = round.step;
+        (self.step, self.is_stale) = (round.step, false);
         let wait = |all: Vec<Pending>| -> device::Result<Vec<Statistics>> {
             let found: device::Result<Vec<_>> = all.into_iter().map(Pending::wait).collect();
             Ok(found?.concat())

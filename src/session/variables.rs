@@ -1,7 +1,7 @@
 //! The variables of a program's source that its kernels may write: a part of the state beside the resources.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -93,6 +93,16 @@ impl Variables {
             && self.before(other).all(|(kept, before)| before.is_some_and(|old| kept.is_as(old)))
     }
 
+    /// The names of those that go on from what they hold in `other`: all that are declared in the same way, but for
+    /// addresses.
+    pub(super) fn same_as<'a>(&'a self, other: &'a Self) -> BTreeSet<&'a str> {
+        let all = self.before(other);
+        let same = all.filter(|(kept, before)| {
+            before.is_some_and(|before| !kept.holds_addresses() && kept.is_as(before))
+        });
+        same.map(|(kept, _)| kept.name()).collect()
+    }
+
     /// Each with what it was in `old`.
     fn before<'a>(&'a self, old: &'a Self) -> impl Iterator<Item = (&'a Kept, Option<&'a Kept>)> {
         let pairs = counterparts(&self.names(), &old.names());
@@ -131,9 +141,9 @@ impl Variables {
         (old, old_module): (&Self, &Module),
         stream: &Stream,
     ) -> Result<(), Error> {
+        let same = self.same_as(old);
         for (kept, before) in self.before(old) {
-            let before = before.filter(|before| !kept.holds_addresses() && kept.is_as(before));
-            if let Some(before) = before {
+            if let Some(before) = before.filter(|_| same.contains(kept.name())) {
                 stream.copy(module.global(kept.name())?, old_module.global(before.name())?)?;
             }
         }

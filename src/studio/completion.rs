@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     glossary,
     highlight::{self, Syntax},
+    values::{self, Values},
 };
 use crate::cuda::lexer;
 
@@ -17,6 +18,20 @@ pub struct Candidate {
     pub detail: String,
     /// What it is.
     pub syntax: Syntax,
+    /// Whether a quote is put before it, and behind it.
+    pub quotes: [bool; 2],
+}
+
+impl Candidate {
+    fn new(word: &str, syntax: Syntax) -> Self {
+        Self { word: word.to_owned(), detail: String::new(), syntax, quotes: [false; 2] }
+    }
+
+    /// What is put into the text for it.
+    pub fn inserted(&self) -> String {
+        let [before, behind] = self.quotes.map(|is_quoted| if is_quoted { "\"" } else { "" });
+        format!("{before}{}{behind}", self.word)
+    }
 }
 
 /// No more than these are shown.
@@ -25,14 +40,15 @@ const MOST: usize = 40;
 /// All words that may be meant where `at` (a byte) is, whatever is typed already; `bound` is what the manifest
 /// declares.
 pub fn pool(text: &str, at: usize, bound: &BTreeSet<String>) -> Vec<Candidate> {
-    let simple =
-        |word: &str, syntax| Candidate { word: word.to_owned(), detail: String::new(), syntax };
+    let simple = Candidate::new;
     let own = bound.iter().map(|word| simple(word, Syntax::Bound));
     let Some(table) = glossary::table_at(text, at) else {
         let built_ins = glossary::BUILT_INS.iter().map(|(declaration, _)| Candidate {
-            word: glossary::name(declaration).to_owned(),
             detail: (*declaration).to_owned(),
-            syntax: if declaration.contains('(') { Syntax::Function } else { Syntax::BuiltIn },
+            ..Candidate::new(
+                glossary::name(declaration),
+                if declaration.contains('(') { Syntax::Function } else { Syntax::BuiltIn },
+            )
         });
         let language = highlight::words().map(|(word, syntax)| simple(word, syntax));
         let words = lexer::words(text).into_iter().map(|word| simple(word, Syntax::Plain));
@@ -41,11 +57,39 @@ pub fn pool(text: &str, at: usize, bound: &BTreeSet<String>) -> Vec<Candidate> {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     if line.contains('=') {
         let types = highlight::words().filter(|(_, syntax)| *syntax == Syntax::Type);
-        return own.chain(types.map(|(word, syntax)| simple(word, syntax))).collect();
+        let types = types.map(|(word, syntax)| simple(word, syntax));
+        return values_at(text, at).unwrap_or_else(|| own.chain(types).collect());
     }
     match line.trim_start().starts_with('[') {
         true => glossary::tables().map(|word| simple(word, Syntax::Table)).collect(),
         false => glossary::keys(table).iter().map(|word| simple(word, Syntax::Key)).collect(),
+    }
+}
+
+/// The values that the manifest's key on the line of byte `at` may have, where those have names.
+pub fn values_at(text: &str, at: usize) -> Option<Vec<Candidate>> {
+    let table = glossary::table_at(text, at)?;
+    let (key, before) = text[..at].rsplit('\n').next()?.split_once('=')?;
+    known_values(values::of(table, key.trim(), text), before, &text[at..])
+}
+
+/// The values of a key, where they are known, whatever is typed of one: `before` is what stands of it before the caret,
+/// and `behind` the text behind that.
+fn known_values(values: Values, before: &str, behind: &str) -> Option<Vec<Candidate>> {
+    let is_open = before.matches('"').count() % 2 == 1;
+    match values {
+        Values::Bare(words) => {
+            let of_language = words.iter().map(|word| Candidate::new(word, Syntax::Keyword));
+            Some(of_language.filter(|_| !is_open).collect())
+        }
+        Values::Quoted(syntax, names) => {
+            let rest = behind.lines().next().unwrap_or_default();
+            let rest = rest.trim_start_matches(|c: char| c == '_' || c.is_alphanumeric());
+            let quotes = [!is_open, !rest.starts_with('"')];
+            let all = names.iter();
+            Some(all.map(|name| Candidate { quotes, ..Candidate::new(name, syntax) }).collect())
+        }
+        Values::Other => None,
     }
 }
 
@@ -80,6 +124,27 @@ mod tests {
         assert_eq!(words("\nti", "ti"), ["title"]);
         assert_eq!(words("\nva", "va"), ["value"]);
         assert_eq!(words("\"sp", "sp"), ["speed"]);
+    }
+
+    #[test]
+    fn values_are_those_of_the_key_and_get_their_quotes() {
+        let inserted = |line: &str, behind: &str, typed: &str| -> Vec<String> {
+            let head = format!("/*---\n[texture.field]\n{line}");
+            let text = format!("{head}{behind}\n---*/\n");
+            let all = fitting(&pool(&text, head.len(), &BTreeSet::new()), typed);
+            all.iter().map(Candidate::inserted).collect()
+        };
+        assert_eq!(inserted("filter = \"li", "\"", "li"), ["linear"]);
+        assert_eq!(inserted("filter = \"li", "", "li"), ["linear\""]);
+        assert_eq!(inserted("filter = li", "", "li"), ["\"linear\""]);
+        assert_eq!(inserted("double = tr", "", "tr"), ["true"]);
+        assert_eq!(
+            inserted("format = \"", "", ""),
+            ["rgba8\"", "rgba16f\"", "rgba32f\"", "rg32f\"", "r32f\""]
+        );
+        assert!(values_at("/*---\ntitle = \"\n---*/", 14).is_none());
+        // Other keys have the scene's names and types.
+        assert!(inserted("size = fl", "", "fl").contains(&"float".to_owned()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What names mean in a scene: CUDA's own, the manifest's keys, and what the manifest declares.
 
+use std::ops::Range;
+
 use crate::{
     scene::{CLOSE, OPEN},
     session::{Parameter, Snapshot, Value},
@@ -264,6 +266,28 @@ fn lines(text: &str, end: usize) -> Vec<(&str, &str)> {
         all.push((table, line));
     }
     all
+}
+
+/// All tables of the manifest, in order, as they are headed: `param.drag`.
+pub fn tables_of(text: &str) -> Vec<&str> {
+    let all = lines(text, text.len()).into_iter();
+    all.filter(|(_, line)| line.trim().starts_with('[')).map(|(table, _)| table).collect()
+}
+
+/// The lines, from 0, that the manifest's tables have behind their heads, without the blank ones at their ends.
+pub fn tables_at(text: &str) -> Vec<Range<usize>> {
+    let Some(open) = text.find(OPEN) else { return Vec::new() };
+    let first = text[..open + OPEN.len()].matches('\n').count();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (line, (_, written)) in (first..).zip(lines(text, text.len())) {
+        if written.trim().starts_with('[') {
+            found.push(line + 1..line + 1);
+        } else if let Some(last) = found.last_mut().filter(|_| !written.trim().is_empty()) {
+            last.end = line + 1;
+        }
+    }
+    found.retain(|lines| !lines.is_empty());
+    found
 }
 
 /// The table of the manifest that byte `at` is in, without the name of what it declares; `None` outside of the

@@ -13,8 +13,8 @@ use super::{
     keyboard::Keyboard,
     panels::{
         Action, FrameTimes, Look, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, file_line, numbers, parameters, plots, start, statistics, status, timeline,
-        timings, title, transport, trouble, unsaved, view,
+        editor, file_line, naming, numbers, offers, parameters, plots, start, statistics, status,
+        timeline, timings, title, transport, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
     runners::{Runner, Runners},
@@ -49,6 +49,8 @@ pub struct Locals {
     pub numbers: numbers::Local,
     /// The start page.
     pub start: start::Start,
+    /// The question for a layout's name.
+    pub naming: naming::Naming,
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
     board: Board,
@@ -124,12 +126,16 @@ pub fn show(
     }
     let mut arrangement = state.panes.clone();
     let mut board = std::mem::take(&mut locals.board);
+    let (places, told, has_editor) = (Vec::new(), false, false);
     let mut filling =
-        Filling { shown, workspace, state, locals, actions, places: Vec::new(), told: false };
+        Filling { shown, workspace, state, locals, actions, places, told, has_editor };
     CentralPanel::no_frame().show(ui, |ui| match full {
         Some(slot) => filling.show(ui, Pane::View(slot)),
         None => board.show(ui, &mut arrangement, &mut filling),
     });
+    if !filling.has_editor {
+        filling.without_editor(ui);
+    }
     let Filling { mut actions, places, .. } = filling;
     locals.board = board;
     state.panes = arrangement;
@@ -137,9 +143,11 @@ pub fn show(
     let folder = std::env::current_dir().unwrap_or_default();
     let start = start::Shown { gallery: shown.gallery, recent: &state.recent, folder: &folder };
     actions.extend(locals.start.show(ui.ctx(), start));
+    actions.extend(locals.naming.show(ui.ctx(), &state.layouts));
     let [focused, pressed] = [|of: &view::Local| of.focused, |of: &view::Local| of.pressed]
         .map(|is| locals.views.values().any(is));
-    locals.keyboard.look(ui, focused, pressed, locals.start.page().is_some());
+    let is_asked = locals.start.page().is_some() || locals.naming.is_open();
+    locals.keyboard.look(ui, focused, pressed, is_asked);
     actions.extend(keys(ui, snapshot, locals));
     (actions, places)
 }
@@ -160,7 +168,8 @@ fn around(
         actions.extend(title::show(ui, snapshot, &shown, &mut locals.title));
     });
     Panel::bottom("status").exact_size(26.0).frame(bar(12)).show(ui, |ui| {
-        let shown = status::Shown { panes: &state.panes, runners, runner };
+        let State { panes, layouts, .. } = state;
+        let shown = status::Shown { panes, layouts, runners, runner };
         actions.extend(status::show(ui, snapshot, &shown));
     });
     if let Some(timeline) = &snapshot.timeline {
@@ -179,6 +188,8 @@ struct Filling<'a> {
     places: Places,
     /// Whether what there is to tell has been told in this frame.
     told: bool,
+    /// Whether the text is seen.
+    has_editor: bool,
 }
 
 impl Contents for Filling<'_> {
@@ -294,6 +305,7 @@ impl Contents for Filling<'_> {
 
 impl Filling<'_> {
     fn editor(&mut self, ui: &mut Ui) {
+        self.has_editor = true;
         let Self { shown, workspace, state, locals, actions, .. } = self;
         ui.painter().rect_filled(ui.max_rect(), 0.0, theme::ground());
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -317,12 +329,23 @@ impl Filling<'_> {
             state.diagnostics_height = problems.response.rect.height();
         }
         state.problems_open ^= problems.inner;
+        let runners = (shown.runners, shown.runner);
+        locals.editor.offer(offers::all(snapshot, runners, &state.layouts));
         let (document, size) = (&mut workspace.document, &mut state.font_size);
         actions.extend(editor::show(ui, snapshot, document, size, &mut locals.editor));
     }
 
+    /// Keys for the whole window are done all the same.
+    fn without_editor(&mut self, ui: &Ui) {
+        let Self { shown, workspace, state, locals, actions, .. } = self;
+        let (snapshot, runners) = (shown.snapshot, (shown.runners, shown.runner));
+        locals.editor.offer(offers::all(snapshot, runners, &state.layouts));
+        let (document, size) = (&mut workspace.document, &mut state.font_size);
+        actions.extend(editor::absent(ui, snapshot, document, size, &mut locals.editor));
+    }
+
     fn view(&mut self, ui: &mut Ui, slot: Slot) {
-        let Self { shown, workspace, state, locals, actions, places, told } = self;
+        let Self { shown, workspace, state, locals, actions, places, told, .. } = self;
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         let snapshot = shown.snapshot;
         let is_first = !std::mem::replace(told, true);

@@ -11,6 +11,14 @@ pub enum Task {
     Text(Command),
     /// Makes comments of the selected lines, or code again.
     Comment,
+    /// Folds what is around the caret.
+    Fold,
+    /// Shows again what is folded away behind the caret's line.
+    Unfold,
+    /// Folds all that can be.
+    FoldAll,
+    /// Shows everything again.
+    UnfoldAll,
     /// A page up or down, and whether what the caret goes over is selected.
     Page(Direction, bool),
     /// Copies what is selected.
@@ -101,8 +109,25 @@ impl Task {
             Self::Accept(_) | Self::OtherField | Self::Close => true,
             Self::Palette | Self::SaveAs | Self::Open | Self::Start => true,
             Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
+            Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
             Self::FindNext | Self::FindPrevious | Self::Save | Self::Compile => false,
+            Self::Larger | Self::Smaller | Self::UsualSize => false,
+        }
+    }
+}
+
+impl Task {
+    /// Whether it is about the text, which is to be seen then.
+    pub fn is_of_text(&self) -> bool {
+        match self {
+            Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => true,
+            Self::Find | Self::Replace | Self::GoToLine | Self::OtherField => true,
+            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest => true,
+            Self::FindNext | Self::FindPrevious | Self::NextProblem | Self::PreviousProblem => true,
+            Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll | Self::Enter => true,
+            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Palette | Self::Leave => false,
+            Self::Save | Self::SaveAs | Self::Open | Self::Start | Self::Compile => false,
             Self::Larger | Self::Smaller | Self::UsualSize => false,
         }
     }
@@ -197,6 +222,18 @@ pub static SHORTCUTS: &[Shortcut] = &[
     text(&[key(COMMAND, Key::Z)], "Undo", Command::Undo),
     text(&[key(COMMAND, Key::Y), key(COMMAND_SHIFT, Key::Z)], "Redo", Command::Redo),
     editor(&[key(COMMAND, Key::Slash)], "Comment or uncomment lines", Task::Comment),
+    editor(
+        &[key(COMMAND_SHIFT, Key::OpenBracket), key(COMMAND_SHIFT, Key::OpenCurlyBracket)],
+        "Fold what is around the caret",
+        Task::Fold,
+    ),
+    editor(
+        &[key(COMMAND_SHIFT, Key::CloseBracket), key(COMMAND_SHIFT, Key::CloseCurlyBracket)],
+        "Unfold the line",
+        Task::Unfold,
+    ),
+    editor(&[], "Fold all", Task::FoldAll),
+    editor(&[], "Unfold all", Task::UnfoldAll),
     text(&[key(NONE, Key::Tab)], "Indent", Command::Indent),
     text(&[key(SHIFT, Key::Tab)], "Unindent", Command::Unindent),
     text(&[key(ALT, Key::ArrowUp)], "Move lines up", Command::MoveLines(Direction::Up)),

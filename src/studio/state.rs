@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     colors,
     keeper::{Due, Keeper},
-    panes::{Arrangement, MOST_VIEWS, Slot},
+    panes::{Arrangement, Layouts, MOST_VIEWS, Slot},
     theme,
     viewpoints::Viewpoints,
 };
@@ -31,6 +31,9 @@ pub struct State {
     /// How panes lie side by side.
     #[serde(deserialize_with = "Arrangement::read")]
     pub panes: Arrangement,
+    /// Other ways in which they may lie, which have names.
+    #[serde(deserialize_with = "Layouts::read")]
+    pub layouts: Layouts,
     /// Whether all problems are listed below the text, and how high that list is.
     pub problems_open: bool,
     /// See `problems_open`.
@@ -55,6 +58,7 @@ impl Default for State {
             version: VERSION,
             window: [1440.0, 900.0],
             panes: Arrangement::default(),
+            layouts: Layouts::default(),
             problems_open: false,
             diagnostics_height: 116.0,
             font_size: 13.0,
@@ -208,6 +212,7 @@ mod tests {
         let file = folder.path().join("new/studio.json");
         let mut state = State { scene: Some("a.cu".into()), ..State::default() };
         state.panes.show(Pane::View(Slot(1)));
+        state.layouts.save("Mine", Arrangement::Pane(Pane::Editor)).unwrap();
         state.views.insert(Slot(1), Viewpoints::default());
         let (mut remembered, _) = Remembered::load(&file);
         let keeper = Keeper::new(no_wake());

@@ -1,13 +1,12 @@
 //! Colours that stand in a manifest: a list of three or four numbers, in a table with `kind = "color"`.
 
+use std::ops::Range;
+
 /// The colour on a line of `lines`, red, green and blue from 0 to 1.
 pub fn color_on(lines: &[String], line: usize) -> Option<[f32; 3]> {
-    let (_, value) = lines.get(line)?.split_once('=')?;
-    let list = value.trim().strip_prefix('[')?.split_once(']')?.0;
-    let numbers: Option<Vec<f32>> = list.split(',').map(|of| of.trim().parse().ok()).collect();
-    let [red, green, blue, ..] = numbers.filter(|of| matches!(of.len(), 3 | 4))?[..] else {
-        return None;
-    };
+    let own = lines.get(line)?;
+    let list: String = own.chars().skip(list_on(own)?.start).collect();
+    let color = numbers(&list)?;
     let is_head = |line: &&String| line.trim_start().starts_with('[');
     let before = lines[..line].iter().rev().take_while(|line| !is_head(line));
     let behind = lines[line + 1..].iter().take_while(|line| !is_head(line));
@@ -15,8 +14,40 @@ pub fn color_on(lines: &[String], line: usize) -> Option<[f32; 3]> {
         let found = line.split_once('=').filter(|(key, _)| key.trim() == "kind");
         found.is_some_and(|(_, value)| value.trim().starts_with("\"color\""))
     };
-    let sound = [red, green, blue].map(|part| part.clamp(0.0, 1.0));
-    before.chain(behind).any(is_color).then_some(sound)
+    before.chain(behind).any(is_color).then_some(color)
+}
+
+/// Where the list of a line stands that a key has as its value, in characters, with its brackets.
+pub fn list_on(line: &str) -> Option<Range<usize>> {
+    let value = line.find('=')? + 1;
+    let start = value + line[value..].find(|c: char| !c.is_whitespace())?;
+    let end = start + line[start..].strip_prefix('[')?.find(']')? + 2;
+    let characters = |byte: usize| line[..byte].chars().count();
+    Some(characters(start)..characters(end))
+}
+
+/// The colour that a list begins with, red, green and blue from 0 to 1.
+pub fn numbers(list: &str) -> Option<[f32; 3]> {
+    let list = list.strip_prefix('[')?.split_once(']')?.0;
+    let numbers: Option<Vec<f32>> = list.split(',').map(|of| of.trim().parse().ok()).collect();
+    let [red, green, blue, ..] = numbers.filter(|of| matches!(of.len(), 3 | 4))?[..] else {
+        return None;
+    };
+    Some([red, green, blue].map(|part| part.clamp(0.0, 1.0)))
+}
+
+/// A list with another colour; its blanks, and a fourth number, stay.
+pub fn written(list: &str, color: [f32; 3]) -> Option<String> {
+    let parts = list.strip_prefix('[')?.strip_suffix(']')?.split(',').enumerate();
+    let part = |(at, part): (usize, &str)| match color.get(at) {
+        Some(value) => {
+            let rounded = (f64::from(*value) * 1e3).round() / 1e3;
+            part.replacen(part.trim(), &format!("{rounded:?}"), 1)
+        }
+        None => part.to_owned(),
+    };
+    let parts: Vec<String> = parts.map(part).collect();
+    Some(format!("[{}]", parts.join(",")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The elements of a resource as a table: which rows, in which order, and how a column's values are spread.
 
-use std::{cmp::Ordering, fmt::Write as _, ops::Range, sync::Arc};
+use std::{cmp::Ordering, io, io::Write as _, ops::Range, sync::Arc};
 
 use super::filter::Filter;
 use crate::{
@@ -18,6 +18,9 @@ pub const PAGE: u64 = 100_000;
 const MOST_ROWS: usize = 1 << 24;
 /// After so many elements it is asked whether to go on, and so many are sorted at once.
 const RUN: usize = 1 << 16;
+
+/// Floating-point numbers that are written without an exponent.
+const PLAIN: Range<f64> = 1e-5..1e16;
 
 /// The content of a resource after a step.
 #[derive(Clone, Debug)]
@@ -102,20 +105,28 @@ impl Content {
     }
 
     /// These elements as text with commas, the names of the columns first.
-    pub fn to_csv(&self, rows: &Rows) -> String {
-        let mut text = format!("index,{}\n", self.names.join(","));
+    ///
+    /// # Errors
+    /// Whatever the system says about writing.
+    pub fn write_csv(&self, rows: &Rows, to: &mut dyn io::Write) -> io::Result<()> {
+        let mut to = io::BufWriter::new(to);
+        writeln!(to, "index,{}", self.names.join(","))?;
         for row in 0..rows.count(self) {
             let element = rows.element(row);
-            _ = write!(text, "{element}");
+            write!(to, "{element}")?;
             for column in 0..self.columns.len() {
-                _ = match self.number(element, column) {
-                    Number::Float(number) => write!(text, ",{number}"),
-                    number => write!(text, ",{number}"),
-                };
+                match self.number(element, column) {
+                    Number::Float(number) if PLAIN.contains(&number.abs()) || number == 0.0 => {
+                        write!(to, ",{number}")
+                    }
+                    // With all their zeros such numbers have up to 300 digits.
+                    Number::Float(number) if number.is_finite() => write!(to, ",{number:e}"),
+                    number => write!(to, ",{number}"),
+                }?;
             }
-            text.push('\n');
+            writeln!(to)?;
         }
-        text
+        to.flush()
     }
 }
 
@@ -280,7 +291,7 @@ fn chosen(
         }
     }
     if let Some((column, down)) = sort {
-        sort_by(&mut elements, |element| content.value(u64::from(element), column), down, go_on)?;
+        sort_by(&mut elements, |element| content.number(u64::from(element), column), down, go_on)?;
     }
     Ok((Rows::These(elements), None))
 }
@@ -288,15 +299,20 @@ fn chosen(
 /// Sorts elements by their `key`, those with the same one as they were. NaN comes last, whichever way.
 fn sort_by(
     elements: &mut [u32],
-    key: impl Fn(u32) -> f64,
+    key: impl Fn(u32) -> Number,
     down: bool,
     go_on: GoOn<'_>,
 ) -> Result<(), Halt> {
-    let order = |a: &(f64, u32), b: &(f64, u32)| {
-        let order = a.0.partial_cmp(&b.0).map(|order| if down { order.reverse() } else { order });
-        order.unwrap_or_else(|| a.0.is_nan().cmp(&b.0.is_nan()))
+    let float = |of: &(Number, u32)| of.0.as_f64().unwrap_or(f64::NAN);
+    let order = |a: &(Number, u32), b: &(Number, u32)| {
+        let order = match (a.0, b.0) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            _ => float(a).partial_cmp(&float(b)),
+        };
+        let order = order.map(|order| if down { order.reverse() } else { order });
+        order.unwrap_or_else(|| float(a).is_nan().cmp(&float(b).is_nan()))
     };
-    let mut sorted: Vec<(f64, u32)> = elements.iter().map(|of| (key(*of), *of)).collect();
+    let mut sorted: Vec<(Number, u32)> = elements.iter().map(|of| (key(*of), *of)).collect();
     for run in sorted.chunks_mut(RUN) {
         go_on()?;
         run.sort_by(order);
@@ -358,10 +374,11 @@ fn histogram(
     if low > high {
         return Ok(Histogram::default());
     }
-    let width = (high - low).max(f64::MIN_POSITIVE);
+    // Halves of them, as their distance may be more than any number.
+    let width = (high / 2.0 - low / 2.0).max(f64::MIN_POSITIVE);
     let mut bars = vec![0; BARS];
     each_finite(content, rows, column, go_on, |value| {
-        let at = ((value - low) / width * BARS as f64) as usize;
+        let at = ((value / 2.0 - low / 2.0) / width * BARS as f64) as usize;
         bars[at.min(BARS - 1)] += 1;
     })?;
     Ok(Histogram { range, bars })
@@ -423,7 +440,7 @@ pub mod tests {
         assert_eq!((counted.range, counted.bars.iter().sum::<u64>()), ([0.0, 3.0], 4));
         assert_eq!([counted.bars[0], counted.bars[BARS - 1]], [1, 1]);
         let rows = make("x >= 2", Some((0, true))).rows;
-        assert_eq!(content.to_csv(&rows), "index,x,y\n0,3,0\n2,2,5\n");
+        assert_eq!(csv(&content, &rows), "index,x,y\n0,3,0\n2,2,5\n");
         assert_eq!((rows.row(2), rows.row(4)), (Some(1), None));
     }
 
@@ -438,7 +455,8 @@ pub mod tests {
             .collect();
         for down in [false, true] {
             let mut sorted: Vec<u32> = (0..count).collect();
-            sort_by(&mut sorted, |of| keys[of as usize], down, &|| Ok(())).unwrap();
+            let key = |of: u32| Number::Float(keys[of as usize]);
+            sort_by(&mut sorted, key, down, &|| Ok(())).unwrap();
             let mut expected: Vec<u32> = (0..count).collect();
             // Of equal ones the earlier first, and NaN behind all: the standard library's total order has both.
             expected.sort_by(|a, b| {
@@ -447,6 +465,37 @@ pub mod tests {
             });
             assert!(sorted == expected, "down: {down}");
         }
+    }
+
+    fn csv(content: &Content, rows: &Rows) -> String {
+        let mut bytes = Vec::new();
+        content.write_csv(rows, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn great_and_small_numbers_have_exponents() {
+        let content = content(&[[1e-30, -2.5e20], [-0.0, 0.25], [f32::INFINITY, f32::NAN]]);
+        let text = csv(&content, &Rows::All);
+        let numbers: Vec<Vec<f32>> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').skip(1).map(|text| text.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(numbers[0], [1e-30, -2.5e20], "{text}");
+        assert_eq!(
+            (numbers[1][1], numbers[2][0], numbers[2][1].is_nan()),
+            (0.25, f32::INFINITY, true)
+        );
+        assert!(text.lines().all(|line| line.len() < 60), "{text}");
+    }
+
+    #[test]
+    fn a_histogram_may_reach_from_end_to_end() {
+        let content = content(&[[-f32::MAX, 0.0], [0.0, 0.0], [f32::MAX, 0.0]]);
+        let wide = histogram(&content, &Rows::All, 0, &|| Ok(())).unwrap();
+        let filled: Vec<usize> = (0..BARS).filter(|bar| wide.bars[*bar] == 1).collect();
+        assert_eq!(filled, [0, BARS / 2, BARS - 1]);
     }
 
     #[test]
@@ -458,7 +507,10 @@ pub mod tests {
         let of = resource.of();
         let content = Content::new(resource, of, (0, 0), bytes);
         let expected = "index,h\n0,18446744073709551615\n1,18446744073709551614\n";
-        assert_eq!(content.to_csv(&Rows::All), expected);
+        assert_eq!(csv(&content, &Rows::All), expected);
+        let wish = Wish { sort: Some((0, false)), ..Wish::default() };
+        let sorted = Table::make(content.clone(), wish, &|| Ok(())).unwrap();
+        assert_eq!(sorted.rows, Rows::These(vec![1, 0]), "as doubles they are the same");
         let wish = Wish { filter: "h == 18446744073709551614".into(), ..Wish::default() };
         let chosen = Table::make(content, wish, &|| Ok(())).unwrap();
         assert_eq!((chosen.rows, chosen.problem), (Rows::These(vec![1]), None));

@@ -6,7 +6,7 @@ use egui::{
     vec2,
 };
 
-use super::theme;
+use super::{theme, typing::Typing};
 use crate::session::{Clock, CompileState, Resource, Sharing, Snapshot};
 
 /// What a scene of one resource, `position`, shows that has just been opened.
@@ -76,6 +76,7 @@ impl TestScreen {
         let context = Context::default();
         theme::apply(&context);
         context.enable_accesskit();
+        context.add_plugin(Typing::default());
         let (events, written) = (Vec::new(), Vec::new());
         Self { context, events, written, time: 0.0, size, is_pressed: false, told: None }
     }

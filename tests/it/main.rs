@@ -27,6 +27,7 @@ mod drafts;
 mod draw;
 #[cfg(feature = "cli")]
 mod editing;
+mod elsewhere;
 mod escape;
 mod examples;
 mod faults;

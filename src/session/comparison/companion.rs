@@ -1,8 +1,10 @@
-//! B beside A: how it gets A's state, and does each of A's steps, too.
+//! B beside A: how it comes to run, and does each of A's steps, too.
 //!
-//! B is a session of its own, with A's device, that is led by A. It begins as a copy of A, program and state, and takes
-//! over its own program as an edit: what an edit carries over, it does. From then on each step is put on both streams,
-//! one behind the other, in turns A first and B first; and both are taken over together.
+//! B is a session of its own that is led by A. Where it has A's device, it begins as a copy of A, program and state,
+//! and takes over its own program as an edit: what an edit carries over, it does. On a device of its own it begins
+//! with its own program, and then gets A's state as a file would bring it. From then on each step is put on both
+//! streams, on one device one behind the other, in turns A first and B first, and on two at once; and both are taken
+//! over together.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,40 +19,46 @@ use crate::{
     device::{Pool, Readback},
     diagnostic::Diagnostic,
     scene::{Inputs, Value},
-    session::{Error, Options, Phase, Reset, Session, options::Past, program::Program, work::Work},
+    session::{Error, Phase, Reset, Session, program::Program, work::Work},
     state::Checkpoint,
 };
 
 /// A's companion.
 pub(in crate::session) struct Companion {
-    variant: Variant,
+    pub(super) variant: Variant,
     /// B.
     pub(in crate::session) other: Session,
+    /// Whether it has a device of its own.
+    pub(super) is_elsewhere: bool,
     /// B's program, once it is compiled.
-    program: Option<Arc<Program>>,
-    stage: Stage,
+    pub(super) program: Option<Arc<Program>>,
+    pub(super) stage: Stage,
     /// Whether A has left what B has a copy of while B took it over.
-    is_stale: bool,
+    pub(super) is_stale: bool,
     /// Nobody wants it any more; it goes as soon as it does nothing.
     pub(in crate::session) is_ending: bool,
     /// A's program, and its parameters in the step before: what a person changes there B gets, too.
-    of_a: Option<Arc<Program>>,
-    entered: BTreeMap<String, Value>,
-    figures: Figures,
-    comparer: Comparer,
+    pub(super) of_a: Option<Arc<Program>>,
+    pub(super) entered: BTreeMap<String, Value>,
+    pub(super) figures: Figures,
+    pub(super) comparer: Comparer,
     /// What copies of A's state are in, on their way to B.
-    pool: Pool,
+    pub(super) pool: Pool,
     /// The resources are to be compared: so many steps are finished.
-    due: Option<u64>,
+    pub(super) due: Option<u64>,
 }
 
-enum Stage {
+pub(super) enum Stage {
     /// B is being compiled.
     Compiling,
+    /// Its own program begins, on a device of its own.
+    Beginning,
     /// It has mistakes.
     Rejected(Vec<Diagnostic>),
     /// It waits for A to stand still.
     Waiting,
+    /// A's state is on its way to the host, and then to a device of its own.
+    Sending(Checkpoint),
     /// A's state is on its way to it.
     Copying(Checkpoint),
     /// Its own program takes A's place.
@@ -62,49 +70,6 @@ enum Stage {
 }
 
 impl Companion {
-    /// A variant of `a` with the source `text`, which is compiled from now on.
-    pub(in crate::session) fn new(
-        a: &Session,
-        variant: Variant,
-        text: &str,
-    ) -> Result<Self, Error> {
-        let mut overrides = a.options.overrides.clone();
-        overrides.constants.extend(variant.constants.clone());
-        overrides.fast_math = variant.fast_math.or(overrides.fast_math);
-        let options = Options {
-            path: a.options.path.clone(),
-            trust: a.options.trust,
-            overrides,
-            parameters: a.options.parameters.clone(),
-            seed: a.state.inputs.seed,
-            step_timeout: a.options.step_timeout,
-            interrupt: a.options.interrupt.clone(),
-            guarded: a.options.guarded,
-            engine: variant.engine.unwrap_or(a.options.engine),
-            history: Past::Forgotten,
-            ..Options::new(&a.options.name, text)
-        };
-        let measures = a.options.statistics_every.is_some();
-        let (device, compiler) = (a.device.clone(), a.worker.compiler().clone());
-        let mut other =
-            Session::open_measuring(options, device, compiler, a.interop.clone(), || {}, measures)?;
-        other.pause();
-        Ok(Self {
-            variant,
-            pool: Pool::new(&a.device),
-            other,
-            program: None,
-            stage: Stage::Compiling,
-            is_stale: false,
-            is_ending: false,
-            of_a: None,
-            entered: BTreeMap::new(),
-            figures: Figures::default(),
-            comparer: Comparer::start()?,
-            due: None,
-        })
-    }
-
     /// Does the next part of what is to be done beside steps, without waiting.
     pub(in crate::session) fn go_on(&mut self, a: &mut Session) -> Result<bool, Error> {
         let mut has_changed = false;
@@ -114,9 +79,11 @@ impl Companion {
         }
         match &self.stage {
             Stage::Compiling => self.compile()?,
+            Stage::Beginning => self.begin_elsewhere()?,
             // What A compiles may be the same text once more, better optimised.
             Stage::Waiting if a.is_settled() && !a.worker.is_busy() => self.hand_over(a)?,
-            Stage::Copying(_) if self.other.stopwatch.is_reached()? => self.take_over()?,
+            Stage::Sending(_) => return Ok(self.send(a)? || has_changed),
+            Stage::Copying(_) if self.other.stopwatch.is_reached()? => self.take_over(a)?,
             Stage::Adopting => self.adopt(a)?,
             Stage::InStep => {
                 self.follow_edits(a);
@@ -138,100 +105,67 @@ impl Companion {
         match (self.other.compile.phase, self.other.candidate.take()) {
             (Phase::Rejected, _) => self.reject(),
             (Phase::Running, Some(program)) => {
-                self.program = Some(program);
-                self.stage = Stage::Waiting;
+                self.program = Some(program.clone());
+                self.stage = match self.is_elsewhere {
+                    true => Stage::Beginning,
+                    false => Stage::Waiting,
+                };
+                self.other.candidate = self.is_elsewhere.then_some(program);
             }
             (Phase::Compiling | Phase::Running, candidate) => self.other.candidate = candidate,
         }
         Ok(())
     }
 
-    fn reject(&mut self) {
+    pub(super) fn reject(&mut self) {
         self.stage = Stage::Rejected(self.other.compile.diagnostics.clone());
     }
 
     /// B cannot have A's state.
-    fn refuse(&mut self, reason: String) {
+    pub(super) fn refuse(&mut self, reason: String) {
         self.stage = Stage::Rejected(vec![Diagnostic::error(&self.other.options.name, reason)]);
     }
 
-    /// Puts a copy of A's state on its way to B.
-    fn hand_over(&mut self, a: &mut Session) -> Result<(), Error> {
-        if let Err(error) = a.expect_states() {
-            // What A's variables point to would be B's, too.
-            self.refuse(error.to_string());
-            return Ok(());
-        }
-        let (Some(program), Some(copy)) = (a.program.clone(), a.copy_state_into(&self.pool)?)
-        else {
-            return Ok(());
-        };
-        let copied = a.device.event()?;
-        a.stream.record(&copied)?;
-        let other = &mut self.other;
-        if let Err(error) = other.install(&program) {
-            let Error::NoRoom { reason } = error else { return Err(error) };
-            self.refuse(reason);
-            return Ok(());
-        }
-        let stream = &other.stream;
-        stream.wait(&copied)?;
-        other.state.resources.write(stream, |borrowed| {
-            // The variables are those of A's program, which has them.
-            copy.restore((&program.scene.manifest, borrowed), &[], stream)
-        })?;
-        other.stopwatch.restart();
-        other.stopwatch.mark(&other.device, stream)?;
-        (other.reset, other.fault) = (Reset::None, None);
-        (self.is_stale, self.due) = (false, None);
-        self.stage = Stage::Copying(copy);
-        Ok(())
-    }
-
-    /// B has A's state, and now takes over its own program.
-    fn take_over(&mut self) -> Result<(), Error> {
-        if let Stage::Copying(copy) = std::mem::replace(&mut self.stage, Stage::Adopting) {
-            self.other.stream.synchronize()?;
-            self.other.state.inputs = copy.inputs;
-        }
-        self.other.show()?;
-        self.other.candidate = self.program.clone();
-        Ok(())
-    }
-
     fn adopt(&mut self, a: &mut Session) -> Result<(), Error> {
-        let other = &mut self.other;
-        other.update()?;
-        let is_done = other.candidate.is_none()
-            && !other.is_migrating()
-            && other.in_flight.is_none()
-            && (other.reset == Reset::None || other.fault.is_some());
-        if !is_done {
+        if !self.has_come_to_run()? {
             return Ok(());
         }
         a.picture += 1;
-        if other.compile.phase == Phase::Rejected {
-            self.reject();
-        } else if let Some(fault) = other.fault.clone() {
-            self.stage = Stage::Faulted(fault);
-        } else if self.is_stale {
-            self.stage = Stage::Waiting;
-        } else {
-            self.begin(a)?;
+        if matches!(self.stage, Stage::Adopting) {
+            match self.is_stale {
+                true => self.stage = Stage::Waiting,
+                false => self.begin(a)?,
+            }
         }
         Ok(())
     }
 
+    /// Lets B's program come to run, and says whether that has ended: well, or with another stage.
+    pub(super) fn has_come_to_run(&mut self) -> Result<bool, Error> {
+        let other = &mut self.other;
+        other.update()?;
+        let has_ended = other.candidate.is_none()
+            && !other.is_migrating()
+            && other.in_flight.is_none()
+            && (other.reset == Reset::None || other.fault.is_some());
+        if has_ended && other.compile.phase == Phase::Rejected {
+            self.reject();
+        } else if let Some(fault) = other.fault.clone().filter(|_| has_ended) {
+            self.stage = Stage::Faulted(fault);
+        }
+        Ok(has_ended)
+    }
+
     /// From now on both do the same steps.
-    fn begin(&mut self, a: &Session) -> Result<(), Error> {
+    pub(super) fn begin(&mut self, a: &Session) -> Result<(), Error> {
         let Self { other: Session { program: Some(own), state, stream, .. }, variant, .. } = self
         else {
             return Ok(());
         };
         // A program that takes another one's place sets its variables anew; here both have gone on with them.
-        if let Some(program) =
-            a.program.as_ref().filter(|of_a| own.contents.sets_as(&of_a.contents))
-        {
+        let is_here = !self.is_elsewhere;
+        let of_a = a.program.as_ref().filter(|of_a| own.contents.sets_as(&of_a.contents));
+        if let Some(program) = of_a.filter(|_| is_here) {
             own.carry_variables(program, stream)?;
         }
         let parameters = &mut state.inputs.parameters;
@@ -296,12 +230,21 @@ impl Companion {
     pub(in crate::session) fn holds(&self, reset: &Reset) -> bool {
         match (&self.stage, reset) {
             _ if self.is_ending => false,
-            (Stage::Copying(_) | Stage::Adopting, Reset::None | Reset::All) => true,
+            (Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting, Reset::None | Reset::All) => {
+                true
+            }
             (Stage::InStep, Reset::None) => self.due.is_some() && !self.figures.have_parted(),
-            (Stage::Copying(_) | Stage::Adopting | Stage::InStep, Reset::Fresh(_))
+            (
+                Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting | Stage::InStep,
+                Reset::Fresh(_),
+            )
             | (Stage::InStep, Reset::All)
             | (
-                Stage::Compiling | Stage::Rejected(_) | Stage::Waiting | Stage::Faulted(_),
+                Stage::Compiling
+                | Stage::Beginning
+                | Stage::Rejected(_)
+                | Stage::Waiting
+                | Stage::Faulted(_),
                 Reset::None | Reset::Fresh(_) | Reset::All,
             ) => false,
         }
@@ -310,7 +253,11 @@ impl Companion {
     /// Whether there is something to look at soon; `is_settled` is whether A stands still.
     pub(in crate::session) fn is_busy(&self, is_settled: bool) -> bool {
         let is_changing = match self.stage {
-            Stage::Compiling | Stage::Copying(_) | Stage::Adopting => true,
+            Stage::Compiling
+            | Stage::Beginning
+            | Stage::Sending(_)
+            | Stage::Copying(_)
+            | Stage::Adopting => true,
             Stage::Waiting => is_settled,
             Stage::InStep => self.due.is_some() && is_settled,
             Stage::Rejected(_) | Stage::Faulted(_) => false,
@@ -322,8 +269,8 @@ impl Companion {
     pub(in crate::session) fn part(&mut self) {
         match self.stage {
             Stage::InStep | Stage::Faulted(_) => self.stage = Stage::Waiting,
-            Stage::Copying(_) | Stage::Adopting => self.is_stale = true,
-            Stage::Compiling | Stage::Rejected(_) | Stage::Waiting => {}
+            Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => self.is_stale = true,
+            Stage::Compiling | Stage::Beginning | Stage::Rejected(_) | Stage::Waiting => {}
         }
     }
 
@@ -336,7 +283,12 @@ impl Companion {
     fn is_led(&self) -> bool {
         match self.stage {
             Stage::InStep | Stage::Waiting | Stage::Faulted(_) => true,
-            Stage::Compiling | Stage::Rejected(_) | Stage::Copying(_) | Stage::Adopting => false,
+            Stage::Compiling
+            | Stage::Beginning
+            | Stage::Rejected(_)
+            | Stage::Sending(_)
+            | Stage::Copying(_)
+            | Stage::Adopting => false,
         }
     }
 
@@ -361,7 +313,8 @@ impl Companion {
         let is_first = a.state.inputs.step.is_multiple_of(2);
         let [first, second] = if is_first { [a, other] } else { [other, a] };
         first.launch(work.clone())?;
-        if let Some(last) = first.stopwatch.last() {
+        // Two devices do not wait for one another.
+        if let Some(last) = first.stopwatch.last().filter(|_| !self.is_elsewhere) {
             second.stream.wait(last)?;
         }
         second.launch(work)
@@ -439,9 +392,11 @@ impl Companion {
         Comparison {
             variant: self.variant.clone(),
             phase: match &self.stage {
-                Stage::Compiling => ComparisonPhase::Compiling,
+                Stage::Compiling | Stage::Beginning => ComparisonPhase::Compiling,
                 Stage::Rejected(diagnostics) => ComparisonPhase::Rejected(diagnostics.clone()),
-                Stage::Waiting | Stage::Copying(_) | Stage::Adopting => ComparisonPhase::Waiting,
+                Stage::Waiting | Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => {
+                    ComparisonPhase::Waiting
+                }
                 Stage::InStep => ComparisonPhase::Running,
                 Stage::Faulted(fault) => ComparisonPhase::Faulted(fault.clone()),
             },
@@ -456,7 +411,7 @@ impl Companion {
 
 impl Session {
     /// Whether the state is that of a moment, and nothing is about to change it but the next step.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.in_flight.is_none()
             && self.candidate.is_none()
             && self.migration.is_none()
@@ -466,7 +421,7 @@ impl Session {
             && self.program.is_some()
     }
 
-    fn named_parameters(&self) -> BTreeMap<String, Value> {
+    pub(super) fn named_parameters(&self) -> BTreeMap<String, Value> {
         let manifest = self.program.as_ref().map(|program| &program.scene.manifest);
         manifest.map_or_else(BTreeMap::new, |manifest| {
             manifest.named_values(&self.state.inputs.parameters)

@@ -12,6 +12,8 @@ mod comparer;
 mod difference;
 mod figures;
 mod frame;
+mod handover;
+mod opening;
 mod pass_times;
 mod snapshot;
 mod variant;

@@ -15,7 +15,11 @@ pub struct Variant {
     pub constants: BTreeMap<String, String>,
     /// Whether its floating-point arithmetic is fast rather than exact, whatever its manifest says.
     pub fast_math: Option<bool>,
-    /// What of the device runs it; what runs A where nothing is said.
+    /// The device that it has, as `--device` names it; A's where nothing is said. It goes on from A's state there as
+    /// from a file: what it has under other names, or in other types, is as after a reset.
+    #[serde(default)]
+    pub device: Option<String>,
+    /// What of the device runs it; what runs A where nothing is said, or the device itself, where that is another one.
     #[serde(default)]
     pub engine: Option<Engine>,
     /// Parameters that keep this value in it. It follows A's others as they are changed.

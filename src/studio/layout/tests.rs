@@ -250,3 +250,39 @@ fn all_that_can_be_used_has_a_name() {
     window.frames();
     assert_eq!(window.screen.unnamed(), [""; 0]);
 }
+
+#[test]
+fn keys_for_the_whole_window_are_done_without_the_editor() {
+    let control = Modifiers { ctrl: true, ..Modifiers::COMMAND };
+    let mut window = window();
+    window.frames();
+    window.state.panes = window.state.layouts.get("Looking").unwrap();
+    window.frames();
+    window.screen.press_with(Key::P, control | Modifiers::SHIFT);
+    window.frames();
+    assert!(window.screen.sees("All commands and their keys"), "{:?}", window.screen.written());
+    window.screen.press(Key::Escape);
+    window.frames();
+    window.screen.press_with(Key::S, control);
+    assert_eq!(window.frames().0, [Action::Save]);
+    // What is about the text brings it in sight.
+    window.screen.press_with(Key::F, control);
+    assert_eq!(window.frames().0, [Action::ShowPane(Pane::Editor)]);
+}
+
+#[test]
+fn layouts_are_in_the_list_of_commands() {
+    let mut window = window();
+    window.frames();
+    let control = Modifiers { ctrl: true, ..Modifiers::COMMAND };
+    window.screen.press_with(Key::P, control | Modifiers::SHIFT);
+    window.frames();
+    window.screen.types("layout looking");
+    window.frames();
+    window.screen.press(Key::Enter);
+    assert_eq!(window.frames().0, [Action::ChooseLayout("Looking".into())]);
+    // The next list is as long as any, although that one had a single row.
+    window.screen.press_with(Key::P, control | Modifiers::SHIFT);
+    window.frames();
+    assert!(window.screen.sees("View in the whole window"), "{:?}", window.screen.written());
+}

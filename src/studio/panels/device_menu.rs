@@ -79,17 +79,15 @@ fn menu(ui: &mut Ui, snapshot: &Snapshot, runners: &Runners, present: &Runner) -
 }
 
 /// B as it runs on another one; `None` where two cannot be compared.
-fn variant(runner: &Runner, present: &Runner) -> Option<Variant> {
-    if runner.choice != present.choice {
-        return None;
-    }
+pub fn variant(runner: &Runner, present: &Runner) -> Option<Variant> {
+    let device = (runner.choice != present.choice).then(|| runner.selector.clone());
     let engine = match runner.engine {
         Engine::Device => Engine::Device,
         Engine::Interpreter => Engine::Interpreter,
         // What it finds is told of what runs alone.
         Engine::Checker => return None,
     };
-    Some(Variant { engine: Some(engine), ..Variant::default() })
+    Some(Variant { device, engine: Some(engine), ..Variant::default() })
 }
 
 fn about(runner: &Runner) -> &'static str {
@@ -147,6 +145,15 @@ mod tests {
         (0..3).for_each(|_| _ = shown(&mut screen, &runners));
         screen.click_last("Interpreter (cpu)");
         let variant = Variant { engine: Some(Engine::Interpreter), ..Variant::default() };
+        let expected = Action::Session(Command::StartComparison(variant));
+        assert_eq!(shown(&mut screen, &runners), Some(expected));
+        // Another device is compared as well.
+        shown(&mut screen, &runners);
+        screen.click("CPU (cpu)");
+        (0..3).for_each(|_| _ = shown(&mut screen, &runners));
+        screen.click_last("A GPU (cuda:0)");
+        let engine = Some(Engine::Device);
+        let variant = Variant { device: Some("cuda:0".into()), engine, ..Variant::default() };
         let expected = Action::Session(Command::StartComparison(variant));
         assert_eq!(shown(&mut screen, &runners), Some(expected));
     }

@@ -6,6 +6,7 @@
 //! Panels call neither the device nor the session, so that every panel can be shown with made-up values.
 
 pub mod banner;
+pub mod color_field;
 pub mod comparison;
 pub mod comparison_menu;
 pub mod compiler;
@@ -14,8 +15,11 @@ pub mod device_menu;
 pub mod diagnostics;
 pub mod editor;
 pub mod file_line;
+pub mod layout_menu;
 pub mod legend;
+pub mod naming;
 pub mod numbers;
+pub mod offers;
 pub mod palette;
 pub mod parameters;
 pub mod path_field;
@@ -112,6 +116,14 @@ pub enum Action {
     AddView,
     /// All panes where they are at first.
     UsualPanes,
+    /// Panes as the layout with this name has them.
+    ChooseLayout(String),
+    /// Ask for a name, for the panes as they lie now.
+    NameLayout,
+    /// Keep the panes as they lie now by this name.
+    SaveLayout(String),
+    /// Forget the layout with this name.
+    DeleteLayout(String),
     /// Give the view that was touched last the whole window, or take it away again.
     FullWindow,
     /// Forget what was printed and told.

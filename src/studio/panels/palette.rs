@@ -49,6 +49,8 @@ pub struct Palette {
     chosen: usize,
     /// Whether the chosen row is to be brought in sight.
     moved: bool,
+    /// What it has beside what keys do.
+    offers: Vec<(String, Action)>,
     /// Whether egui knows how large the list is.
     is_measured: bool,
 }
@@ -61,8 +63,14 @@ pub fn field() -> Id {
 impl Palette {
     /// Shows the list, and gives its field the keyboard.
     pub fn open(&mut self, ui: &Ui) {
-        *self = Self { is_open: true, is_measured: self.is_measured, ..Self::default() };
+        let offers = std::mem::take(&mut self.offers);
+        *self = Self { is_open: true, is_measured: self.is_measured, offers, ..Self::default() };
         ui.memory_mut(|memory| memory.request_focus(field()));
+    }
+
+    /// Has these in the list from now on, beside what keys do.
+    pub fn offer(&mut self, offers: Vec<(String, Action)>) {
+        self.offers = offers;
     }
 
     /// Shows it no longer.
@@ -99,7 +107,12 @@ impl Palette {
             let text = format!("{} {keys}", entry.title).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        entries(snapshot).into_iter().filter(fits).collect()
+        let offers = self.offers.iter().map(|(title, action)| Entry {
+            title: title.clone().into(),
+            keys: None,
+            choice: Choice::Action(action.clone()),
+        });
+        entries(snapshot).into_iter().chain(offers).filter(fits).collect()
     }
 
     /// The list, where it is open; gives what was clicked on.
@@ -143,7 +156,9 @@ impl Palette {
         }
         let moved = std::mem::take(&mut self.moved);
         let mut clicked = None;
-        ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+        // An area is as high as in the frame before, and a list of few rows must not stay so.
+        let scroll = ScrollArea::vertical().max_height(HEIGHT).min_scrolled_height(HEIGHT);
+        scroll.auto_shrink([false, true]).show(ui, |ui| {
             for (n, entry) in found.into_iter().enumerate() {
                 let is_chosen = n == self.chosen;
                 let (rect, response) =
@@ -267,6 +282,14 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_offered_is_found_by_its_words() {
+        let offers = vec![("Run on A processor (cpu)".to_owned(), Action::NameLayout)];
+        let palette = Palette { text: "processor run".into(), offers, ..Palette::default() };
+        let found = palette.chosen(&crate::studio::test_screen::snapshot());
+        assert_eq!(found, Some(Choice::Action(Action::NameLayout)));
+    }
 
     #[test]
     fn keys_are_called_as_they_are_written_on_a_keyboard() {

@@ -106,6 +106,13 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
 
 /// What B is.
 pub fn name(variant: &Variant) -> String {
+    match (&variant.device, variant.engine) {
+        (Some(device), Some(Engine::Interpreter)) => {
+            return format!("by the interpreter, {device}");
+        }
+        (Some(device), _) => return format!("on {device}"),
+        (None, _) => {}
+    }
     match &variant.text {
         VariantText::Running if variant.fast_math == Some(true) => {
             "with fast mathematics".to_owned()

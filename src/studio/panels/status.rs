@@ -4,12 +4,12 @@ use egui::{
     Align, Button, Color32, Layout, RichText, Sense, Ui, containers::menu::MenuButton, vec2,
 };
 
-use super::{Action, device_menu, diagnostics, trouble};
+use super::{Action, device_menu, diagnostics, layout_menu, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
     studio::{
         colors,
-        panes::{Arrangement, Pane},
+        panes::{Arrangement, Layouts, Pane},
         runners::{Runner, Runners},
         theme,
     },
@@ -22,6 +22,8 @@ const AROUND_NAMES: f32 = 240.0;
 pub struct Shown<'a> {
     /// How panes lie.
     pub panes: &'a Arrangement,
+    /// How else they may lie.
+    pub layouts: &'a Layouts,
     /// What may run the kernels, and what does.
     pub runners: &'a Runners,
     /// See `runners`.
@@ -43,7 +45,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>) -> Option<Actio
         ui.add_space(6.0);
         action = appearance(ui);
         ui.add_space(6.0);
-        action = pane_menu(ui, shown.panes).or(action.take());
+        action = pane_menu(ui, shown).or(action.take());
         ui.add_space(6.0);
         if let Some(text) = trouble::badge(snapshot) {
             let label = egui::Label::new(small(&text, theme::error())).sense(Sense::CLICK);
@@ -72,7 +74,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>) -> Option<Actio
 }
 
 /// The menu of panes: what is seen has a mark.
-fn pane_menu(ui: &mut Ui, panes: &Arrangement) -> Option<Action> {
+fn pane_menu(ui: &mut Ui, Shown { panes, layouts, .. }: &Shown<'_>) -> Option<Action> {
     let mut action = None;
     let (button, _) = MenuButton::new(small("Panes", theme::weak())).ui(ui, |ui| {
         for pane in Pane::PANELS {
@@ -93,9 +95,8 @@ fn pane_menu(ui: &mut Ui, panes: &Arrangement) -> Option<Action> {
         if ui.button("View in the whole window (F11)").clicked() {
             action = Some(Action::FullWindow);
         }
-        if ui.button("All panes where they were at first").clicked() {
-            action = Some(Action::UsualPanes);
-        }
+        ui.separator();
+        action = layout_menu::show(ui, panes, layouts).or(action.take());
     });
     button.on_hover_text("Panes are shown and hidden here, and moved by their titles");
     action

@@ -14,6 +14,10 @@ use crate::{
 /// The width of a remark, in points.
 const WIDTH: f32 = 420.0;
 
+/// How far below the view's upper edge the first stands: the corners above have the pane's signs, and that the source
+/// has errors.
+const BELOW: f32 = 54.0;
+
 /// What the answers and the margins take of it, at most.
 const ANSWERS: f32 = 40.0;
 
@@ -61,7 +65,7 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
         return actions;
     }
     let place = Rect::from_min_max(
-        rect.right_top() + vec2(-14.0 - width, 14.0),
+        rect.right_top() + vec2(-14.0 - width, BELOW),
         rect.right_bottom() - vec2(14.0, 0.0),
     );
     let layout = Layout::top_down(Align::Max);
@@ -85,6 +89,11 @@ pub fn show(ui: &mut Ui, rect: Rect, snapshot: &Snapshot) -> Vec<Action> {
             }
             if ui.button("Show").on_hover_text("The numbers").clicked() {
                 actions.push(Action::ShowPane(Pane::Statistics));
+            }
+            let tip =
+                "Begin anew (Ctrl+R): what became NaN stays so, also when the kernel is mended";
+            if ui.button("Reset").on_hover_text(tip).clicked() {
+                actions.push(Action::Session(Command::Reset));
             }
         });
     }
@@ -193,6 +202,16 @@ mod tests {
         });
         shown(&mut screen, &snapshot);
         assert!(screen.sees("position[7].y") && !screen.sees("Find the first"));
+    }
+
+    #[test]
+    fn remarks_stand_below_the_signs_of_the_corner() {
+        let (mut screen, mut snapshot) = (TestScreen::sized(vec2(640.0, 500.0)), snapshot());
+        snapshot.reset_is_edited = true;
+        shown(&mut screen, &snapshot);
+        let place = screen.place("Reset");
+        // The signs are 12 points from the edge, and 30 high.
+        assert!(place.top() > 42.0 && place.right() < 640.0, "{place:?}");
     }
 
     #[test]

@@ -5,10 +5,12 @@
 
 mod arrangement;
 mod board;
+mod layouts;
 mod tiles;
 
 pub use arrangement::{Arrangement, Edge};
 pub use board::Board;
+pub use layouts::{Layouts, brought};
 pub use tiles::Contents;
 
 use std::fmt;

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Studio, looking::Sight, opening};
+use super::{Studio, looking::Sight, opening, replaying::Replaying};
 use crate::{
     diagnostic::Severity,
     scene,
@@ -91,7 +91,10 @@ impl Studio {
             }
             Action::ExportNumbers(written) => self.export_numbers(written),
             Action::ExportTimings(written) => self.export_timings(written),
-            Action::ShowPane(pane) => self.state.panes.show(pane),
+            Action::ShowPane(pane) => {
+                self.locals.full = None;
+                self.state.panes.show(pane);
+            }
             Action::HidePane(pane) => self.state.panes.hide(pane),
             Action::PutAt(edge) => {
                 let pane = self.locals.touched.unwrap_or(Pane::Editor);
@@ -100,6 +103,17 @@ impl Studio {
             }
             Action::AddView => self.add_view(),
             Action::UsualPanes => self.state.panes = Arrangement::default(),
+            Action::ChooseLayout(name) => {
+                self.state.panes = self.state.layouts.get(&name).unwrap_or_default();
+            }
+            Action::NameLayout => self.locals.naming.open(),
+            Action::SaveLayout(name) => {
+                let panes = self.state.panes.clone();
+                if let Err(problem) = self.state.layouts.save(&name, panes) {
+                    self.workspace.tell(Severity::Note, problem);
+                }
+            }
+            Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
@@ -276,6 +290,7 @@ impl Studio {
 
     /// Shows the document that has come into the workspace.
     pub(super) fn opened(&mut self) {
+        self.leave_run();
         self.show_document();
         self.restart();
     }
@@ -287,15 +302,18 @@ impl Studio {
         self.forget_viewpoints();
     }
 
-    /// Ends the session, and with it the run that it may be repeating.
-    pub(super) fn end_run(&mut self) {
-        self.session = None;
-        // Another scene is wanted than that of the run that is being read.
+    /// Another scene is wanted than that of a run: what the run has is gone with it.
+    pub(super) fn leave_run(&mut self) {
         self.opening = None;
-        self.loading = None;
         if let Some(replaying) = self.replaying.take() {
             replaying.discard();
         }
+    }
+
+    /// Ends the session, and forgets what is known of it.
+    pub(super) fn clear_session(&mut self) {
+        self.session = None;
+        self.loading = None;
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
         self.switch = None;
@@ -307,11 +325,13 @@ impl Studio {
 
     /// A new session for the document in the workspace. The old one's memory is free before the new one's is taken.
     pub(super) fn restart(&mut self) {
-        self.end_run();
+        self.stop_replaying();
+        self.clear_session();
         let (document, options) = (&self.workspace.document, &self.options);
+        let run = self.replaying.as_ref().map(Replaying::replay);
         let trust = options.trust || self.trusted.contains(document.origin());
         let session = opening::new_session(
-            document,
+            (document, run),
             options,
             trust,
             &self.context,

@@ -183,7 +183,7 @@ impl Studio {
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
         let trust = options.trust;
         let session = opening::new_session(
-            &document,
+            (&document, None),
             &options,
             trust,
             &context,

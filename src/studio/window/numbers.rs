@@ -146,22 +146,15 @@ fn outcome(table: &Table, written: Written, stem: &str) -> (Severity, String) {
     };
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let path = file::free_name(&folder, stem, ending);
-    match bytes(content, rows, written).and_then(|bytes| file::create(&path, bytes)) {
+    let write = |to: &mut dyn io::Write| match written {
+        Written::Csv => content.write_csv(rows, to),
+        Written::Npy => archive::content_of(&content.resource, content.bytes()).write(to),
+    };
+    match file::create_with(&path, write) {
         Ok(()) => {
             let count = number::count(rows.count(content));
             (Severity::Note, format!("{count} elements are in {}.", path.display()))
         }
         Err(error) => (Severity::Error, format!("{} was not written: {error}.", path.display())),
-    }
-}
-
-fn bytes(content: &Content, rows: &Rows, written: Written) -> io::Result<Vec<u8>> {
-    match written {
-        Written::Csv => Ok(content.to_csv(rows).into_bytes()),
-        Written::Npy => {
-            let mut bytes = Vec::new();
-            archive::content_of(&content.resource, content.bytes()).write(&mut bytes)?;
-            Ok(bytes)
-        }
     }
 }

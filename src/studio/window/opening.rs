@@ -28,16 +28,21 @@ const FIRST_SCENE: &str = "particles";
 /// How often statistics are taken while a scene plays.
 const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 
-/// A session for `document`, which compiles at once; the device runs its kernels in this way.
+/// A session for `document`, which compiles at once; the device runs its kernels in this way. Where the document is that
+/// of a run, it has what the run has.
 pub(super) fn new_session(
-    document: &Document,
+    (document, run): (&Document, Option<&Replay>),
     options: &Options,
     trust: bool,
     context: &gl::CurrentContext,
     (device, engine): (&Device, Engine),
     proxy: &EventLoopProxy<Event>,
 ) -> Result<Session> {
-    let of_session = session::Options { engine, ..of_session(document, options, trust) };
+    let own = session::Options { engine, ..of_session(document, options, trust) };
+    let of_session = match run {
+        Some(run) => of_run(run, own),
+        None => own,
+    };
     open(of_session, options, context, device, proxy)
 }
 
@@ -51,21 +56,28 @@ pub(super) fn new_replay(
 ) -> Result<Session> {
     let run = replay.run();
     let text = run.texts.first().map_or("", |text| &text.text);
-    let document = Document::new(&run.name, Some(replay.place()), text);
-    let of_session = session::Options {
-        overrides: replay.overrides(),
-        parameters: Vec::new(),
-        seed: run.seed,
-        seed_is_asked_for: true,
-        engine: match run.interpreted && device.info().kind == DeviceKind::Cpu {
-            true => Engine::Interpreter,
-            false => Engine::Device,
-        },
-        ..of_session(&document, options, options.trust)
+    let document = Document::new(&run.name, None, text);
+    let engine = match run.interpreted && device.info().kind == DeviceKind::Cpu {
+        true => Engine::Interpreter,
+        false => Engine::Device,
     };
-    let mut session = open(of_session, options, context, device, proxy)?;
+    let own = session::Options { engine, ..of_session(&document, options, options.trust) };
+    let mut session = open(of_run(replay, own), options, context, device, proxy)?;
     session.pause();
     Ok(session)
+}
+
+/// The options of a session for the document of a run, with what the run has: its files, what its command line
+/// replaced, its seed.
+fn of_run(run: &Replay, own: session::Options) -> session::Options {
+    session::Options {
+        path: own.path.clone().or_else(|| Some(run.place())),
+        overrides: run.overrides(),
+        parameters: Vec::new(),
+        seed: run.run().seed,
+        seed_is_asked_for: true,
+        ..own
+    }
 }
 
 fn of_session(document: &Document, options: &Options, trust: bool) -> session::Options {

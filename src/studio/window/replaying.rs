@@ -34,6 +34,11 @@ pub(super) struct Replaying {
 }
 
 impl Replaying {
+    /// The run.
+    pub(super) fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
     /// Ends it, and removes its files where nobody waits for that.
     pub(super) fn discard(self) {
         // Without a thread the files go here.
@@ -83,8 +88,9 @@ impl Studio {
         // What was typed before is the open text's.
         self.take_in();
         self.workspace.open(Document::new(replay.file_name().to_string_lossy(), None, text));
+        self.leave_run();
         self.show_document();
-        self.end_run();
+        self.clear_session();
         let session =
             opening::new_replay(&replay, &self.options, &self.context, &self.device, &self.proxy);
         match session {

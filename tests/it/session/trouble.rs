@@ -2,12 +2,18 @@
 
 use std::{
     thread::sleep,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use warpaint::session::{Command, Session};
+use warpaint::{
+    compile::{Cache, Compiler},
+    device::Device,
+    interop::Interop,
+    scene::ResourceId,
+    session::{Command, Options, Session},
+};
 
-use super::open;
+use super::{open, options};
 
 /// Numbers that count; number 5 is NaN from step 4 on.
 const NAN_LATER: &str = r#"/*---
@@ -33,6 +39,14 @@ __global__ void count(float2 *a, int a_count) {
     if (i == 5) a[i].y = sqrtf(3.5f - a[i].x);
 }
 "#;
+
+fn open_with(options: Options) -> Session {
+    let device = Device::cpu().unwrap();
+    let (interop, compiler) = (Interop::none(&device), Compiler::new(Cache::user()));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap());
+    session
+}
 
 /// Lets a session do what it does until `done`.
 fn until(session: &mut Session, done: impl Fn(&Session) -> bool) {
@@ -116,4 +130,44 @@ fn a_half_that_is_taken_and_never_written_is_warned_of() {
     // That it is read is no reason.
     let reads = takes.replace("a[i] = make_float2(0.0f, 1.0f)", "a[i] = a_next[i]");
     assert_eq!(warned(&reads).len(), 1);
+}
+
+#[test]
+fn an_endless_draft_is_told_by_the_limit_and_not_by_the_version_that_is_optimised() {
+    let endless = NAN_LATER.replace("a[i].x += 1.0f;", "while (a[i].x >= 0.0f) a[i].x += 1e-30f;");
+    // No cache has it, so that a draft comes first.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let endless = format!("{endless}// {}\n", now.as_nanos());
+    // Longer than the optimised version takes to come, and than it would wait for a step of another text.
+    let options = Options { step_timeout: Duration::from_secs(5), ..options("scene.cu", &endless) };
+    let mut session = open_with(options);
+    session.play();
+    until(&mut session, |session| session.fault().is_some());
+    let told = &session.fault().unwrap().text;
+    assert!(told.contains("stopped after 5 s (the limit"), "{told}");
+}
+
+#[test]
+fn statistics_are_there_when_the_first_step_of_an_edit_faults() {
+    let every = Some(Duration::ZERO);
+    let mut session =
+        open_with(Options { statistics_every: every, ..options("scene.cu", NAN_LATER) });
+    session.pause();
+    session.apply(&Command::Steps(2));
+    until(&mut session, |session| session.clock().step == 2 && session.is_idle());
+    let of_step_2 = session.statistics(ResourceId(0)).to_vec();
+    assert!((of_step_2[0].max - 2.0).abs() < 1e-9, "{of_step_2:?}");
+    session.set_source(NAN_LATER.replace("a[i].x += 1.0f;", "a[i + 1000000].x += 1.0f;"));
+    assert!(session.wait_for_program().unwrap());
+    session.apply(&Command::Step);
+    until(&mut session, |session| session.fault().is_some());
+    assert_eq!(session.statistics(ResourceId(0)), of_step_2);
+    // Those of another type are not.
+    let other =
+        NAN_LATER.replace("float2", "float4").replace("0.0f, 1.0f", "0.0f, 1.0f, 0.0f, 0.0f");
+    session.set_source(other);
+    assert!(session.wait_for_program().unwrap());
+    assert!(session.statistics(ResourceId(0)).is_empty());
+    until(&mut session, |session| session.is_idle());
+    assert_eq!(session.statistics(ResourceId(0)).len(), 4);
 }

@@ -23,6 +23,8 @@ pub(super) struct Dragged {
     from: f32,
     /// As many steps away it is now.
     steps: i64,
+    /// The text that has it there.
+    revision: u64,
 }
 
 impl Dragged {
@@ -32,17 +34,26 @@ impl Dragged {
         let own = buffer.line(line);
         let found = scrub::number_at(&buffer.text(own.clone()), column)?;
         let range = own.start + found.start..own.start + found.end;
-        Some(Self { text: buffer.text(range.clone()), range, from: x, steps: 0 })
+        let (text, revision) = (buffer.text(range.clone()), buffer.revision());
+        Some(Self { text, range, from: x, steps: 0, revision })
     }
 
-    /// Follows the pointer; gives whether its button is still pressed.
+    /// Follows the pointer; gives whether its button is still pressed, and nothing else has changed the text.
     pub(super) fn follow(&mut self, ui: &Ui, buffer: &mut Buffer, now: f64) -> bool {
         let down = ui.input(|input| input.pointer.primary_down());
+        if !self.is_last_change(buffer) {
+            return false;
+        }
         if let Some(at) = ui.input(|input| input.pointer.latest_pos()).filter(|_| down) {
             self.go(((at.x - self.from) / POINTS).round() as i64, buffer, now);
             ui.set_cursor_icon(CursorIcon::ResizeHorizontal);
         }
         down
+    }
+
+    /// Whether nothing else has changed the text since: what is undone then would be something else.
+    fn is_last_change(&self, buffer: &Buffer) -> bool {
+        buffer.revision() == self.revision
     }
 
     /// Puts the number so many steps away in the place of itself. All of it is undone at once.
@@ -58,7 +69,7 @@ impl Dragged {
         if steps != 0 {
             buffer.replace(vec![(self.range.clone(), text)], now);
         }
-        self.steps = steps;
+        (self.steps, self.revision) = (steps, buffer.revision());
     }
 }
 
@@ -89,7 +100,9 @@ mod tests {
             number.go(steps, &mut buffer, 0.0);
             assert!(buffer.text(0..buffer.rope().len_chars()).contains(line), "{steps}");
         }
+        assert!(number.is_last_change(&buffer));
         buffer.run(&Command::Undo, 0.0);
+        assert!(!number.is_last_change(&buffer), "the drag ends");
         assert_eq!(buffer, "a\nx = 0.50f; // half\n");
         assert!(Dragged::at(&buffer, 2, 0.0).is_none());
     }

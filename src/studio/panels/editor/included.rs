@@ -10,7 +10,9 @@ use egui::{Align2, FontId, Pos2, Rect, ScrollArea, Ui, UiBuilder, vec2};
 use super::rows::Rows;
 use crate::{
     file,
-    studio::{document::Document, highlighter::Highlighter, panels::tab, text::Buffer, theme},
+    studio::{
+        document::Document, folds, highlighter::Highlighter, panels::tab, text::Buffer, theme,
+    },
 };
 
 /// How often it is looked whether a file has changed.
@@ -159,7 +161,7 @@ impl Included {
         let gutter = (digits.max(3.0) * digit + 30.0).round();
         let widest = buffer.rope().lines().map(|line| line.len_chars()).max().unwrap_or(0);
         let mut area = ScrollArea::both().id_salt(("included text", &*path)).auto_shrink(false);
-        let height = Rows::new(ui, buffer, colors, font.clone(), Pos2::ZERO).height;
+        let height = Rows::new(ui, (buffer, &folds::OPEN), colors, font.clone(), Pos2::ZERO).height;
         if let Some(line) = seeks.take() {
             let y = line.saturating_sub(1) as f32 * height - ui.available_height() / 2.0;
             area = area.vertical_scroll_offset(y.max(0.0));
@@ -167,7 +169,7 @@ impl Included {
         area.show_viewport(ui, |ui, _| {
             let origin = ui.max_rect().min + vec2(gutter, 6.0);
             let view = ui.clip_rect();
-            let rows = Rows::new(ui, buffer, colors, font.clone(), origin);
+            let rows = Rows::new(ui, (buffer, &folds::OPEN), colors, font.clone(), origin);
             let size = vec2(
                 gutter + widest as f32 * rows.advance + 40.0,
                 rows.count() as f32 * rows.height + 30.0,

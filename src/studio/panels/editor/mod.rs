@@ -11,6 +11,7 @@ mod hover;
 mod included;
 mod marks;
 mod paint;
+mod picker;
 mod pointer;
 mod rows;
 mod strokes;
@@ -27,7 +28,7 @@ use egui::{
 
 use self::{
     bar::Bar, dragged::Dragged, hover::Hovered, included::Included, marks::Marks, paint::Canvas,
-    pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
+    picker::Picker, pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
 };
 use super::{
     Action, named,
@@ -37,10 +38,13 @@ use crate::{
     session::Snapshot,
     studio::{
         document::Document,
+        folds::Folds,
         highlighter::Highlighter,
+        panes::Pane,
+        shortcuts::Task,
         text::{Brackets, Buffer, Selection, Selections},
         theme,
-        typing::{Place, Typing},
+        typing::{Place, Stroke, Typing},
     },
 };
 
@@ -76,6 +80,10 @@ pub struct Local {
     /// The bracket at the caret and its partner.
     pair: Option<[usize; 2]>,
     brackets: Option<(u64, Brackets)>,
+    folds: Folds,
+    /// The lines that can be folded, where somebody may want it.
+    foldable: Vec<usize>,
+    picker: Option<Picker>,
     /// The characters of the longest line.
     widest: Option<(u64, usize)>,
     /// When a key or a click came last.
@@ -120,7 +128,14 @@ impl Local {
         self.suggest.close();
         self.bar.close();
         self.dragged = None;
+        self.folds = Folds::default();
+        self.picker = None;
         self.included.close();
+    }
+
+    /// Has these in the list of all commands, beside what keys do.
+    pub fn offer(&mut self, offers: Vec<(String, Action)>) {
+        self.palette.offer(offers);
     }
 
     /// The text of an included file, where one is shown.
@@ -165,6 +180,7 @@ impl Local {
     fn update(&mut self, buffer: &Buffer) {
         self.highlighter.update(buffer);
         self.bar.update(buffer);
+        self.folds.follow(buffer);
         let primary = buffer.selections().primary();
         self.caret = buffer.place(primary.head);
         let beside = [Some(primary.head), primary.head.checked_sub(1)].into_iter().flatten();
@@ -233,6 +249,11 @@ pub fn show(
     {
         local.dragged = Some(dragged);
     }
+    if let Some(mut picker) = local.picker.take()
+        && picker.show(ui.ctx(), &mut document.text, now)
+    {
+        local.picker = Some(picker);
+    }
     if let Some((line, column)) = local.reveal.take() {
         local.included.close();
         local.enter(ui);
@@ -251,6 +272,44 @@ pub fn show(
     if let Some(text) = document.due(now) {
         actions.push(Action::Edit(text));
     }
+    if let Some(wait) = document.due_in(now) {
+        ui.request_repaint_after(std::time::Duration::from_secs_f64(wait + 0.005));
+    }
+    actions
+}
+
+/// What keys lead to that are for the whole window, where the text is not shown; what is about the text brings it in
+/// sight.
+pub fn absent(
+    ui: &Ui,
+    snapshot: &Snapshot,
+    document: &mut Document,
+    font_size: &mut f32,
+    local: &mut Local,
+) -> Vec<Action> {
+    let now = ui.input(|input| input.time);
+    let place = Place { id: local.id(), rect: Rect::NOTHING, fields: vec![palette::field()] };
+    let turn = Typing::turn(ui.ctx(), place);
+    let marks = Marks::new(snapshot, &document.name);
+    let chosen = local.palette.show(ui.ctx(), snapshot);
+    let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
+    let mut actions = Vec::new();
+    let shows = |task: &Task| task.is_of_text().then_some(Action::ShowPane(Pane::Editor));
+    if let Some(palette::Choice::Task(task)) = &chosen {
+        actions.extend(shows(task));
+    }
+    actions.extend(chosen.and_then(|choice| context.carry_out(ui, choice)));
+    for stroke in turn.strokes {
+        if let Stroke::Task(task) = &stroke {
+            actions.extend(shows(task));
+        }
+        actions.extend(context.perform(ui, stroke));
+    }
+    if turn.again {
+        ui.request_repaint();
+    }
+    // What was typed last is compiled all the same.
+    actions.extend(document.due(now).map(Action::Edit));
     if let Some(wait) = document.due_in(now) {
         ui.request_repaint_after(std::time::Duration::from_secs_f64(wait + 0.005));
     }
@@ -304,9 +363,13 @@ fn field(ui: &mut Ui, document: &mut Document, local: &mut Local, told: &Told<'_
     let buffer = &document.text;
     let digits = buffer.rope().len_lines().ilog10() as f32 + 1.0;
     let digit = ui.fonts_mut(|fonts| fonts.glyph_width(font, '0'));
-    let gutter_width = (digits.max(3.0) * digit + 30.0).round();
+    let gutter_width = (digits.max(3.0) * digit + 30.0 + paint::SIGN).round();
     let gutter = Rect::from_min_size(whole.min, vec2(gutter_width, whole.height()));
     let field = Rect::from_min_max(gutter.right_top(), whole.max);
+    local.foldable = match ui.rect_contains_pointer(gutter) {
+        true => local.folds.foldable(buffer),
+        false => Vec::new(),
+    };
     let offset = wanted_offset(ui, buffer, font, local, field.size());
     let source = ScrollSource { drag: DragScroll::Never, ..ScrollSource::default() };
     let mut area = ScrollArea::both()
@@ -338,7 +401,8 @@ fn text(
 ) {
     let Told { snapshot, marks, font, now } = *told;
     let origin = ui.max_rect().min + vec2(BEFORE, ABOVE);
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), origin);
+    let text = (buffer, &local.folds);
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), origin);
     let size = vec2(
         BEFORE + local.widest.map_or(0, |(_, widest)| widest) as f32 * rows.advance + BEHIND,
         ABOVE + rows.count() as f32 * rows.height + BELOW,
@@ -357,7 +421,7 @@ fn text(
     };
     let canvas = Canvas { rows: &rows, buffer, marks, font, view: field, focused };
     canvas.paint(ui, local, now);
-    paint::gutter(&canvas, beside, beside.clip_rect());
+    paint::gutter(&canvas, beside, beside.clip_rect(), |line| local.foldable.contains(&line));
     if response.hovered() {
         hover::show(
             ui,
@@ -379,7 +443,8 @@ fn text(
 fn drag(ui: &Ui, document: &mut Document, font: &FontId, local: &mut Local) {
     local.highlighter.update(&document.text);
     let buffer = &document.text;
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), local.shown.origin);
+    let text = (buffer, &local.folds);
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), local.shown.origin);
     let selections = local.pointer.drag(ui, &rows, buffer);
     if let Some(selections) = selections {
         document.text.select(selections);
@@ -407,7 +472,8 @@ fn wanted_offset(
     if before == Some(now) {
         return None;
     }
-    let rows = Rows::new(ui, buffer, &local.highlighter, font.clone(), Pos2::new(BEFORE, ABOVE));
+    let (text, origin) = ((buffer, &local.folds), Pos2::new(BEFORE, ABOVE));
+    let rows = Rows::new(ui, text, &local.highlighter, font.clone(), origin);
     let caret = rows.caret(primary.head);
     let (offset, row) = (local.shown.offset, rows.height);
     let is_seen = caret.top() >= offset.y && caret.bottom() <= offset.y + size.y - EDGE;

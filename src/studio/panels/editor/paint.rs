@@ -13,6 +13,8 @@ use crate::studio::{icons, swatch, text::Buffer, theme};
 const MOST: usize = 2_000;
 /// So many lines around those that are seen belong to a table of which some are.
 const AROUND: usize = 12;
+/// The width of the signs of folds, beside the numbers of lines.
+pub(super) const SIGN: f32 = 14.0;
 /// The side of a square of colour.
 const SWATCH: f32 = 10.0;
 
@@ -55,9 +57,12 @@ impl Canvas<'_> {
             theme::faded(ui.visuals().selection.bg_fill, if self.focused { 1.0 } else { 0.7 });
         self.ranges(painter, &lines, selected.iter(), |rect| Shape::rect_filled(rect, 0.0, color));
         self.brackets(painter, local, &lines);
-        for line in lines.clone() {
+        for line in self.rows.shown(lines.clone()) {
             for (place, galley) in self.rows.parts(line, self.view) {
                 painter.galley(place, galley, theme::text());
+            }
+            if self.rows.is_folded(line) {
+                self.folded(painter, line);
             }
         }
         self.swatches(painter, &lines);
@@ -77,10 +82,26 @@ impl Canvas<'_> {
         if self.focused && lines.contains(&line) {
             band(line, theme::current_line());
         }
-        for line in lines.clone() {
+        for line in self.rows.shown(lines.clone()) {
             if let Some(severity) = self.marks.worst(line) {
                 band(line, theme::faded(icons::severity_color(severity), 0.10));
             }
+        }
+    }
+
+    /// Behind a line of which more is folded away a sign that says so.
+    fn folded(&self, painter: &Painter, line: usize) {
+        let place = self.rows.caret(self.buffer.line(line).end);
+        let size = vec2(2.0 * self.rows.advance, place.height() * 0.5);
+        let center = place.center() + vec2(self.rows.advance * 0.7 + size.x / 2.0, 0.0);
+        let rect = Rect::from_center_size(center, size);
+        painter.rect_filled(rect, 3.0, theme::raised());
+        for dot in [-1.0, 0.0, 1.0] {
+            painter.circle_filled(
+                rect.center() + vec2(dot * size.x / 4.0, 0.0),
+                1.2,
+                theme::text(),
+            );
         }
     }
 
@@ -88,19 +109,16 @@ impl Canvas<'_> {
     fn swatches(&self, painter: &Painter, lines: &Range<usize>) {
         // A table may begin before what is seen.
         let first = lines.start.saturating_sub(AROUND);
-        let last = (lines.end + AROUND).min(self.rows.count());
-        let line = |line| self.buffer.text(self.buffer.line(line));
+        let last = (lines.end + AROUND).min(self.rows.lines());
         let has_list = |line: &usize| self.buffer.rope().line(*line).chars().any(|c| c == '[');
         if !lines.clone().any(|line| has_list(&line)) {
             return;
         }
-        let around: Vec<String> = (first..last).map(line).collect();
-        for line in lines.clone().filter(has_list) {
+        let around = texts(self.buffer, first..last);
+        for line in self.rows.shown(lines.clone()).filter(has_list) {
             let Some(color) = swatch::color_on(&around, line - first) else { continue };
             let [red, green, blue] = color.map(|part| (part * 255.0).round() as u8);
-            let place = self.rows.caret(self.buffer.line(line).end);
-            let center = place.center() + vec2(self.rows.advance + SWATCH / 2.0, 0.0);
-            let square = Rect::from_center_size(center, vec2(SWATCH, SWATCH));
+            let square = square(self.rows, self.buffer, line);
             let edge = Stroke::new(1.0, theme::faint());
             let color = egui::Color32::from_rgb(red, green, blue);
             painter.rect(square, 2.0, color, edge, StrokeKind::Outside);
@@ -135,7 +153,7 @@ impl Canvas<'_> {
         let Some(pair) = local.pair.filter(|_| self.focused) else { return };
         for at in pair {
             let (line, column) = self.buffer.place(at);
-            if !lines.contains(&line) {
+            if !lines.contains(&line) || self.rows.hides(line) {
                 continue;
             }
             let (left, right) = (self.rows.x(line, column), self.rows.x(line, column + 1));
@@ -198,10 +216,15 @@ impl Canvas<'_> {
 }
 
 /// The numbers of the lines, with the worst remark of each.
-pub(super) fn gutter(canvas: &Canvas<'_>, painter: &Painter, gutter: Rect) {
+pub(super) fn gutter(
+    canvas: &Canvas<'_>,
+    painter: &Painter,
+    gutter: Rect,
+    can_fold: impl Fn(usize) -> bool,
+) {
     painter.rect_filled(gutter, 0.0, theme::ground());
     let (caret, _) = canvas.buffer.place(canvas.buffer.selections().primary().head);
-    for line in canvas.rows.visible(gutter) {
+    for line in canvas.rows.shown(canvas.rows.visible(gutter)) {
         let band = canvas.rows.band(line);
         let worst = canvas.marks.worst(line);
         if let Some(severity) = worst {
@@ -214,7 +237,42 @@ pub(super) fn gutter(canvas: &Canvas<'_>, painter: &Painter, gutter: Rect) {
             None if canvas.focused && line == caret => theme::text(),
             None => theme::faint(),
         };
-        let place = egui::pos2(gutter.right() - 8.0, band.center());
+        let is_folded = canvas.rows.is_folded(line);
+        if is_folded || can_fold(line) {
+            sign(painter, egui::pos2(gutter.right() - SIGN / 2.0, band.center()), is_folded);
+        }
+        let place = egui::pos2(gutter.right() - SIGN - 2.0, band.center());
         painter.text(place, egui::Align2::RIGHT_CENTER, line + 1, canvas.font.clone(), color);
     }
+}
+
+/// The sign of what is folded, which points to the right, or of what can be, which points down.
+fn sign(painter: &Painter, center: egui::Pos2, is_folded: bool) {
+    let points = match is_folded {
+        true => [vec2(-1.5, -3.5), vec2(2.0, 0.0), vec2(-1.5, 3.5)],
+        false => [vec2(-3.5, -1.5), vec2(0.0, 2.0), vec2(3.5, -1.5)],
+    };
+    let color = if is_folded { theme::text() } else { theme::faint() };
+    let points = points.map(|by| center + by).to_vec();
+    painter.add(Shape::line(points, Stroke::new(1.4, color)));
+}
+
+/// Where the square of colour of a line stands.
+fn square(rows: &Rows<'_>, buffer: &Buffer, line: usize) -> Rect {
+    let place = rows.caret(buffer.line(line).end);
+    let center = place.center() + vec2(rows.advance + SWATCH / 2.0, 0.0);
+    Rect::from_center_size(center, vec2(SWATCH, SWATCH))
+}
+
+fn texts(buffer: &Buffer, lines: Range<usize>) -> Vec<String> {
+    lines.map(|line| buffer.text(buffer.line(line))).collect()
+}
+
+/// The line at a point, and its square of colour, where the point is on that.
+pub(super) fn square_at(rows: &Rows<'_>, buffer: &Buffer, at: egui::Pos2) -> Option<(usize, Rect)> {
+    let line = rows.line_at(at.y);
+    let square = Some(square(rows, buffer, line)).filter(|of| of.expand(3.0).contains(at))?;
+    let first = line.saturating_sub(AROUND);
+    let around = texts(buffer, first..(line + AROUND).min(rows.lines()));
+    swatch::color_on(&around, line - first).map(|_| (line, square))
 }

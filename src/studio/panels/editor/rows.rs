@@ -9,7 +9,9 @@ use egui::{
     vec2,
 };
 
-use crate::studio::{highlight::Syntax, highlighter::Highlighter, text::Buffer, theme};
+use crate::studio::{
+    folds::Folds, highlight::Syntax, highlighter::Highlighter, text::Buffer, theme,
+};
 
 /// Lines are laid out in parts of so many characters. Parts stand where they would if all letters were as wide as a
 /// digit, which those of the code font are.
@@ -20,6 +22,8 @@ pub struct Rows<'a> {
     ui: &'a Ui,
     buffer: &'a Buffer,
     colors: &'a Highlighter,
+    /// The lines that have no row.
+    folds: &'a Folds,
     font: FontId,
     /// The height of a row.
     pub height: f32,
@@ -33,35 +37,57 @@ impl<'a> Rows<'a> {
     /// The rows of `buffer`, whose colours are `colors`.
     pub fn new(
         ui: &'a Ui,
-        buffer: &'a Buffer,
+        (buffer, folds): (&'a Buffer, &'a Folds),
         colors: &'a Highlighter,
         font: FontId,
         origin: Pos2,
     ) -> Self {
         let advance = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0')).max(1.0);
-        Self { height: row_height(&font), advance, font, ui, buffer, colors, origin }
+        Self { height: row_height(&font), advance, font, ui, buffer, colors, folds, origin }
     }
 
     /// The number of lines.
-    pub fn count(&self) -> usize {
+    pub fn lines(&self) -> usize {
         self.buffer.rope().len_lines()
     }
 
-    /// The band of a line, from top to bottom.
+    /// The number of rows: of lines that are not folded away.
+    pub fn count(&self) -> usize {
+        self.lines() - self.folds.count().min(self.lines() - 1)
+    }
+
+    /// The band of a line, from top to bottom; that of the line before the fold, where it is folded away.
     pub fn band(&self, line: usize) -> Rangef {
-        let top = self.origin.y + line as f32 * self.height;
+        let top = self.origin.y + self.folds.row(line) as f32 * self.height;
         Rangef::new(top, top + self.height)
     }
 
-    /// The lines of which something is within `view`.
+    /// The lines of which something is within `view`, those among them that are folded away, too.
     pub fn visible(&self, view: Rect) -> Range<usize> {
         let at = |y: f32| ((y - self.origin.y) / self.height).floor().max(0.0) as usize;
-        at(view.top()).min(self.count())..(at(view.bottom()) + 1).min(self.count())
+        let line = |row: usize| self.folds.line(row).min(self.lines());
+        line(at(view.top()).min(self.count()))..line((at(view.bottom()) + 1).min(self.count()))
+    }
+
+    /// The same, without those that are folded away.
+    pub fn shown(&self, lines: Range<usize>) -> impl Iterator<Item = usize> {
+        lines.filter(|line| !self.folds.hides(*line))
+    }
+
+    /// Whether a line is folded away.
+    pub fn hides(&self, line: usize) -> bool {
+        self.folds.hides(line)
+    }
+
+    /// Whether lines behind this one are folded away.
+    pub fn is_folded(&self, line: usize) -> bool {
+        self.folds.is_head(line)
     }
 
     /// The line at a height, or the nearest one.
     pub fn line_at(&self, y: f32) -> usize {
-        (((y - self.origin.y) / self.height).floor().max(0.0) as usize).min(self.count() - 1)
+        let row = ((y - self.origin.y) / self.height).floor().max(0.0) as usize;
+        self.folds.line(row.min(self.count() - 1)).min(self.lines() - 1)
     }
 
     /// The character that a caret stands before which is put at a point.
@@ -94,7 +120,7 @@ impl<'a> Rows<'a> {
     /// What of a range of characters lies on a line; where the range goes on, with something for the line's end.
     pub fn piece(&self, line: usize, range: &Range<usize>) -> Option<Rect> {
         let own = self.buffer.line(line);
-        if range.end < own.start || range.start > own.end {
+        if range.end < own.start || range.start > own.end || self.hides(line) {
             return None;
         }
         let column = |at: usize| at.clamp(own.start, own.end) - own.start;

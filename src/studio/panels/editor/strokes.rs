@@ -2,7 +2,7 @@
 
 use egui::{ImeEvent, PointerButton, Pos2, Ui};
 
-use super::{Local, bar::Shown, dragged::Dragged, marks::Marks, rows::Rows};
+use super::{Local, bar::Shown, dragged::Dragged, marks::Marks, paint, picker::Picker, rows::Rows};
 use crate::{
     scene,
     session::Snapshot,
@@ -13,7 +13,7 @@ use crate::{
             palette::{self, Choice},
         },
         shortcuts::Task,
-        text::{Command, Direction, Motion, Selection},
+        text::{Command, Direction, Motion, Selection, Selections},
         theme,
         typing::Stroke,
     },
@@ -49,7 +49,12 @@ impl EditContext<'_> {
                 self.compose(event);
                 None
             }
-            Stroke::Task(task) => self.task(ui, task),
+            // Any key closes the picker of colours, and the one that leaves the editor does no more.
+            Stroke::Task(Task::Leave) if self.local.picker.take().is_some() => None,
+            Stroke::Task(task) => {
+                self.local.picker = None;
+                self.task(ui, task)
+            }
         }
     }
 
@@ -60,8 +65,24 @@ impl EditContext<'_> {
         self.local.highlighter.update(&self.document.text);
         let font = theme::code_font(*self.font_size);
         let buffer = &self.document.text;
-        let rows = Rows::new(ui, buffer, &self.local.highlighter, font, self.local.shown.origin);
+        let text = (buffer, &self.local.folds);
+        let rows = Rows::new(ui, text, &self.local.highlighter, font, self.local.shown.origin);
         let in_gutter = place.x < self.local.shown.view.left();
+        if in_gutter && place.x >= self.local.shown.view.left() - paint::SIGN {
+            let line = rows.line_at(place.y);
+            if self.toggle_fold(line) {
+                return;
+            }
+        }
+        let buffer = &self.document.text;
+        let text = (buffer, &self.local.folds);
+        let font = theme::code_font(*self.font_size);
+        let rows = Rows::new(ui, text, &self.local.highlighter, font, self.local.shown.origin);
+        let square = paint::square_at(&rows, buffer, place).filter(|_| !in_gutter);
+        self.local.picker = square.and_then(|(line, square)| Picker::on(buffer, line, square));
+        if self.local.picker.is_some() {
+            return self.local.note_seen(buffer);
+        }
         if modifiers.command && !modifiers.alt && !in_gutter {
             self.local.dragged = Dragged::at(buffer, rows.place(place), place.x);
             if self.local.dragged.is_some() {
@@ -82,6 +103,18 @@ impl EditContext<'_> {
         match task {
             Task::Suggest => {}
             Task::Text(command) => self.run(&command),
+            Task::Fold => {
+                self.local.folds.follow(&self.document.text);
+                let head = self.document.text.selections().primary().head;
+                self.fold(self.document.text.place(head).0);
+            }
+            Task::Unfold => {
+                let text = &self.document.text;
+                self.local.folds.follow(text);
+                self.local.folds.unfold(text.place(text.selections().primary().head).0, text);
+            }
+            Task::FoldAll => self.fold_all(),
+            Task::UnfoldAll => self.local.folds.unfold_all(),
             Task::Comment => self.run(&Command::ToggleComment(comment_mark(self.document))),
             Task::Page(direction, selects) => {
                 let rows = self.local.shown.rows.saturating_sub(1).max(1);
@@ -182,7 +215,58 @@ impl EditContext<'_> {
     }
 
     fn run(&mut self, command: &Command) {
-        self.document.text.run(command, self.now);
+        let text = &self.document.text;
+        self.local.folds.follow(text);
+        // Up and down lead over what is folded away.
+        let (line, _) = text.place(text.selections().primary().head);
+        let over = |motion: Motion| match motion {
+            Motion::Up(rows) => Motion::Up(self.local.folds.stretched(line, rows, false)),
+            Motion::Down(rows) => Motion::Down(self.local.folds.stretched(line, rows, true)),
+            other => other,
+        };
+        let command = match command {
+            Command::Move(motion) => Command::Move(over(*motion)),
+            Command::Select(motion) => Command::Select(over(*motion)),
+            other => other.clone(),
+        };
+        self.document.text.run(&command, self.now);
+    }
+
+    /// Folds a line, or unfolds it; gives whether there was anything to do.
+    fn toggle_fold(&mut self, line: usize) -> bool {
+        let text = &self.document.text;
+        self.local.folds.follow(text);
+        if self.local.folds.is_head(line) {
+            self.local.folds.unfold(line, text);
+            return true;
+        }
+        let can_fold = self.local.folds.can_fold(line, text);
+        if can_fold {
+            self.fold(line);
+        }
+        can_fold
+    }
+
+    /// Folds what is around a line; the caret goes to the line that stays, where it would be away.
+    fn fold(&mut self, line: usize) {
+        let Some(head) = self.local.folds.fold(line, &self.document.text) else { return };
+        let text = &mut self.document.text;
+        let (line, _) = text.place(text.selections().primary().head);
+        if self.local.folds.hides(line) {
+            let end = text.line(head).end;
+            text.select(Selections::one(Selection::caret(end)));
+        }
+    }
+
+    fn fold_all(&mut self) {
+        self.local.folds.fold_all(&self.document.text);
+        let text = &mut self.document.text;
+        let (line, _) = text.place(text.selections().primary().head);
+        if self.local.folds.hides(line) {
+            let head = self.local.folds.line(self.local.folds.row(line));
+            let end = text.line(head).end;
+            text.select(Selections::one(Selection::caret(end)));
+        }
     }
 
     /// Does what was chosen in the palette.
@@ -254,7 +338,6 @@ fn comment_mark(document: &Document) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studio::text::Selections;
 
     #[test]
     fn comments_are_those_of_the_language_around_the_caret() {

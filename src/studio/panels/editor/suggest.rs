@@ -55,7 +55,9 @@ impl Suggest {
         let word = word_before(buffer, caret.head);
         let length = caret.head - word;
         let begins_number = buffer.rope().get_char(word).is_some_and(|c| c.is_ascii_digit());
-        if !caret.is_empty() || begins_number || (length < LEAST && !asked) {
+        // A quote begins a value of the manifest, whose names are few.
+        let is_short = length < LEAST && !asked;
+        if !caret.is_empty() || begins_number || (is_short && !begins_value(buffer, word)) {
             return self.close();
         }
         if self.pool.is_empty() || self.start != word || asked {
@@ -68,7 +70,10 @@ impl Suggest {
             if is_text && glossary::table_at(colors.text(), at).is_none() {
                 return self.close();
             }
-            self.pool = completion::pool(colors.text(), at, &colors.bound());
+            self.pool = match is_short {
+                true => completion::values_at(colors.text(), at).unwrap_or_default(),
+                false => completion::pool(colors.text(), at, &colors.bound()),
+            };
             // The word itself is one of the text where it is there once.
             self.start = word;
             self.meant = asked;
@@ -89,8 +94,7 @@ impl Suggest {
 
     /// The word that is chosen, and closes the list.
     pub fn take(&mut self) -> Option<(usize, String)> {
-        let word =
-            self.found.get(self.chosen).map(|candidate| (self.start, candidate.word.clone()));
+        let word = self.found.get(self.chosen).map(|candidate| (self.start, candidate.inserted()));
         self.close();
         word
     }
@@ -159,6 +163,13 @@ fn row(ui: &mut egui::Ui, rect: Rect, candidate: &Candidate, size: f32) {
     });
 }
 
+/// Whether a quote has been opened right before `at`.
+fn begins_value(buffer: &Buffer, at: usize) -> bool {
+    let (line, _) = buffer.place(at);
+    let before = buffer.text(buffer.line(line).start..at);
+    before.ends_with('"') && before.matches('"').count() % 2 == 1
+}
+
 /// Where the name begins that ends at `at`.
 fn word_before(buffer: &Buffer, at: usize) -> usize {
     let is_word = |c: &char| *c == '_' || c.is_alphanumeric();
@@ -190,6 +201,17 @@ mod tests {
         assert!(!list("int velocity;\n", "// ve").is_open());
         assert!(!list("int velocity;\n", "ve ").is_open());
         assert!(!list("int x1e;\n", "1e").is_open());
+    }
+
+    #[test]
+    fn a_quote_in_the_manifest_begins_a_value() {
+        let mut suggest = list("/*---\n[view]\n", "kind = \"");
+        assert!(suggest.is_open() && !suggest.is_meant(), "Enter breaks the line");
+        suggest.choose(Direction::Down);
+        assert_eq!(suggest.take(), Some((21, "image\"".to_owned())));
+        assert!(!list("/*---\n[view]\n", "kind = \"volume\"").is_open(), "behind the last quote");
+        assert!(!list("/*---\n", "title = \"").is_open(), "any text is one");
+        assert!(!list("int a;\n", "f(\"").is_open());
     }
 
     #[test]

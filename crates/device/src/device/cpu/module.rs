@@ -29,9 +29,7 @@ pub struct Module(Arc<Loaded>);
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Loaded>,
-    /// As the module was loaded.
-    kernel: Arc<Kernel>,
-    /// Among the module's.
+    /// Among the module's kernels.
     index: usize,
 }
 
@@ -41,16 +39,21 @@ impl fmt::Debug for Function {
     }
 }
 
-/// The kernels of a module, once they are asked for.
-type Translated = OnceLock<Result<Vec<Arc<Kernel>>>>;
+/// A kernel of a module.
+#[derive(Debug)]
+struct Translated {
+    /// As it was translated when the module was loaded.
+    loaded: Arc<Kernel>,
+    /// For other choices of [`Lanes`], once they are asked for: with groups as large as is fast, or small.
+    others: [[OnceLock<Result<Arc<Kernel>>>; 2]; 3],
+}
 
 #[derive(Debug)]
 struct Loaded {
     shared: Arc<Shared>,
-    /// The kernels, translated for each choice of [`Lanes`] that was asked for: groups as large as is fast, or small.
-    kernels: [[Translated; 2]; 3],
-    /// The choice that they were loaded with.
-    lanes: Lanes,
+    kernels: Vec<Translated>,
+    /// What they were loaded with.
+    groups: Groups,
     /// Names and memory of the variables.
     variables: Vec<(String, Range)>,
     source: Source,
@@ -85,8 +88,9 @@ impl Module {
             globals: Globals::default(),
             program: OnceLock::new(),
         };
-        let kernels = Default::default();
-        let mut loaded = Loaded { shared, kernels, lanes, variables: Vec::new(), source };
+        let groups = Groups { wish: lanes, wide: true };
+        let (kernels, variables) = (Vec::new(), Vec::new());
+        let mut loaded = Loaded { shared, kernels, groups, variables, source };
         let (arena, ptx) = (&loaded.shared.arena, loaded.source.ptx.clone());
         let mut taken = Vec::new();
         let globals = Globals::new(&ptx, |bytes, access| {
@@ -103,7 +107,9 @@ impl Module {
             return Err(jit::internal("a variable lies outside its memory"));
         }
         loaded.source.globals = globals;
-        loaded.kernels(Groups { wish: lanes, wide: true })?;
+        let translated =
+            |kernel| Translated { loaded: Arc::new(kernel), others: Default::default() };
+        loaded.kernels = loaded.translate(groups, None)?.into_iter().map(translated).collect();
         Ok(Self(Arc::new(loaded)))
     }
 
@@ -112,13 +118,13 @@ impl Module {
     /// # Errors
     /// [`Error::NoSuchFunction`] with the names that there are.
     pub fn function(&self, name: &str) -> Result<Function> {
-        let kernels = self.0.kernels(Groups { wish: self.0.lanes, wide: true })?;
-        let index = kernels.iter().position(|kernel| kernel.name == name);
+        let kernels = || self.0.kernels.iter().map(|kernel| &kernel.loaded);
+        let index = kernels().position(|kernel| kernel.name == name);
         let index = index.ok_or_else(|| Error::NoSuchFunction {
             name: name.into(),
-            available: kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+            available: kernels().map(|kernel| kernel.name.clone()).collect(),
         })?;
-        Ok(Function { module: self.0.clone(), kernel: kernels[index].clone(), index })
+        Ok(Function { module: self.0.clone(), index })
     }
 
     /// The memory of a `__device__` or `__constant__` variable with this (lowered) name.
@@ -133,25 +139,21 @@ impl Module {
 }
 
 impl Loaded {
-    /// The kernels, translated with such groups.
-    ///
-    /// # Errors
-    /// Those of the translation.
-    fn kernels(&self, groups: Groups) -> Result<&[Arc<Kernel>]> {
-        let translated =
-            self.kernels[groups.wish as usize][usize::from(groups.wide)].get_or_init(|| {
-                let Source { ptx, text, globals, .. } = &self.source;
-                let kernels = jit::compile(ptx, text, globals, self.shared.arena.tables(), groups)?;
-                Ok(kernels.into_iter().map(Arc::new).collect())
-            });
-        translated.as_deref().map_err(Clone::clone)
+    /// Translates the kernels, all or the one of this name, with such groups.
+    fn translate(&self, groups: Groups, only: Option<&str>) -> Result<Vec<Kernel>> {
+        let Source { ptx, text, globals, .. } = &self.source;
+        jit::compile((ptx, text), globals, self.shared.arena.tables(), groups, only)
     }
 }
 
 impl Function {
     /// As its module was loaded.
     pub(super) fn kernel(&self) -> &Arc<Kernel> {
-        &self.kernel
+        &self.translated().loaded
+    }
+
+    fn translated(&self) -> &Translated {
+        &self.module.kernels[self.index]
     }
 
     /// Translated for `lanes`, and for blocks of so many threads along x: a group's are neighbours there.
@@ -159,12 +161,24 @@ impl Function {
     /// # Errors
     /// Those of the translation.
     pub(super) fn kernel_with(&self, lanes: Lanes, row: u32) -> Result<Arc<Kernel>> {
-        let kernel = |wide| {
-            let kernels = self.module.kernels(Groups { wish: lanes, wide })?;
-            Ok(kernels[self.index].clone())
-        };
-        let widest: Arc<Kernel> = kernel(true)?;
-        if (row as usize).is_multiple_of(widest.width) { Ok(widest) } else { kernel(false) }
+        let widest = self.version(Groups { wish: lanes, wide: true })?;
+        match (row as usize).is_multiple_of(widest.width) {
+            true => Ok(widest),
+            false => self.version(Groups { wish: lanes, wide: false }),
+        }
+    }
+
+    /// Translated with such groups. It is this kernel alone that the first launch with others waits for.
+    fn version(&self, groups: Groups) -> Result<Arc<Kernel>> {
+        let Translated { loaded, others } = self.translated();
+        if groups == self.module.groups {
+            return Ok(loaded.clone());
+        }
+        let translated = others[groups.wish as usize][usize::from(groups.wide)].get_or_init(|| {
+            let kernel = self.module.translate(groups, Some(&loaded.name))?.pop();
+            kernel.map(Arc::new).ok_or_else(|| jit::internal("a kernel is lost"))
+        });
+        translated.clone()
     }
 
     /// Its module, ready to be interpreted.

@@ -76,19 +76,23 @@ struct Unit<'a> {
     pointers: Pointers,
 }
 
-/// Compiles all kernels of a module, and the device functions that they call.
+/// Compiles the kernels of a module, all or the one of this name, and the device functions that they call.
 pub(super) fn compile(
-    module: &Module,
-    text: &str,
+    (module, text): (&Module, &str),
     globals: &Globals,
     tables: Tables,
     groups: Groups,
+    only: Option<&str>,
 ) -> Result<Vec<Kernel>> {
     let (module, inlined) = inlining::inlined(module, text)?;
     let module = &*module;
     let mut code = code::empty_module()?;
     let layout = Layout::new(module, globals);
-    let ids = declare(&mut code, module, &layout, &inlined)?;
+    let leaves_out = |index: usize, function: &Function| {
+        let is_other = only.is_some_and(|name| name != function.name);
+        inlined[index] || function.kind == FunctionKind::Entry && is_other
+    };
+    let ids = declare(&mut code, module, &layout, leaves_out)?;
     let reserves = flow::uses_reserved_shared(module);
     let pointers = Pointers::declare(&mut code, module, &layout, &ids)?;
     let unit = Unit { module, layout: &layout, tables, limits: Limits::new(), ids, pointers };
@@ -135,15 +139,15 @@ pub(super) fn compile(
         .collect())
 }
 
-/// A name for each function that is to be compiled by itself: not for those that are part of their callers.
+/// A name for each function that is to be compiled by itself: not for those that `leaves_out` means.
 fn declare(
     code: &mut cranelift_jit::JITModule,
     module: &Module,
     layout: &Layout<'_>,
-    inlined: &[bool],
+    leaves_out: impl Fn(usize, &Function) -> bool,
 ) -> Result<Vec<Option<FuncId>>> {
     let declare = |(index, function): (usize, &Function)| {
-        if function.body.is_none() || !layout.is_reached(index) || inlined[index] {
+        if function.body.is_none() || !layout.is_reached(index) || leaves_out(index, function) {
             return Ok(None);
         }
         let signature = signature(function, code);

@@ -34,6 +34,8 @@ pub(super) struct Each {
     /// What it reads, and what it writes and is read behind it.
     uses: Vec<Reg>,
     written: Vec<Reg>,
+    /// What it writes and is the same for all threads before it: nothing reads that behind it.
+    uniform: Vec<Reg>,
 }
 
 /// All branches round such blocks that threads of a group may take or not.
@@ -69,8 +71,11 @@ pub(super) fn eaches(
             // Threads that go round keep what was there.
             i.for_each_def(&mut add);
         }
+        let mut uniform = Vec::new();
+        instructions().for_each(|(_, i)| i.for_each_def(|reg| uniform.push(reg)));
+        uniform.retain(|reg| shapes.of(*reg).is_uniform());
         let block = instructions().map(|(at, _)| at).collect();
-        Some(Each { at: round.at, block, uses, written })
+        Some(Each { at: round.at, block, uses, written, uniform })
     };
     rounds(body, cfg, shapes, run).filter_map(each).collect()
 }
@@ -101,7 +106,13 @@ impl<'l> GroupLower<'l, '_, '_> {
     fn one_after_the_other(&mut self, each: &Each, round: ir::Value) -> Step {
         let body = self.lower.body();
         let mut lane = 0;
+        let variable = |reg: &Reg| self.lower.variable(*reg);
+        let variables: Vec<_> = each.uniform.iter().map(variable).collect();
+        let uniform = variables.into_iter().map(|of| (of, self.lower.b.use_var(of)));
+        let uniform: Vec<_> = uniform.collect();
         self.per_lane(&each.uses, &each.written, |lower| {
+            // Each thread begins with what there was, not with what the one before it wrote.
+            uniform.iter().for_each(|(variable, value)| lower.b.def_var(*variable, *value));
             let [own, next] = [(); 2].map(|()| lower.b.create_block());
             let skips = lower.b.ins().band_imm_u(round, 1 << lane);
             lane += 1;

@@ -128,7 +128,7 @@ pub(super) use fault::{GENERIC, OF_EACH, SHARED, THREADS, WRITES, misplaced_lane
 const MOST_INSTRUCTIONS: usize = 20_000;
 
 /// Which code for groups a module is translated with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device::cpu) struct Groups {
     pub(in crate::device::cpu) wish: Lanes,
     /// Whether a group may have more than one quad.
@@ -395,5 +395,7 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
     }
 }
 
+#[cfg(test)]
+mod fuzz;
 #[cfg(test)]
 mod tests;

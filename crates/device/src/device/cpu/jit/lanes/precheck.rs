@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{
 
 use super::{
     GroupLower,
-    row::{Predicate, ROW, Row},
+    row::{Predicate, ROW, Row, defines_only},
     widen::widens,
 };
 use crate::{
@@ -87,10 +87,7 @@ impl GroupLower<'_, '_, '_> {
 
     /// Whether only branches read what the instruction gives, and they were decided for the row.
     pub(super) fn is_needless(&self, i: &Instruction) -> bool {
-        let Some(row) = self.prechecked else { return false };
-        let mut needless = !i.dst.is_empty();
-        i.for_each_def(|reg| needless &= row.decisive.contains(reg));
-        needless
+        self.prechecked.is_some_and(|row| defines_only(i, &row.decisive))
     }
 
     /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.
@@ -375,7 +372,9 @@ impl GroupLower<'_, '_, '_> {
         let (first_moves, by) = (stride(0) != 0, stride(0) + stride(1));
         let moving = if first_moves { a } else { b };
         let straight = self.never_wraps(moving, by, ROW, ty.is_signed());
-        let last = self.lower.b.ins().iadd_imm_s(moving, by * (i64::from(ROW) - 1));
+        // Where that goes beyond the width, it is not straight.
+        let span = by.wrapping_mul(i64::from(ROW) - 1);
+        let last = self.lower.b.ins().iadd_imm_s(moving, span);
         let (last_a, last_b) = if first_moves { (last, b) } else { (a, last) };
         let holds = |group: &mut Self, condition: IntCC| {
             [(a, b), (last_a, last_b)].map(|(a, b)| group.lower.b.ins().icmp(condition, a, b))

@@ -36,6 +36,9 @@ pub(super) const ROW: u32 = 32;
 /// Kernels with more instructions spend their time elsewhere, and translating takes its time.
 const MOST_INSTRUCTIONS: usize = 200;
 
+/// The accesses of two threads lie at most so many bytes apart: those of a row lie in one allocation.
+const FARTHEST: i64 = 1 << 32;
+
 /// What is known of all threads of a row before they run.
 pub(super) struct Row {
     /// How registers differ among a row's threads.
@@ -79,9 +82,13 @@ impl Row {
         if body.instructions().count() > MOST_INSTRUCTIONS {
             return None;
         }
-        let row_shapes = Shapes::with_varying(body, ROW, unwritten, varying);
-        let known = known(body, &row_shapes);
-        let agreements = agreements(body, &row_shapes, &known);
+        // The precheck goes through the blocks of skips, which some threads go round: behind one, what it writes may
+        // have either value.
+        let mut varying = varying.clone();
+        skips.iter().flat_map(Skip::written).for_each(|reg| varying.insert(*reg));
+        let row_shapes = Shapes::with_varying(body, ROW, unwritten, &varying);
+        let known = known(body, &row_shapes, &varying);
+        let agreements = agreements(body, (&row_shapes, &known), &varying);
         let mut plan = Self {
             decisive: decisive(body, &agreements, skips),
             shapes: row_shapes,
@@ -119,9 +126,14 @@ impl Row {
                 plan.hoisted[at] = true;
                 plan.bases.entry(base).or_insert_with(|| b.declare_var(types::I64));
                 accesses += 1;
-            } else if widens(body, shapes, i).is_some() {
+                continue;
+            }
+            // What never wraps in a group may wrap between the groups of a row.
+            let [in_group, in_row] =
+                [shapes, &plan.shapes].map(|shapes| widens(body, shapes, i).is_some());
+            if in_group || in_row {
                 plan.hoisted[at] = i.guard.is_none() && plan.knows_result(i);
-                plan.hoisted[at].then_some(())?;
+                (plan.hoisted[at] || !in_group).then_some(())?;
             }
         }
         (accesses > 0).then_some(plan)
@@ -135,9 +147,7 @@ impl Row {
 
     /// Whether the precheck computes all that the instruction writes.
     pub(super) fn knows_result(&self, i: &Instruction) -> bool {
-        let mut known = !i.dst.is_empty();
-        i.for_each_def(|reg| known &= self.known.contains(reg));
-        known
+        defines_only(i, &self.known)
     }
 
     /// The register that the address of an access is made from, and the distance between its threads, where the access
@@ -147,9 +157,10 @@ impl Row {
             return None;
         };
         let global = matches!(access.space, Some(Space::Global) | None);
-        let stride = self.shapes.of(*base).stride().filter(|stride| *stride > 0)?;
+        let stride = self.shapes.of(*base).stride()?;
+        let is_near = (1..=FARTHEST).contains(&stride);
         let fits = stride % i64::from(access.bytes()) == 0 && access.bytes().is_power_of_two();
-        (global && is_plain(access) && fits && self.known.contains(*base))
+        (global && is_near && is_plain(access) && fits && self.known.contains(*base))
             .then_some((*base, stride))
     }
 }
@@ -172,8 +183,12 @@ fn written_once(body: &Body) -> RegSet {
 }
 
 /// Registers that come from the launch alone, by arithmetic, and differ by a constant in a row.
-fn known(body: &Body, shapes: &Shapes) -> RegSet {
-    made_from_launch(body, |i| shapes.result(body, i).is_some_and(|shape| shape.stride().is_some()))
+fn known(body: &Body, shapes: &Shapes, varying: &RegSet) -> RegSet {
+    made_from_launch(body, |i| {
+        let mut is_known = shapes.result(body, i).is_some_and(|shape| shape.stride().is_some());
+        i.for_each_def(|reg| is_known &= !varying.contains(reg));
+        is_known
+    })
 }
 
 /// Registers that come from the launch alone, by arithmetic of integers: indices, and what is decided by them.
@@ -256,11 +271,12 @@ impl Predicate {
 
 /// Predicates that vary in a row, but of which is known whether all or none hold: comparisons of integers that differ
 /// by a constant, and what is made of such.
-fn agreements(body: &Body, shapes: &Shapes, known: &RegSet) -> RegSet {
+fn agreements(body: &Body, (shapes, known): (&Shapes, &RegSet), varying: &RegSet) -> RegSet {
     let is_predicate = |reg: &Reg| body.registers.ty(*reg) == Type::Pred;
     let mut found = RegSet::new(body.registers.len());
     let regs = (0..body.registers.len() as u32).map(Reg).filter(is_predicate);
-    regs.filter(|reg| !shapes.of(*reg).is_uniform()).for_each(|reg| found.insert(reg));
+    let regs = regs.filter(|reg| !shapes.of(*reg).is_uniform() && !varying.contains(*reg));
+    regs.for_each(|reg| found.insert(reg));
     let mut changed = true;
     while changed {
         changed = false;
@@ -320,15 +336,14 @@ fn decisive(body: &Body, agreements: &RegSet, skips: &[Skip]) -> RegSet {
         changed = false;
         for (at, statement) in body.statements.iter().enumerate() {
             let Statement::Instruction(i) = statement else { continue };
-            let mut defines = false;
-            i.for_each_def(|reg| defines |= decisive.contains(reg));
+            let is_needless = defines_only(i, &decisive);
             let branches = match i.op.facts().next {
                 Next::Branches | Next::Returns | Next::Exits => {
                     skips.iter().all(|skip| skip.at != at)
                 }
                 Next::Follows | Next::BranchesByTable | Next::Traps => false,
             };
-            if defines || branches {
+            if is_needless || branches {
                 continue;
             }
             i.for_each_use(|reg| {
@@ -338,4 +353,11 @@ fn decisive(body: &Body, agreements: &RegSet, skips: &[Skip]) -> RegSet {
         }
     }
     decisive
+}
+
+/// Whether an instruction writes registers, and all of them are among `regs`.
+pub(super) fn defines_only(i: &Instruction, regs: &RegSet) -> bool {
+    let mut only = !i.dst.is_empty();
+    i.for_each_def(|reg| only &= regs.contains(reg));
+    only
 }

@@ -33,6 +33,13 @@ pub(super) struct Skip {
     written: Vec<Reg>,
 }
 
+impl Skip {
+    /// What its block writes and is read behind it.
+    pub(super) fn written(&self) -> &[Reg] {
+        &self.written
+    }
+}
+
 /// All branches round such blocks that threads of a group may take or not.
 pub(super) fn skips(
     body: &Body,

@@ -21,7 +21,12 @@ fn module_text(body: &str) -> String {
 }
 
 /// What the second buffer holds afterwards, or the fault.
-fn run(body: &str, config: &LaunchConfig, n: u32, lanes: Lanes) -> (Vec<u8>, Option<String>) {
+pub(super) fn run(
+    body: &str,
+    config: &LaunchConfig,
+    n: u32,
+    lanes: Lanes,
+) -> (Vec<u8>, Option<String>) {
     let device = Device::new().unwrap();
     let module = Module::link(device.shared.clone(), &[("", &module_text(body))], lanes).unwrap();
     let function = module.function("k").unwrap();
@@ -69,7 +74,7 @@ fn slice(memory: &crate::device::cpu::Memory) -> crate::device::Slice<'_> {
     crate::device::Slice::new(memory.device_id(), memory.address(), memory.bytes())
 }
 
-fn check(body: &str, config: &LaunchConfig, n: u32) {
+pub(super) fn check(body: &str, config: &LaunchConfig, n: u32) {
     let [single, group] = [Lanes::Never, Lanes::Always].map(|lanes| run(body, config, n, lanes));
     assert_eq!(single.1, group.1, "{body}");
     if single.1.is_none() {
@@ -353,6 +358,71 @@ fn what_lives_across_a_meeting_is_each_threads_own_where_ways_part() {
     for n in [1000, 50, 32, 7] {
         check_all(body, n);
     }
+}
+
+#[test]
+fn an_index_that_wraps_between_the_groups_of_a_row_is_no_sign_of_its_threads() {
+    // Below 0 is beyond any limit in 64 bits; no group of so many threads wraps, but a row of them does.
+    for below in [4, 8, 16, 48, 64] {
+        let body = format!(
+            "sub.s32 %r6, %r4, {below}; cvt.u64.u32 %rd6, %r6; setp.ge.u64 %p1, %rd6, 4096; @%p1 bra A;
+             ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r7; A: st.global.u32 [%rd5+32768], 9;"
+        );
+        check_all(&body, 0);
+    }
+}
+
+#[test]
+fn a_predicate_that_some_threads_go_round_is_not_the_rows() {
+    let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 1; setp.eq.u32 %p1, %r7, 1; setp.lt.u32 %p2, %r5, 10000;
+        @%p1 bra S; add.u32 %r7, %r7, 5; setp.ge.u32 %p2, %r5, 10000; S: @%p2 bra L; add.u32 %r7, %r7, 100;
+        st.global.u32 [%rd5+32768], %r7; L: st.global.u32 [%rd5], %r7;";
+    check_all(body, 0);
+}
+
+#[test]
+fn an_index_that_some_threads_go_round_is_not_the_rows() {
+    // Only for a row are the low bits of so many threads of a block known to be 0.
+    let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 1; setp.eq.u32 %p1, %r7, 0; mov.u32 %r8, %r4;
+        mul.lo.u32 %r9, %r3, 3; and.b32 %r10, %r4, 31; @%p1 bra S; or.b32 %r8, %r9, %r10; add.u32 %r7, %r7, 5;
+        S: setp.ge.u32 %p2, %r8, 50; add.u32 %r7, %r7, 7; @%p2 bra E; st.global.u32 [%rd5], %r7; E: st.global.u32 [%rd5+32768], %r7;";
+    for block in [32, 64, 96] {
+        check(body, &LaunchConfig::new(3, block), 0);
+    }
+}
+
+#[test]
+fn differences_larger_than_any_memory() {
+    let start = "cvt.u64.u32 %rd6, %r4; shl.b64 %rd7, %rd6, 31; shl.b64 %rd8, %rd7,";
+    for shift in [20, 28, 29, 31] {
+        let body = format!(
+            "{start} {shift}; setp.ge.u64 %p1, %rd8, 1000; @%p1 bra L; st.global.u32 [%rd5], 5; L: st.global.u32 [%rd5+32768], 9;"
+        );
+        check_all(&body, 0);
+        let far = format!(
+            "{start} {shift}; add.s64 %rd9, %rd8, %rd4; ld.global.u32 %r6, [%rd9]; st.global.u32 [%rd5], %r6;"
+        );
+        let (_, fault) = run(&far, &LaunchConfig::new(1, 64), 0, Lanes::Always);
+        let of_second = fault.as_ref().is_some_and(|fault| fault.contains("x: 1,"));
+        assert!(of_second, "the first thread's address is good: {fault:?}");
+    }
+    // Two steps of a generator of random numbers (glibc's).
+    let body = "mad.lo.u32 %r6, %r5, 1103515245, %r1; mad.lo.u32 %r6, %r6, 1103515245, 12345; setp.ge.u32 %p1, %r6, 99999999;
+        @%p1 bra L; st.global.u32 [%rd5], 5; L: st.global.u32 [%rd5+32768], 9;";
+    check_all(body, 7);
+}
+
+#[test]
+fn what_a_second_predicate_needs_is_computed() {
+    let body = "setp.lt.u32 %p3, %r5, 1000; setp.lt.and.u32 %p1|%p2, %r5, 32, %p3; mov.u32 %r6, 5; @%p1 bra L;
+        mov.u32 %r6, 9; st.global.u32 [%rd5], %r6; L: selp.b32 %r7, 1, 2, %p2; add.u32 %r7, %r7, %r5; st.global.u32 [%rd5], %r7;";
+    check_all(body, 0);
+}
+
+#[test]
+fn what_was_the_same_for_all_is_so_for_each_thread_of_a_block() {
+    let body = "mov.u32 %r6, 3; setp.lt.u32 %p1, %r4, 5; @%p1 bra E; st.global.u32 [%rd5], %r6; add.u32 %r6, %r6, 1; E:";
+    check_all(body, 0);
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! What B is opened with.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Variant,
+    companion::{Companion, Stage},
+    comparer::Comparer,
+    figures::Figures,
+};
+use crate::{
+    device::{self, Choice, Device, DeviceKind, Pool},
+    session::{Engine, Error, Options, Session, options::Past},
+};
+
+impl Companion {
+    /// A variant of `a` with the source `text`, which is compiled from now on.
+    pub(in crate::session) fn new(
+        a: &Session,
+        variant: Variant,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let (elsewhere, problem) = match variant.device.as_deref().map(open).transpose() {
+            Ok(device) => (device, None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let options = options(a, &variant, elsewhere.as_ref(), text);
+        let measures = a.options.statistics_every.is_some();
+        let device = elsewhere.clone().unwrap_or_else(|| a.device.clone());
+        let interop = match &elsewhere {
+            Some(device) => a.interop.on(device),
+            None => a.interop.clone(),
+        };
+        let compiler = a.worker.compiler().clone();
+        let mut other =
+            Session::open_measuring(options, device, compiler, interop, || {}, measures)?;
+        other.pause();
+        let mut companion = Self {
+            variant,
+            pool: Pool::new(&a.device),
+            other,
+            is_elsewhere: elsewhere.is_some(),
+            program: None,
+            stage: Stage::Compiling,
+            is_stale: false,
+            is_ending: false,
+            of_a: None,
+            entered: BTreeMap::new(),
+            figures: Figures::default(),
+            comparer: Comparer::start()?,
+            due: None,
+        };
+        if let Some(problem) = problem {
+            companion.refuse(problem);
+        }
+        Ok(companion)
+    }
+}
+
+/// The device that is called so.
+fn open(selector: &str) -> Result<Device, String> {
+    let choice = selector.parse::<Choice>()?;
+    Device::open(choice).map_err(|error: device::Error| error.to_string())
+}
+
+fn options(a: &Session, variant: &Variant, elsewhere: Option<&Device>, text: &str) -> Options {
+    let mut overrides = a.options.overrides.clone();
+    overrides.constants.extend(variant.constants.clone());
+    overrides.fast_math = variant.fast_math.or(overrides.fast_math);
+    // Both are to run the same: what `[constant.cpu]` makes smaller is as in A.
+    let is_cpu = a.device.info().kind == DeviceKind::Cpu;
+    overrides.cpu = overrides.cpu.or(Some(is_cpu));
+    let usual = match elsewhere {
+        Some(_) => Engine::Device,
+        None => a.options.engine,
+    };
+    Options {
+        path: a.options.path.clone(),
+        trust: a.options.trust,
+        overrides,
+        parameters: a.options.parameters.clone(),
+        seed: a.state.inputs.seed,
+        step_timeout: a.options.step_timeout,
+        interrupt: a.options.interrupt.clone(),
+        guarded: a.options.guarded,
+        engine: variant.engine.unwrap_or(usual),
+        history: Past::Forgotten,
+        ..Options::new(&a.options.name, text)
+    }
+}
