@@ -285,7 +285,7 @@ fn fault(text: &str) -> Ended {
     let Some(told) = told else { return Ended::Stopped };
     let kind = match told {
         told if told.contains("misaligned") => "misaligned",
-        told if told.contains("read") => "read",
+        told if told.contains(": read ") => "read",
         _ => "write",
     };
     let line = told.split(':').nth(1).and_then(|line| line.parse().ok()).unwrap_or(0);

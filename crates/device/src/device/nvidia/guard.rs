@@ -9,6 +9,7 @@
 
 use std::{
     ffi::c_void,
+    mem::MaybeUninit,
     ptr,
     sync::{Arc, Mutex, Weak},
 };
@@ -310,21 +311,28 @@ impl CudaContext {
     /// Bytes of a row, and rows, of a flat surface.
     fn surface_size(&self, handle: u64) -> Option<(u32, u32)> {
         let driver = self.driver();
-        // SAFETY: all zeros are a description, which is written before the call returns.
-        let mut resource: sys::CUDA_RESOURCE_DESC = unsafe { std::mem::zeroed() };
-        // SAFETY: as above; a handle that is none is refused.
-        let status = unsafe { driver.cuSurfObjectGetResourceDesc(&raw mut resource, handle) };
-        let is_array = resource.resType == sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
-        if handle == 0 || status.code != super::driver::code::SUCCESS || !is_array {
+        let mut resource = MaybeUninit::<sys::CUDA_RESOURCE_DESC>::zeroed();
+        // SAFETY: the description is written before the call returns; a handle that is none is refused.
+        let status = unsafe { driver.cuSurfObjectGetResourceDesc(resource.as_mut_ptr(), handle) };
+        if handle == 0 || status.code != super::driver::code::SUCCESS {
+            return None;
+        }
+        // SAFETY: the driver has written it.
+        let resource = unsafe { resource.assume_init() };
+        if resource.resType != sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY {
             return None;
         }
         // SAFETY: of an array it is this part.
         let array = unsafe { resource.res.array.hArray };
-        // SAFETY: all zeros are a description, which is written before the call returns.
-        let mut shape: sys::CUDA_ARRAY3D_DESCRIPTOR = unsafe { std::mem::zeroed() };
-        // SAFETY: as above, of an array that lives as long as the surface does.
-        let status = unsafe { driver.cuArray3DGetDescriptor_v2(&raw mut shape, array) };
-        if status.code != super::driver::code::SUCCESS || shape.Depth > 1 {
+        let mut shape = MaybeUninit::<sys::CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
+        // SAFETY: the description is written before the call returns; the array lives as long as the surface does.
+        let status = unsafe { driver.cuArray3DGetDescriptor_v2(shape.as_mut_ptr(), array) };
+        if status.code != super::driver::code::SUCCESS {
+            return None;
+        }
+        // SAFETY: the driver has written it.
+        let shape = unsafe { shape.assume_init() };
+        if shape.Depth > 1 {
             return None;
         }
         let row = shape.Width * usize::try_from(shape.NumChannels).ok()? * bytes_of(shape.Format)?;
