@@ -338,8 +338,8 @@ struct CheckArgs {
     /// Compile and load them as files for nvcc, without regard to their manifests
     #[arg(long)]
     load_only: bool,
-    /// Also run them there, in the CPU device's sizes, and watch the step that follows on the CPU device, from a copy of
-    /// the state: for races, reads of what nobody wrote and divisions by zero
+    /// Also run them there, in the CPU device's sizes, and watch the step that follows on the CPU device, from a copy
+    /// of the state: for races, reads of what nobody wrote and divisions by zero
     #[arg(long, conflicts_with = "load_only")]
     run: bool,
     /// Steps before the one that is watched

@@ -110,6 +110,7 @@ impl Run {
             interrupt: self.interrupt.clone(),
             engine: self.engine(),
             guarded: self.guarded,
+            reports: true,
             history,
             ..usual
         };

@@ -30,11 +30,11 @@ pub struct Sanitize {
 }
 
 /// Runs each scene on the device, guarded, in the CPU device's sizes, and watches the step that follows on the CPU
-/// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, and divisions by zero.
+/// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, divisions by zero.
 ///
 /// # Errors
-/// [`Error::Mistakes`](super::Error::Mistakes) where the checker found some; what is wrong with a scene, kernels' faults,
-/// the device's errors.
+/// [`Error::Mistakes`](super::Error::Mistakes) where the checker found some; what is wrong with a scene, kernels'
+/// faults, the device's errors.
 pub fn sanitize(request: &Sanitize, compiler: &Compiler) -> Result<()> {
     let mut run = request.run.clone();
     // The copy has to fit, and the checker takes its time.

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     device::{self, DeviceKind},
+    diagnostic::Diagnostic,
     scene::Inputs,
     state::{Checkpoint, Extent, State, extents, linear},
 };
@@ -369,14 +370,18 @@ impl Session {
         self.complete_other(is_step)
     }
 
-    /// Keeps what kernels have told that go on where they do wrong.
-    fn take_reported(&mut self, in_flight: &InFlight) {
+    /// Keeps what kernels have told that go on where they do wrong; where nobody asks for it, the first is a fault.
+    fn take_reported(&mut self, in_flight: &InFlight) -> Option<Diagnostic> {
+        let mut first = None;
         for fault in self.device.take_reported() {
             let told = self.fault_diagnostic(&fault, in_flight);
-            if self.reported.len() < guarding::MOST_REPORTED {
+            if !self.options.reports {
+                first.get_or_insert(told);
+            } else if self.reported.len() < guarding::MOST_REPORTED {
                 self.reported.push(told);
             }
         }
+        first
     }
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
@@ -390,7 +395,8 @@ impl Session {
             Err(device::Error::Fault(fault)) => Some(self.fault_diagnostic(&fault, &in_flight)),
             Err(error) => return Err(error.into()),
         };
-        self.take_reported(&in_flight);
+        let reported = self.take_reported(&in_flight);
+        let stopped = stopped.or(reported);
         if let (Some(checker), Some(program)) = (&mut self.checker, &self.program) {
             checker.take_over(&in_flight.extents, &program.scene.manifest);
         }

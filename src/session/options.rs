@@ -36,6 +36,9 @@ pub struct Options {
     /// Whether the kernels are guarded on an NVIDIA GPU, but for those of passes with `guard = "off"`: what they do
     /// wrong is a fault as on the CPU device, and does not end CUDA for the process.
     pub guarded: bool,
+    /// Whether [`Session::reported`](super::Session::reported) is asked for: where kernels go on after a fault
+    /// (`WARPAINT_GUARD=report`), so does the session.
+    pub reports: bool,
     /// How often statistics are taken while the scene plays; `None`: only when asked for.
     pub statistics_every: Option<Duration>,
     /// Whether the past is kept, and how much memory it may take: see [`Session::seek`](super::Session::seek).
@@ -73,6 +76,7 @@ impl Options {
             real_time: false,
             engine: Engine::Device,
             guarded: false,
+            reports: false,
             statistics_every: None,
             history: Past::Forgotten,
         }

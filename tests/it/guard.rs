@@ -11,4 +11,5 @@ mod noted;
 mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;
+mod surfaces;
 mod versions;

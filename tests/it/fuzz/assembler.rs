@@ -66,16 +66,37 @@ impl Assembler {
         let [file, binary] = ["k.ptx", "k.cubin"].map(|name| self.folder.path().join(name));
         fs::write(&file, text).unwrap();
         let mut command = Command::new(&self.program);
-        command.arg(format!("-arch=sm_{architecture}")).arg("-o").args([&binary, &file]);
+        command.arg("-v").arg(format!("-arch=sm_{architecture}")).arg("-o").args([&binary, &file]);
         let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        code_sections(&fs::read(&binary).unwrap())
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{told}");
+        let registers = registers(&told);
+        let sizes = code_sections(&fs::read(&binary).unwrap()).into_iter();
+        let both = sizes.map(|(name, size)| {
+            let registers = registers.get(&name).copied().unwrap_or(0);
+            (name, (size, registers))
+        });
+        both.collect()
     }
 }
 
-/// The sections of a 64-bit ELF file with the code of a kernel: 16 bytes an instruction, and the registers in the
-/// highest byte of the section's `sh_info`.
-fn code_sections(file: &[u8]) -> BTreeMap<String, (u64, u32)> {
+/// `ptxas info    : Function properties for k`, and further down `ptxas info    : Used 32 registers, …`
+fn registers(told: &str) -> BTreeMap<String, u32> {
+    let (mut all, mut name) = (BTreeMap::new(), None);
+    for line in told.lines() {
+        if let Some((_, function)) = line.split_once("Function properties for ") {
+            name = Some(function.to_owned());
+        } else if let Some((_, used)) = line.split_once("Used ")
+            && let Some(count) = used.split(' ').next().and_then(|count| count.parse().ok())
+        {
+            all.extend(name.take().map(|name| (name, count)));
+        }
+    }
+    all
+}
+
+/// The sections of a 64-bit ELF file with the code of a kernel, at 16 bytes an instruction.
+fn code_sections(file: &[u8]) -> BTreeMap<String, u64> {
     let word = |at: u64| u32::from_le_bytes(file[at as usize..][..4].try_into().unwrap());
     let long = |at: u64| u64::from_le_bytes(file[at as usize..][..8].try_into().unwrap());
     let half =
@@ -88,7 +109,7 @@ fn code_sections(file: &[u8]) -> BTreeMap<String, (u64, u32)> {
         let name = &file[(names + u64::from(word(header))) as usize..];
         let name = name.split(|byte| *byte == 0).next()?;
         let name = String::from_utf8_lossy(name).strip_prefix(".text.")?.to_owned();
-        Some((name, (long(header + 32) / 16, word(header + 44) >> 24)))
+        Some((name, long(header + 32) / 16))
     });
     sections.collect()
 }

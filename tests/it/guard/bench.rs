@@ -15,7 +15,7 @@ use warpaint::{
     ptx::{
         self,
         pass::guard::{
-            CheckKind, CheckedAccess, Guarded, GuardedKernel, guard_telling,
+            CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, guard_telling,
             record::{MOST, Telling, VARIABLE, control, field},
         },
     },
@@ -37,6 +37,25 @@ pub struct Bench {
     table: Memory,
     /// How many launches did without checks.
     pub proved: Cell<u32>,
+    /// Handles of surfaces, with bytes of a row and rows.
+    pub surfaces: Vec<(u64, (u32, u32))>,
+}
+
+/// What the host knows.
+struct Known<'a> {
+    memories: &'a [&'a Memory],
+    surfaces: &'a [(u64, (u32, u32))],
+}
+
+impl Find for Known<'_> {
+    fn memory(&mut self, pointer: u64) -> Option<(u64, u64)> {
+        range(self.memories, pointer)
+    }
+
+    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+        let mut known = self.surfaces.iter();
+        known.find(|(surface, _)| *surface == handle).map(|(_, size)| *size)
+    }
 }
 
 /// What a guarded kernel has written down.
@@ -101,7 +120,17 @@ impl Bench {
         words[..8].copy_from_slice(&control.address().to_ne_bytes());
         words[8] = 7;
         stream.upload(module.global(VARIABLE).unwrap(), &words).unwrap();
-        Self { stream, guarded, host, module, control, record, table, proved: Cell::new(0) }
+        Self {
+            stream,
+            guarded,
+            host,
+            module,
+            control,
+            record,
+            table,
+            proved: Cell::new(0),
+            surfaces: Vec::new(),
+        }
     }
 
     pub fn kernel(&self, name: &str) -> (&GuardedKernel, Function) {
@@ -142,7 +171,7 @@ impl Bench {
         memories: &[&Memory],
     ) -> Result<(), Error> {
         let (kernel, mut function) = self.kernel(name);
-        let find = |pointer| range(memories, pointer);
+        let find = self.known(memories);
         if let Some(at) = self.host.version(kernel, config, arguments.bytes(), find) {
             function = self.module.function(&kernel.proved[at].name).unwrap();
             self.proved.set(self.proved.get() + 1);
@@ -159,12 +188,16 @@ impl Bench {
         memories: &[&Memory],
     ) -> Arguments {
         let mut all = arguments.clone();
-        let words = self.host.words(kernel, arguments.bytes(), |pointer| range(memories, pointer));
+        let words = self.host.words(kernel, arguments.bytes(), self.known(memories));
         if !words.is_empty() {
             all.push_bytes(&words, 8);
             assert_eq!(all.parameters().last().unwrap().offset, kernel.words_offset as usize);
         }
         all
+    }
+
+    fn known<'a>(&'a self, memories: &'a [&'a Memory]) -> Known<'a> {
+        Known { memories, surfaces: &self.surfaces }
     }
 
     fn read(&self, memory: &Memory) -> Vec<u8> {

@@ -36,11 +36,14 @@ fn version_of<'a>(kernel: &str, name: &'a str) -> Option<&'a str> {
 fn instructions_of_kernels() {
     let Some(assembler) = Assembler::find() else { return };
     let folder = env::var_os("WARPAINT_GUARD_PTX").map(PathBuf::from);
-    println!(
+    eprintln!(
         "| scene | kernel | accesses | always | at the launch | checked | plain | all checks | launched |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|");
     for (name, text) in programs(Target(9, 0)) {
+        if !name.ends_with(".cu") || name == "summary.cu" || name == "checksum.cu" {
+            continue;
+        }
         let guarded = guard(&ptx::parse(&text).unwrap(), &[]).unwrap();
         let printed = ptx::print(&guarded.module);
         let file = name.replace(['/', '.'], "-");
@@ -51,7 +54,7 @@ fn instructions_of_kernels() {
         }
         let [plain, all]: [BTreeMap<String, (u64, u32)>; 2] =
             [&*text, &printed].map(|text| assembler.sizes(&older(text), ARCHITECTURE));
-        for kernel in &guarded.kernels {
+        for kernel in guarded.kernels.iter().filter(|of| !of.name.starts_with("warpaint_stat")) {
             let of = |name: &str, sizes: &BTreeMap<String, (u64, u32)>| {
                 let size = sizes.get(name);
                 size.map_or_else(
@@ -64,7 +67,7 @@ fn instructions_of_kernels() {
             let launched: Vec<String> =
                 versions.map(|(_, (count, registers))| format!("{count} ({registers})")).collect();
             let counts = kernel.counts;
-            println!(
+            eprintln!(
                 "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 kernel.name,
                 counts.accesses,

@@ -9,7 +9,10 @@ use std::{
 
 use warpaint::{
     compile::{Cache, Compiler, Outcome, Request, Target},
-    device::{Arguments, Device, Error, Fault, FaultKind, LaunchConfig, Memory, Module, Stream},
+    device::{
+        Arguments, ArrayDescriptor, ArrayShape, Device, Error, Fault, FaultKind, Format,
+        LaunchConfig, Memory, Module, Stream, Telling,
+    },
     interop::Interop,
     session::{Options, Past, Session},
 };
@@ -84,10 +87,14 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     fn new() -> Option<Self> {
+        Self::of(SOURCE, Telling::First)
+    }
+
+    fn of(source: &str, telling: Telling) -> Option<Self> {
         let device = nvidia()?;
         let compiler = Compiler::new(Cache::user());
         let (major, minor) = device.info().compute_capability;
-        let request = Request::new("bad.cu", SOURCE, Target::of_device(major, minor));
+        let request = Request::new("bad.cu", source, Target::of_device(major, minor));
         let ptx = match compiler.compile(&request) {
             Ok(Outcome::Compiled(compiled)) => compiled.ptx,
             Ok(Outcome::Rejected { log, .. }) => panic!("{log}"),
@@ -96,12 +103,12 @@ impl Gpu {
                 return None;
             }
         };
-        Some(Self::with(&device, &ptx))
+        Some(Self::with(&device, &ptx, telling))
     }
 
-    fn with(device: &Device, ptx: &str) -> Self {
+    fn with(device: &Device, ptx: &str, telling: Telling) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let (module, not_guarded) = device.load_guarded(ptx, &[]).unwrap();
+        let (module, not_guarded) = device.load_telling(ptx, &[], telling).unwrap();
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
@@ -247,6 +254,55 @@ fn pointers_in_memory_are_searched_on_a_gpu() {
     drop(more);
     gpu.launch("unknown", 10);
     gpu.stream.synchronize().unwrap();
+}
+
+#[test]
+fn kernels_that_go_on_tell_of_each_place_once() {
+    let Some(gpu) = Gpu::of(SOURCE, Telling::All) else { return };
+    let device = gpu.stream.device();
+    let told = |kernel: &str, n: i32| {
+        gpu.launch(kernel, n);
+        gpu.stream.synchronize().expect("it goes on");
+        let told = device.take_reported();
+        told.iter().map(|fault| (fault.kernel.clone(), line_of(fault))).collect::<Vec<_>>()
+    };
+    let index = ("index".to_owned(), line("x[i * n] = 5"));
+    assert_eq!(told("index", 100), [index]);
+    assert_eq!(told("load", 1), [("load".to_owned(), line("y[i - n]"))]);
+    assert_eq!(told("index", 100), []);
+    assert_eq!(told("right", 40), []);
+}
+
+#[test]
+#[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
+fn an_access_outside_a_surface_is_told_on_a_gpu() {
+    let source = "extern \"C\" __global__ void paint(cudaSurfaceObject_t s, int more)
+{
+    surf2Dwrite(1.0f, s, 4 * (int)threadIdx.x, more);
+}
+";
+    let Some(gpu) = Gpu::of(source, Telling::First) else { return };
+    let device = gpu.stream.device();
+    let shape = ArrayShape::D2 { width: 8, height: 4 };
+    let array = device.array(&ArrayDescriptor::new(shape, Format::R32F).with_surface()).unwrap();
+    let surface = device.surface(&array).unwrap();
+    let function = gpu.module.function("paint").unwrap();
+    let ended = |threads: u32, row: i32| {
+        let mut arguments = Arguments::new();
+        arguments.push(&surface.handle()).push(&row);
+        let config = LaunchConfig::new(1, threads);
+        // SAFETY: the surface lives until the stream was waited for, and the kernel is guarded.
+        unsafe { gpu.stream.launch(&function, &config, &arguments).unwrap() };
+        gpu.stream.synchronize()
+    };
+    ended(8, 3).unwrap();
+    for (threads, row, at) in [(9, 3, [32, 3, 0]), (1, 4, [0, 4, 0]), (1, -1, [0, -1, 0])] {
+        let Err(Error::Fault(fault)) = ended(threads, row) else { panic!("it is outside") };
+        let extent = [32, 4, 1];
+        let expected = FaultKind::OutsideSurface { write: true, at, bytes: 4, extent };
+        assert_eq!((&fault.kind, line_of(&fault)), (&expected, Some(3)), "{fault}");
+    }
+    ended(8, 0).unwrap();
 }
 
 /// A scene whose steps count up, with a line more in its kernel.

@@ -90,6 +90,20 @@ fn indices_may_be_negative_and_large() {
     }
 }
 
+/// The check that covers another one's access stands behind it in the text.
+#[test]
+fn what_runs_first_need_not_stand_first() {
+    let body = "bra FIRST;
+        SECOND: st.global.u32 [%rd3], 6; bra LAST;
+        FIRST:
+        .loc 1 7 2
+        st.global.u32 [%rd3], 5; bra SECOND;
+        LAST:";
+    let run = run(body, 1, 33);
+    assert_eq!(told(&run), (7, Action::Write, 32));
+    assert_eq!(run.x, [6; 32].to_vec());
+}
+
 /// The index is another one when the access is made.
 #[test]
 fn an_index_that_was_changed_is_not_compared() {

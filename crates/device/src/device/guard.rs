@@ -10,7 +10,7 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, GuardedKernel, Launch, NotGuarded, Word,
+        Check, CheckKind, CheckedAccess, Counts, Find, GuardedKernel, Launch, NotGuarded, Word,
         guard_telling, pointer_at,
         record::{NO_KERNEL, Telling, field},
     },
@@ -61,8 +61,36 @@ struct Seen {
     arguments: Vec<(usize, Vec<u8>)>,
     /// Pointers, with address and length of the allocation that they point into.
     pointers: Vec<(u64, Option<(u64, u64)>)>,
+    /// Handles of surfaces, with bytes of a row and rows.
+    surfaces: Vec<(u64, Option<(u32, u32)>)>,
     /// Which of the kernel's versions may be launched.
     version: Option<usize>,
+}
+
+/// Asks, and notes the answers.
+struct Noted<F> {
+    find: F,
+    pointers: Vec<(u64, Option<(u64, u64)>)>,
+    surfaces: Vec<(u64, Option<(u32, u32)>)>,
+}
+
+impl<F: Find> Find for Noted<F> {
+    fn memory(&mut self, pointer: u64) -> Option<(u64, u64)> {
+        let range = self.find.memory(pointer);
+        self.pointers.push((pointer, range));
+        range
+    }
+
+    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+        let size = self.find.surface(handle);
+        self.surfaces.push((handle, size));
+        size
+    }
+}
+
+/// The lower and the higher half of a word.
+const fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
 }
 
 /// Most launches of a kernel that are kept in mind.
@@ -135,26 +163,26 @@ impl GuardedModule {
 
     /// The words that a launch adds to the packed `arguments` of a kernel, as its last argument, aligned to 8 bytes;
     /// none where the kernel has no such parameter. `find` tells address and length of the allocation that a pointer
-    /// points into; a pointer that it does not know may not be used.
-    pub fn words(
-        &self,
-        kernel: &GuardedKernel,
-        arguments: &[u8],
-        mut find: impl FnMut(u64) -> Option<(u64, u64)>,
-    ) -> Vec<u8> {
-        let mut known: Option<(u32, u64, (u64, u64))> = None;
+    /// points into (a pointer that it does not know may not be used), and how large a surface is.
+    pub fn words(&self, kernel: &GuardedKernel, arguments: &[u8], mut find: impl Find) -> Vec<u8> {
+        let mut known: Option<(u32, (u64, u64))> = None;
         let mut value = |word: &Word| {
-            let argument = word.argument();
-            let (pointer, range) = match known {
-                Some((same, pointer, range)) if same == argument => (pointer, range),
+            let (argument, pointer) = (word.argument(), pointer_at(arguments, word.argument()));
+            let mut range = |pointer: u64| match known {
+                Some((same, range)) if same == argument => Some(range),
                 Some(_) | None => {
-                    let pointer = pointer_at(arguments, argument);
-                    let range = find(pointer).unwrap_or((0, 0));
-                    known = Some((argument, pointer, range));
-                    (pointer, range)
+                    let range = find.memory(pointer).unwrap_or((0, 0));
+                    known = Some((argument, range));
+                    Some(range)
                 }
             };
-            word.value(pointer, range.0, range.1).to_ne_bytes()
+            match word {
+                Word::Surface { .. } => word.found(pointer, &mut find),
+                Word::Start { .. } | Word::Limit { .. } | Word::Indices { .. } => {
+                    word.found(pointer, &mut range)
+                }
+            }
+            .to_ne_bytes()
         };
         kernel.words.iter().flat_map(&mut value).collect()
     }
@@ -166,7 +194,7 @@ impl GuardedModule {
         kernel: &GuardedKernel,
         config: &LaunchConfig,
         arguments: &[u8],
-        mut find: impl FnMut(u64) -> Option<(u64, u64)>,
+        mut find: impl Find,
     ) -> Option<usize> {
         if kernel.proved.is_empty() {
             return None;
@@ -182,17 +210,14 @@ impl GuardedModule {
             };
             seen.shape == shape
                 && seen.arguments.iter().all(same)
-                && seen.pointers.iter().all(|(pointer, range)| find(*pointer) == *range)
+                && seen.pointers.iter().all(|(pointer, range)| find.memory(*pointer) == *range)
+                && seen.surfaces.iter().all(|(handle, size)| find.surface(*handle) == *size)
         });
         if let Some(known) = known {
             return known.version;
         }
-        let (mut pointers, mut arguments) = (Vec::new(), Vec::new());
-        let mut noted = |pointer| {
-            let range = find(pointer);
-            pointers.push((pointer, range));
-            range
-        };
+        let mut arguments = Vec::new();
+        let mut noted = Noted { find, pointers: Vec::new(), surfaces: Vec::new() };
         let version = kernel.proved.iter().position(|proved| {
             let (holds, read) = proved.proof.holds(&self.module, &kernel.name, launch, &mut noted);
             arguments.extend(read.into_iter().map(|(start, end)| {
@@ -200,12 +225,15 @@ impl GuardedModule {
             }));
             holds
         });
+        let Noted { mut pointers, mut surfaces, .. } = noted;
         pointers.sort_unstable();
         pointers.dedup();
+        surfaces.sort_unstable();
+        surfaces.dedup();
         arguments.sort_unstable();
         arguments.dedup();
         seen.truncate(MOST_SEEN - 1);
-        seen.insert(0, Seen { shape, arguments, pointers, version });
+        seen.insert(0, Seen { shape, arguments, pointers, surfaces, version });
         version
     }
 
@@ -235,6 +263,14 @@ impl GuardedModule {
         match self.checks.get(record.check as usize).map(|check| &check.kind) {
             Some(CheckKind::Access { space, accesses }) => {
                 self.access(&mut fault, record, *space, accesses, find);
+            }
+            Some(CheckKind::Surface { write, bytes, location, .. }) => {
+                let [x, y] = halves(record.address).map(u32::cast_signed);
+                let [first, rows] = halves(record.start);
+                let extent = [first.saturating_add(*bytes).saturating_sub(1), rows, 1];
+                let (write, bytes, at) = (*write, *bytes, [x, y, 0]);
+                fault.kind = FaultKind::OutsideSurface { write, at, bytes, extent };
+                self.place(&mut fault, *location);
             }
             Some(CheckKind::Stop { location, .. }) => {
                 fault.kind = FaultKind::Cancelled;

@@ -318,6 +318,9 @@ entry_points! {
         fn cuArray3DCreate_v2(
             array: *mut sys::CUarray, descriptor: *const sys::CUDA_ARRAY3D_DESCRIPTOR
         );
+        fn cuArray3DGetDescriptor_v2(
+            descriptor: *mut sys::CUDA_ARRAY3D_DESCRIPTOR, array: sys::CUarray
+        );
         fn cuArrayDestroy(array: sys::CUarray);
         fn cuMemcpy3DAsync_v2(copy: *const sys::CUDA_MEMCPY3D, stream: sys::CUstream);
         fn cuMemcpy3DPeerAsync(copy: *const sys::CUDA_MEMCPY3D_PEER, stream: sys::CUstream);
@@ -330,6 +333,9 @@ entry_points! {
         fn cuTexObjectDestroy(texture: sys::CUtexObject);
         fn cuSurfObjectCreate(
             surface: *mut sys::CUsurfObject, resource: *const sys::CUDA_RESOURCE_DESC
+        );
+        fn cuSurfObjectGetResourceDesc(
+            resource: *mut sys::CUDA_RESOURCE_DESC, surface: sys::CUsurfObject
         );
         fn cuSurfObjectDestroy(surface: sys::CUsurfObject);
 

@@ -9,6 +9,7 @@
 
 use std::{
     ffi::c_void,
+    mem::MaybeUninit,
     ptr,
     sync::{Arc, Mutex, Weak},
 };
@@ -28,7 +29,7 @@ use crate::{
         Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, LaunchConfig, Result,
     },
     ptx::pass::guard::{
-        NotGuarded,
+        Find, NotGuarded,
         record::{MOST, Telling, VARIABLE, VARIABLE_BYTES, control, field},
     },
 };
@@ -279,7 +280,65 @@ impl Guard {
     }
 }
 
+/// What a context knows of memory; it is current.
+struct Known<'a>(&'a CudaContext);
+
+impl Find for Known<'_> {
+    fn memory(&mut self, pointer: u64) -> Option<(u64, u64)> {
+        self.0.allocation(pointer)
+    }
+
+    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+        self.0.surface_size(handle)
+    }
+}
+
+/// Bytes of a channel.
+const fn bytes_of(format: sys::CUarray_format) -> Option<usize> {
+    use sys::CUarray_format as Format;
+    match format {
+        Format::CU_AD_FORMAT_UNSIGNED_INT8 | Format::CU_AD_FORMAT_SIGNED_INT8 => Some(1),
+        Format::CU_AD_FORMAT_UNSIGNED_INT16 | Format::CU_AD_FORMAT_SIGNED_INT16 => Some(2),
+        Format::CU_AD_FORMAT_HALF => Some(2),
+        Format::CU_AD_FORMAT_UNSIGNED_INT32 | Format::CU_AD_FORMAT_SIGNED_INT32 => Some(4),
+        Format::CU_AD_FORMAT_FLOAT => Some(4),
+        // Those of pictures and films are not checked.
+        _ => None,
+    }
+}
+
 impl CudaContext {
+    /// Bytes of a row, and rows, of a flat surface.
+    fn surface_size(&self, handle: u64) -> Option<(u32, u32)> {
+        let driver = self.driver();
+        let mut resource = MaybeUninit::<sys::CUDA_RESOURCE_DESC>::zeroed();
+        // SAFETY: the description is written before the call returns; a handle that is none is refused.
+        let status = unsafe { driver.cuSurfObjectGetResourceDesc(resource.as_mut_ptr(), handle) };
+        if handle == 0 || status.code != super::driver::code::SUCCESS {
+            return None;
+        }
+        // SAFETY: the driver has written it.
+        let resource = unsafe { resource.assume_init() };
+        if resource.resType != sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY {
+            return None;
+        }
+        // SAFETY: of an array it is this part.
+        let array = unsafe { resource.res.array.hArray };
+        let mut shape = MaybeUninit::<sys::CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
+        // SAFETY: the description is written before the call returns; the array lives as long as the surface does.
+        let status = unsafe { driver.cuArray3DGetDescriptor_v2(shape.as_mut_ptr(), array) };
+        if status.code != super::driver::code::SUCCESS {
+            return None;
+        }
+        // SAFETY: the driver has written it.
+        let shape = unsafe { shape.assume_init() };
+        if shape.Depth > 1 {
+            return None;
+        }
+        let row = shape.Width * usize::try_from(shape.NumChannels).ok()? * bytes_of(shape.Format)?;
+        Some((u32::try_from(row).ok()?, u32::try_from(shape.Height.max(1)).ok()?))
+    }
+
     /// Address and length of the allocation that a pointer points into, as far as anybody knows; the context is
     /// current.
     pub(super) fn allocation(&self, pointer: u64) -> Option<(u64, u64)> {
@@ -391,18 +450,17 @@ impl Function {
         };
         guard.prepare(context, self.shared_name(), module.searches())?;
         let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
-        let find = |pointer| context.allocation(pointer);
         // How many blocks of a cooperative launch there may be was asked of the version with all checks.
         let fits = |proved: &&Self| {
             let threads = u64::from(proved.info().max_threads);
             !config.cooperative && config.block.count() <= threads
         };
-        let version = module.version(kernel, config, arguments.bytes(), find);
+        let version = module.version(kernel, config, arguments.bytes(), Known(context));
         let proved = version.and_then(|at| self.proved().get(at)).filter(fits);
         if kernel.words.is_empty() {
             return Ok(proved.map(|proved| (proved, arguments.clone())));
         }
-        let words = module.words(kernel, arguments.bytes(), find);
+        let words = module.words(kernel, arguments.bytes(), Known(context));
         let mut all = arguments.clone();
         all.push_bytes(&words, 8);
         Ok(Some((proved.unwrap_or(self), all)))

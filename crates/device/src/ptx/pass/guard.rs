@@ -24,7 +24,8 @@
 //! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
 //! prevented are: a barrier that some threads never reach, calls nested too deeply, a call through a pointer to no
 //! function, and wild addresses of local and constant memory that were loaded from memory (they are counted:
-//! [`Counts::unchecked`]). Surfaces: an access outside reads zero or is left out, and is not told of.
+//! [`Counts::unchecked`]). An access outside a surface that is flat, and an argument, is told of (`surface`); one
+//! outside another surface reads zero or is left out.
 
 mod bounds;
 mod code;
@@ -38,6 +39,7 @@ mod proof;
 pub mod record;
 mod search;
 mod stop;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod weave;
@@ -48,7 +50,7 @@ use std::collections::HashMap;
 
 pub use self::{
     proof::{Launch, Proof},
-    words::{Word, pointer_at},
+    words::{Find, Word, pointer_at},
 };
 use super::{access::Action, origin::Origins};
 use crate::ptx::ast::{Body, Function, FunctionKind, Item, Linkage, LocationId, Module, Variable};
@@ -138,6 +140,17 @@ pub enum CheckKind {
         space: Option<Space>,
         /// The accesses.
         accesses: Vec<CheckedAccess>,
+    },
+    /// An access to a surface.
+    Surface {
+        /// It is written.
+        write: bool,
+        /// The width in bytes.
+        bytes: u32,
+        /// Where.
+        location: Option<LocationId>,
+        /// Its line of the PTX text.
+        line: u32,
     },
     /// A loop saw that the host had raised the flag.
     Stop {
@@ -347,6 +360,11 @@ fn guard_function(
     let origins = Origins::new(module, function, body);
     let mut plan = plan::plan(body, &cfg, &origins).map_err(refused)?;
     proof::index::find(function, body, &cfg, &origins, &mut plan.groups);
+    let surfaces = match function.kind {
+        FunctionKind::Entry => proof::index::surfaces(function, body, &cfg, &origins),
+        FunctionKind::Func => Vec::new(),
+    };
+    plan.counts.add_surfaces(surfaces.len() as u32);
     let polls = poll::places(body, &cfg);
     let stops: HashMap<usize, Reason> = (0..body.statements.len())
         .filter_map(|at| {
@@ -363,6 +381,7 @@ fn guard_function(
                 body,
                 origins: &origins,
                 plan: &plan,
+                surfaces: &surfaces,
                 version,
                 recorder,
                 function: name,
@@ -390,12 +409,15 @@ fn guard_function(
     let (whole, words, searches) =
         weave(Words::new(&function.params), &Version::default(), &polls)?;
     let versions = match function.kind {
-        FunctionKind::Entry => proof::promising(module, function, body, &cfg, &plan.groups, &polls),
+        FunctionKind::Entry => {
+            proof::promising(module, function, body, &cfg, &plan.groups, &surfaces, &polls)
+        }
         FunctionKind::Func => Vec::new(),
     };
     let (mut counts, mut proved, mut all) = (plan.counts, Vec::new(), words);
-    counts.launches =
-        versions.first().map_or(0, |one| (one.without.len() + one.covered.len()) as u32);
+    counts.launches = versions
+        .first()
+        .map_or(0, |one| (one.without.len() + one.covered.len() + one.inside.len()) as u32);
     for version in versions {
         // Its checks are among those of the first, and so are their words.
         let ends_soon = |from: &BlockId| {

@@ -8,9 +8,11 @@
 use super::code::{Code, when};
 use super::plan::{Bounds, Group, Root, is_wide};
 use super::record::AccessRecord;
+use super::surface::{SurfaceAccess, surface_record};
 use super::weave::Weaver;
+use super::words::Word;
 use crate::ptx::ast::Statement;
-use crate::ptx::inst::Instruction;
+use crate::ptx::inst::{Guard, Instruction};
 use crate::ptx::op::Next;
 use crate::ptx::operand::{Address, Base, Label, Operand, Reg};
 use crate::ptx::types::Type;
@@ -29,10 +31,19 @@ pub(super) struct Noted {
     /// The index of its access, or its address, in halves.
     low: Reg,
     high: Reg,
-    /// The checks that are noted, with their groups.
-    checks: Vec<(u32, usize)>,
+    /// The checks that are noted.
+    checks: Vec<(u32, Of)>,
     /// Where records are written, and what comes then.
     places: Vec<(Label, Then)>,
+}
+
+/// What a check that is noted is of.
+#[derive(Clone, Debug)]
+enum Of {
+    /// A group of accesses.
+    Group(usize),
+    /// An access to a surface.
+    Surface(Word),
 }
 
 /// What comes when a record is written.
@@ -76,8 +87,12 @@ impl Noted {
 
 /// Whether all that is checked of a function can be noted, with records at so many places beside its end: what each is
 /// compared with is the same wherever it is asked for, and it takes less code than a record at each check.
-pub(super) fn can_note<'a>(checked: impl Iterator<Item = &'a Group>, waits: usize) -> bool {
-    let mut count = 0;
+pub(super) fn can_note<'a>(
+    checked: impl Iterator<Item = &'a Group>,
+    surfaces: usize,
+    waits: usize,
+) -> bool {
+    let mut count = surfaces;
     for group in checked {
         let is_one = match &group.bounds {
             Bounds::Sources { sources, .. } => sources.len() == 1,
@@ -97,14 +112,10 @@ impl Weaver<'_> {
         let plan = self.plan;
         let group = &plan.groups[at];
         let check = self.add_check(group);
-        let Some(noted) = &mut self.noted else { return };
-        noted.checks.push((check, at));
-        let (known, low, high) = (noted.check, noted.low, noted.high);
-        let [known, low, high] = [known, low, high].map(Operand::Reg);
-        let nothing = [known.clone(), Operand::Int(NOTHING), Operand::Reg(fail)];
+        let Some((first, [low, high])) = self.note_check(check, Of::Group(at), fail) else {
+            return;
+        };
         let code = &mut self.code;
-        let first = when(code.give("setp.eq.and.u32", Type::Pred, nothing));
-        code.put_if(first, "mov.u32", [known], [Operand::Int(check.into())]);
         match (group.index, group.root) {
             (Some(index), _) => code.put_if(first, "mov.u32", [low], [Operand::Reg(index.reg)]),
             (None, Root::Reg(reg)) if is_wide(self.body, group.root) => {
@@ -114,6 +125,30 @@ impl Weaver<'_> {
             (None, Root::Reg(reg)) => code.put_if(first, "mov.u32", [low], [Operand::Reg(reg)]),
             (None, Root::Symbol(_)) => {}
         }
+    }
+
+    /// Notes an access outside a surface.
+    pub(super) fn note_surface(&mut self, access: &SurfaceAccess, check: u32, fail: Reg) {
+        let of = Of::Surface(access.word());
+        let Some((first, [low, high])) = self.note_check(check, of, fail) else { return };
+        self.code.put_if(first, "mov.u32", [low], [access.x.clone()]);
+        self.code.put_if(first, "mov.u32", [high], [access.y.clone()]);
+    }
+
+    /// Notes the number of a check that fails. Gives the guard under which it did, and what its place is kept in.
+    fn note_check(
+        &mut self,
+        check: u32,
+        of: Of,
+        fail: Reg,
+    ) -> Option<(Option<Guard>, [Operand; 2])> {
+        let noted = self.noted.as_mut()?;
+        noted.checks.push((check, of));
+        let [known, low, high] = [noted.check, noted.low, noted.high].map(Operand::Reg);
+        let nothing = [known.clone(), Operand::Int(NOTHING), Operand::Reg(fail)];
+        let first = when(self.code.give("setp.eq.and.u32", Type::Pred, nothing));
+        self.code.put_if(first, "mov.u32", [known], [Operand::Int(check.into())]);
+        Some((first, [low, high]))
     }
 
     /// What was noted is written down before the thread or the function ends, or before `i`.
@@ -161,13 +196,20 @@ impl Weaver<'_> {
         let plan = self.plan;
         let results = [0, 1, 2].map(|_| self.code.reg(Type::B64));
         let found = self.code.label();
-        for (check, at) in &noted.checks {
-            let group = &plan.groups[*at];
+        for (check, of) in &noted.checks {
             let next = self.code.label();
             let other = [Operand::Reg(noted.check), Operand::Int((*check).into())];
             let other = self.code.give("setp.ne.u32", Type::Pred, other);
             self.code.jump(when(other), next);
-            let AccessRecord { address, start, limit } = self.noted_access(group, noted);
+            let record = match of {
+                Of::Group(at) => self.noted_access(&plan.groups[*at], noted),
+                Of::Surface(word) => {
+                    let limits = self.halves(*word);
+                    let at = [noted.low, noted.high].map(Operand::Reg);
+                    surface_record(&mut self.code, at, limits)
+                }
+            };
+            let AccessRecord { address, start, limit } = record;
             for (to, from) in results.into_iter().zip([address, start, limit]) {
                 self.code.put("mov.b64", [Operand::Reg(to)], [from]);
             }
@@ -214,13 +256,6 @@ impl Weaver<'_> {
 
     /// The indices that are right, as their first one and their count.
     pub(super) fn indices(&mut self, group: &Group) -> Option<[Operand; 2]> {
-        let Operand::Address(Address { base, offset }) = self.words.operand(group.indices()?)
-        else {
-            return None;
-        };
-        Some([offset, offset + 4].map(|offset| {
-            let half = Operand::Address(Address { base, offset });
-            Operand::Reg(self.code.give("ld.param.u32", Type::B32, [half]))
-        }))
+        Some(self.halves(group.indices()?))
     }
 }

@@ -440,7 +440,8 @@ impl Planner<'_> {
                 }
                 let mut before = above[id.index()];
                 while let Some(block) = before {
-                    let mut there = blocks[block.index()].clone();
+                    // What comes first need not stand first in the text, but is to be put in first.
+                    let mut there = blocks[block.index()].clone().filter(|other| *other < at);
                     let found = there.find(|other| self.groups[*other].covers(&self.groups[at]));
                     if let Some(found) = found {
                         let found = self.groups[found].covered_by.unwrap_or(found);

@@ -12,6 +12,7 @@ use super::proof::Version;
 use super::record::{AccessRecord, Recorder};
 use super::search::Found;
 use super::stop::Reason;
+use super::surface::SurfaceAccess;
 use super::words::Words;
 use super::{Check, CheckKind, CheckedAccess};
 use crate::ptx::ast::{Body, Statement};
@@ -29,6 +30,8 @@ pub(super) struct Weaver<'a> {
     pub(super) body: &'a Body,
     pub(super) origins: &'a Origins<'a>,
     pub(super) plan: &'a Plan,
+    /// Accesses to surfaces.
+    pub(super) surfaces: &'a [SurfaceAccess],
     /// Which groups are not checked.
     pub(super) version: &'a Version,
     pub(super) recorder: Recorder,
@@ -65,7 +68,8 @@ impl Weaver<'_> {
         let waits = self.body.instructions().filter(|i| waits_for_block(i) || calls(i)).count();
         // Where all are told each is written down at once.
         let is_first = self.recorder.seen.is_none();
-        if is_first && can_note(checked.map(|(_, group)| group), waits + stops.len()) {
+        let outside = self.surfaces.len() - self.version.inside.len();
+        if is_first && can_note(checked.map(|(_, group)| group), outside, waits + stops.len()) {
             self.noted = Some(Noted::new(&mut self.code));
         }
         let mut first = 0;
@@ -233,6 +237,12 @@ impl Weaver<'_> {
             });
             wrong = Some(woven.fail);
         }
+        let surface = self.surfaces.iter().find(|access| access.statement == at);
+        if let Some(access) = surface.filter(|_| !self.version.inside.contains(&at)) {
+            let fail = self.check_surface(access, &i);
+            fine = Some(self.fine_of(i.guard, fail));
+            wrong = Some(fail);
+        }
         let before = i.guard;
         i.guard = fine.or(before);
         let results: Vec<Operand> = i.dst.iter().flat_map(Operand::lanes).cloned().collect();
@@ -246,6 +256,14 @@ impl Weaver<'_> {
         if let Some(wrong) = wrong {
             late.into_iter().for_each(|result| self.zero(when(wrong), result));
         }
+    }
+
+    /// Where an access is made that is made where a guard holds, and where a check does not fail.
+    fn fine_of(&mut self, guard: Option<Guard>, fail: Reg) -> Guard {
+        let fine = Guard { reg: fail, negated: true };
+        let Some(guard) = guard else { return fine };
+        let both = [guard, fine].map(|guard| self.predicate(guard));
+        Guard { reg: self.code.give("and.pred", Type::Pred, both), negated: false }
     }
 
     /// The same of a warp's access, of which each thread has its part: all do it, or none. A thread that makes none has
@@ -355,7 +373,7 @@ impl Weaver<'_> {
         self.push_check(kind)
     }
 
-    fn push_check(&mut self, kind: CheckKind) -> u32 {
+    pub(super) fn push_check(&mut self, kind: CheckKind) -> u32 {
         self.checks.push(Check { function: self.function.to_owned(), kind });
         self.checks.len() as u32 - 1
     }

@@ -44,6 +44,32 @@ pub enum Word {
         /// Whether the index may be negative.
         signed: bool,
     },
+    /// Of a surface: in the lower half how many bytes of a row may begin an access of so many, in the higher the rows.
+    Surface {
+        /// Where the handle lies among the arguments, in bytes.
+        argument: u32,
+        /// Bytes that are accessed together.
+        bytes: u32,
+    },
+}
+
+/// What a host knows of memory.
+pub trait Find {
+    /// Address and length of the allocation that a pointer points into; of one that is not known, none: it may not be
+    /// used.
+    fn memory(&mut self, pointer: u64) -> Option<(u64, u64)>;
+
+    /// Bytes of a row, and rows, of the surface with this handle; of one that is not known, none: it is not checked.
+    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+        let _ = handle;
+        None
+    }
+}
+
+impl<F: FnMut(u64) -> Option<(u64, u64)>> Find for F {
+    fn memory(&mut self, pointer: u64) -> Option<(u64, u64)> {
+        self(pointer)
+    }
 }
 
 /// The first of the indices that are right, and their count.
@@ -79,7 +105,19 @@ impl Word {
                 let (first, count) = indices(pointer, (start, bytes), (low, stride, span), signed);
                 u64::from(count) << 32 | u64::from(first)
             }
+            Self::Surface { .. } => 0,
         }
+    }
+
+    /// Its value, by what the host knows of the memory or surface that it is about.
+    pub fn found(self, value: u64, find: &mut dyn Find) -> u64 {
+        let Self::Surface { bytes, .. } = self else {
+            let (start, length) = find.memory(value).unwrap_or((0, 0));
+            return self.value(value, start, length);
+        };
+        let (row, rows) = find.surface(value).unwrap_or((u32::MAX, u32::MAX));
+        let first = row.saturating_add(1).saturating_sub(bytes);
+        u64::from(rows) << 32 | u64::from(if row == u32::MAX { row } else { first })
     }
 
     /// Whether each index that is right by this word is right by the other one.
@@ -104,7 +142,7 @@ impl Word {
     pub fn argument(self) -> u32 {
         match self {
             Self::Start { argument, .. } | Self::Limit { argument, .. } => argument,
-            Self::Indices { argument, .. } => argument,
+            Self::Indices { argument, .. } | Self::Surface { argument, .. } => argument,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::Half;
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::pass::guard::plan::{Bounds, Group, Root};
+use crate::ptx::pass::guard::surface::{SurfaceAccess, surface};
 use crate::ptx::pass::origin::{Origins, Source};
 use crate::ptx::types::{Kind, Space, Type};
 
@@ -49,6 +50,25 @@ pub(in crate::ptx::pass::guard) fn find(
             .map(|(index, _)| index)
             .filter(|index| index.argument == *argument && group.tested_align == 1);
     }
+}
+
+/// The accesses to surfaces whose handles are among the arguments.
+pub(in crate::ptx::pass::guard) fn surfaces(
+    function: &Function,
+    body: &Body,
+    cfg: &Cfg,
+    origins: &Origins<'_>,
+) -> Vec<SurfaceAccess> {
+    let values = Values::new(function, body, cfg);
+    let finder = Finder { values: &values, origins };
+    let all = cfg.ids().flat_map(|id| cfg.instructions(body, id));
+    let found = all.filter_map(|(at, i)| {
+        surface(&i.op)?;
+        let handle = i.src.first().and_then(Operand::reg)?;
+        let (argument, 0) = finder.pointer(values.before(at, handle))? else { return None };
+        SurfaceAccess::of(at, i, argument)
+    });
+    found.collect()
 }
 
 struct Finder<'a> {

@@ -8,8 +8,9 @@
 //! it follows the arithmetic, with the comparisons that the way to the access depends on (`conditions`) and the number
 //! of rounds of its loops (`rounds`). Where all these addresses lie in the access' memory, none of them needs a check.
 //!
-//! In the same way it finds loops that end soon (`rounds`), which then need not look at the flag; and it sees whether an
-//! index that is right in one buffer is so in another one, which then needs no comparison of its own (`Version::cover`).
+//! In the same way it finds loops that end soon (`rounds`), which then need not look at the flag; and it sees whether
+//! an index that is right in one buffer is so in another one, which then needs no comparison of its own
+//! (`Version::cover`).
 //!
 //! So a kernel has further versions beside that with all checks, each without those of a [`Proof`]. Which accesses
 //! are worth asking about is tried when it is guarded (`promising`); what is right or wrong does not depend on that.
@@ -31,11 +32,12 @@ use std::{cell::Cell, collections::HashMap};
 
 use super::extent::Size;
 use super::plan::{Bounds, Group, Root};
-use super::words::{Word, pointer_at};
+use super::surface::SurfaceAccess;
+use super::words::{Find, Word, pointer_at};
 use crate::ptx::ast::{Body, Function, Module};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::Guard;
-use crate::ptx::operand::{Axis, Grid, Scalar, Special};
+use crate::ptx::operand::{Axis, Grid, Operand, Scalar, Special};
 use crate::ptx::pass::origin::{Origins, Source};
 use range::Range;
 use ranges::Ranges;
@@ -177,6 +179,8 @@ impl Access {
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     accesses: Vec<Access>,
+    /// Accesses to surfaces.
+    surfaces: Vec<SurfaceAccess>,
     /// Words of indices, of which all that are right by the first one have to be right by the second one.
     within: Vec<(Word, Word)>,
     /// The heads of loops that do not look at the flag, for they do not go round often.
@@ -194,7 +198,8 @@ impl Proof {
 
     /// Whether there is nothing to prove: then there is no second version.
     pub fn is_empty(&self) -> bool {
-        self.accesses.is_empty() && self.loops.is_empty() && self.within.is_empty()
+        let others = self.loops.is_empty() && self.within.is_empty() && self.surfaces.is_empty();
+        self.accesses.is_empty() && others
     }
 
     /// The loops that do not look at the flag, by the blocks that they begin with.
@@ -210,19 +215,47 @@ impl Proof {
         module: &Module,
         kernel: &str,
         launch: &Launch<'_>,
-        mut find: impl FnMut(u64) -> Option<(u64, u64)>,
+        find: &mut dyn Find,
     ) -> (bool, Vec<(usize, usize)>) {
         let Some(function) = module.function(kernel) else { return (false, Vec::new()) };
         let Some(body) = &function.body else { return (false, Vec::new()) };
         let (cfg, origins) = (Cfg::new(body), Origins::new(module, function, body));
         let values = Values::new(function, body, &cfg);
         let mut ranges = Ranges::new(&values, &origins, launch);
-        let holds = are_within(&mut ranges, &self.within, &mut find)
+        let inside = self.surfaces.iter().all(|access| is_in_surface(&mut ranges, access, find));
+        let mut memory = |pointer| find.memory(pointer);
+        let holds = inside
+            && are_within(&mut ranges, &self.within, &mut memory)
             && are_short(&mut ranges, &self.loops)
-            && self.accesses.iter().all(|access| access.reach(&mut ranges, &mut find).is_some());
+            && self.accesses.iter().all(|access| access.reach(&mut ranges, &mut memory).is_some());
         drop(ranges);
         (holds, values.read.into_inner().into_iter().collect())
     }
+}
+
+/// Whether an access never leaves its surface.
+fn is_in_surface(ranges: &mut Ranges<'_>, access: &SurfaceAccess, find: &mut dyn Find) -> bool {
+    let place = access.argument as usize..access.argument as usize + 8;
+    let handle = ranges.argument(place).map_or(0, |word| pointer_at(word, 0));
+    if find.surface(handle).is_none() {
+        return false;
+    }
+    let limits = access.word().found(handle, find);
+    let mut below = |operand: &Operand, limit: u64| {
+        let fits = |range: Range| range.low >= 0 && range.high < i128::from(limit);
+        match operand {
+            Operand::Int(value) => fits(Range::of((*value).into())),
+            Operand::Reg(reg) => {
+                let fits = |range: Range| fits(range.unsigned(32));
+                ranges.is_before(access.statement, *reg, access.guard, fits)
+            }
+            // No coordinate is one of these.
+            Operand::Not(_) | Operand::F32(_) | Operand::F64(_) | Operand::Symbol(..) => false,
+            Operand::Special(_) | Operand::Address(_) | Operand::Vector(_) => false,
+            Operand::Bracket(_) | Operand::Label(_) | Operand::Table(_) | Operand::Sink => false,
+        }
+    };
+    below(&access.x, limits & u64::from(u32::MAX)) && below(&access.y, limits >> 32)
 }
 
 /// Whether indices that are right by the first word are right by the second one.
@@ -270,6 +303,7 @@ pub(super) fn promising(
     body: &Body,
     cfg: &Cfg,
     groups: &[Group],
+    surfaces: &[SurfaceAccess],
     polls: &[BlockId],
 ) -> Vec<Version> {
     let origins = Origins::new(module, function, body);
@@ -278,6 +312,7 @@ pub(super) fn promising(
     let asked: Vec<(usize, Access)> = asked.collect();
     let most = function.max_threads().unwrap_or(1024);
     let (mut best, mut loops): (Vec<Tried>, Vec<BlockId>) = (Vec::new(), Vec::new());
+    let mut flat: Vec<SurfaceAccess> = Vec::new();
     let looks = cfg.back_edges.iter().filter(|(from, _)| polls.contains(from));
     let mut looking: Vec<BlockId> = looks.map(|(_, to)| *to).collect();
     looking.sort_unstable();
@@ -288,7 +323,9 @@ pub(super) fn promising(
             break;
         }
         for block in BLOCKS {
-            let all = best.len() == asked.len() && loops.len() == looking.len();
+            let all = best.len() == asked.len()
+                && loops.len() == looking.len()
+                && flat.len() == surfaces.len();
             if block.iter().product::<u32>() > most || all {
                 continue;
             }
@@ -306,6 +343,14 @@ pub(super) fn promising(
             if inside.len() > best.len() + best.len() / 8 {
                 best = inside;
             }
+            let surfaces = surfaces.iter();
+            let there: Vec<SurfaceAccess> = surfaces
+                .filter(|access| is_in_surface(&mut ranges, access, &mut TriedSurface))
+                .cloned()
+                .collect();
+            if there.len() > flat.len() {
+                flat = there;
+            }
             let mut short: Vec<BlockId> = Vec::new();
             for head in &looking {
                 short.push(*head);
@@ -321,7 +366,9 @@ pub(super) fn promising(
     let version = |tried: &[Tried]| {
         let accesses = tried.iter().map(|tried| tried.access.clone()).collect();
         let without = tried.iter().map(|tried| tried.group).collect();
-        Version { proof: Proof { accesses, ..Proof::default() }, without, covered: HashMap::new() }
+        let proof = Proof { accesses, surfaces: flat.clone(), ..Proof::default() };
+        let inside = flat.iter().map(|access| access.statement).collect();
+        Version { proof, without, covered: HashMap::new(), inside }
     };
     let shorter: Vec<Tried> = best.iter().filter(|one| !one.overshoots(&best)).cloned().collect();
     let mut first = version(&best);
@@ -339,12 +386,27 @@ pub(super) fn promising(
     all.filter(|version| !version.proof.is_empty()).collect()
 }
 
+/// The surfaces that are tried.
+struct TriedSurface;
+
+impl Find for TriedSurface {
+    fn memory(&mut self, _: u64) -> Option<(u64, u64)> {
+        None
+    }
+
+    fn surface(&mut self, _: u64) -> Option<(u32, u32)> {
+        Some((1 << 20, 1 << 16))
+    }
+}
+
 /// A version of a kernel with fewer checks.
 #[derive(Default)]
 pub(super) struct Version {
     pub(super) proof: Proof,
     /// The groups that are not checked.
     pub(super) without: Vec<usize>,
+    /// The accesses to surfaces that are not checked, by their statements.
+    pub(super) inside: Vec<usize>,
     /// Those that are right where others are, which are checked before, of the same index.
     pub(super) covered: HashMap<usize, usize>,
 }
@@ -378,7 +440,8 @@ impl Version {
             }
             let by = groups.iter().enumerate().find_map(|(by, other)| {
                 let inner = other.indices()?;
-                let fits = by != at
+                // What comes first need not stand first in the text, but is to be put in first.
+                let fits = by < at
                     && checked(by, other, self)
                     && index(other) == Some(own)
                     && is_behind(other, group)

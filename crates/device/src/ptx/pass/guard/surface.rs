@@ -1,0 +1,133 @@
+//! Surfaces: an access with `.trap` outside the surface, which would end the launch, is left out and told.
+
+use super::code::{Code, when};
+use super::record::AccessRecord;
+use super::weave::Weaver;
+use super::words::Word;
+use super::{CheckKind, Counts};
+use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::modifier::{Clamp, Geometry, Surface};
+use crate::ptx::operand::{Address, Operand, Reg};
+use crate::ptx::types::Type;
+
+/// An access to a surface whose handle is among the kernel's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SurfaceAccess {
+    /// Its instruction: an index into the statements.
+    pub(super) statement: usize,
+    /// Where the handle lies among the arguments.
+    pub(super) argument: u32,
+    /// The byte in the row, and the row.
+    pub(super) x: Operand,
+    pub(super) y: Operand,
+    pub(super) bytes: u32,
+    pub(super) guard: Option<Guard>,
+}
+
+impl SurfaceAccess {
+    /// Of an instruction; `handle` is where its handle lies among the arguments. None of one that does not trap, and of
+    /// surfaces in space and in layers, which are left out, but not told of.
+    pub(super) fn of(statement: usize, i: &Instruction, argument: u32) -> Option<Self> {
+        let surface = surface(&i.op)?;
+        let traps = matches!(surface.clamp, None | Some(Clamp::Trap)) && !surface.formatted;
+        let at = i.src.get(1)?.lanes();
+        let (x, y) = match (surface.geometry, at) {
+            (Geometry::D1, [x, ..]) => (x.clone(), Operand::Int(0)),
+            (Geometry::D2, [x, y, ..]) => (x.clone(), y.clone()),
+            (_, _) => return None,
+        };
+        let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
+        traps.then_some(Self { statement, argument, x, y, bytes, guard: i.guard })
+    }
+
+    /// The word with the places where it may begin.
+    pub(super) fn word(&self) -> Word {
+        Word::Surface { argument: self.argument, bytes: self.bytes }
+    }
+}
+
+/// The surface of an instruction.
+pub(super) fn surface(op: &Op) -> Option<&Surface> {
+    if let Op::Suld(surface) | Op::Sust(surface) = op {
+        return Some(surface);
+    }
+    if let Op::Sured(reduction) = op { Some(&reduction.surface) } else { None }
+}
+
+/// Whether it is written.
+fn writes(op: &Op) -> bool {
+    !matches!(op, Op::Suld(_))
+}
+
+impl Weaver<'_> {
+    /// Compares an access with its surface, and writes or notes that it is outside. Gives the predicate that it is.
+    pub(super) fn check_surface(&mut self, access: &SurfaceAccess, i: &Instruction) -> Reg {
+        let [first, rows] = self.halves(access.word());
+        let wrong = [access.x.clone(), first.clone()];
+        let wrong = self.code.give("setp.hs.u32", Type::Pred, wrong);
+        let outside = [access.y.clone(), rows.clone(), Operand::Reg(wrong)];
+        let mut fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
+        if let Some(guard) = i.guard {
+            let both = [Operand::Reg(fail), self.predicate(guard)];
+            fail = self.code.give("and.pred", Type::Pred, both);
+        }
+        let check = self.push_check(CheckKind::Surface {
+            write: writes(&i.op),
+            bytes: access.bytes,
+            location: i.location,
+            line: i.line,
+        });
+        if self.noted.is_some() {
+            self.note_surface(access, check, fail);
+            return fail;
+        }
+        let (write, back) = (self.code.label(), self.code.label());
+        self.code.jump(when(fail), write);
+        self.code.place(back);
+        let recorder = self.recorder;
+        let [x, y] = [access.x.clone(), access.y.clone()];
+        self.code.aside(|code| {
+            code.place(write);
+            let record = surface_record(code, [x, y], [first, rows]);
+            recorder.record(code, Operand::Int(check.into()), &record);
+            code.jump(None, back);
+        });
+        fail
+    }
+
+    /// Both halves of a word.
+    pub(super) fn halves(&mut self, word: Word) -> [Operand; 2] {
+        let Operand::Address(Address { base, offset }) = self.words.operand(word) else {
+            return [Operand::Int(0), Operand::Int(0)];
+        };
+        [offset, offset + 4].map(|offset| {
+            let half = Operand::Address(Address { base, offset });
+            Operand::Reg(self.code.give("ld.param.u32", Type::B32, [half]))
+        })
+    }
+}
+
+/// What a record says of an access to a surface: the place in the address, and what it was compared with.
+pub(super) fn surface_record(
+    code: &mut Code,
+    at: [Operand; 2],
+    limits: [Operand; 2],
+) -> AccessRecord {
+    let mut packed = |halves: [Operand; 2]| {
+        let halves = halves.map(|half| match half.reg() {
+            Some(_) => half,
+            None => Operand::Reg(code.give("mov.u32", Type::B32, [half])),
+        });
+        Operand::Reg(code.give("mov.b64", Type::B64, [Operand::Vector(Box::new(halves))]))
+    };
+    let (address, start) = (packed(at), packed(limits));
+    AccessRecord { address, start, limit: Operand::Int(0) }
+}
+
+impl Counts {
+    /// Beside accesses to memory, so many to surfaces.
+    pub(super) const fn add_surfaces(&mut self, count: u32) {
+        self.accesses += count;
+        self.checked += count;
+    }
+}
