@@ -28,8 +28,8 @@ const FIRST_SCENE: &str = "particles";
 /// How often statistics are taken while a scene plays.
 const STATISTICS_EVERY: Duration = Duration::from_millis(250);
 
-/// A session for `document`, which compiles at once; the device runs its kernels in this way. Where the document is that
-/// of a run, it has what the run has.
+/// A session for `document`, which compiles at once; the device runs its kernels in this way. Where the document is
+/// that of a run, it has what the run has.
 pub(super) fn new_session(
     (document, run): (&Document, Option<&Replay>),
     options: &Options,

@@ -58,6 +58,9 @@ fn an_access_outside_a_surface_is_left_out_and_told() {
     };
     assert_eq!(told(&store(x, y), 9), (outside([32, 3]), 0));
     assert_eq!(told(&store("add.s32 %r5, %r1, -4;", y), 1).0, outside([-4, 3]));
+    // An access that is not aligned ends a launch even where it would be inside.
+    let odd = Some(FaultKind::Misaligned);
+    assert_eq!(told(&store("add.s32 %r5, %r1, 4;", y), 2), (odd, 0), "thread 1 at byte 5");
     assert_eq!(told(&store(x, "mov.u32 %r6, 4;"), 1).0, outside([0, 4]));
     assert_eq!(told(&store(x, "add.s32 %r6, %r1, -1;"), 1).0, outside([0, -1]));
     // What is left out is not told where it is not made, nor where the instruction says what is to happen.

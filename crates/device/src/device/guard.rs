@@ -269,7 +269,10 @@ impl GuardedModule {
                 let [first, rows] = halves(record.start);
                 let extent = [first.saturating_add(*bytes).saturating_sub(1), rows, 1];
                 let (write, bytes, at) = (*write, *bytes, [x, y, 0]);
-                fault.kind = FaultKind::OutsideSurface { write, at, bytes, extent };
+                fault.kind = match x.rem_euclid(bytes.max(1).cast_signed()) {
+                    0 => FaultKind::OutsideSurface { write, at, bytes, extent },
+                    _ => FaultKind::Misaligned,
+                };
                 self.place(&mut fault, *location);
             }
             Some(CheckKind::Stop { location, .. }) => {

@@ -1,8 +1,8 @@
 //! Up to when a thread knows what the threads of other blocks did: a vector clock of a whole launch, of which most
 //! blocks know a part that another block knows as well.
 //!
-//! It is a binary tree by the bits of a block's number, whose parts are shared and never change (Okasaki and Gill, "Fast
-//! Mergeable Integer Maps", 1998). What two have in common is found by its address: where each block of a chain knows
+//! It is a binary tree by the bits of a block's number, whose parts are shared and never change (Okasaki and Gill,
+//! "Fast Mergeable Integer Maps", 1998). What two have in common is found by its address: where each block of a chain knows
 //! all before it, a launch takes memory and time by the logarithm of its blocks for each of them.
 
 use std::sync::{

@@ -21,13 +21,21 @@ pub(super) struct SurfaceAccess {
     pub(super) x: Operand,
     pub(super) y: Operand,
     pub(super) bytes: u32,
+    /// Whether the byte in the row is a multiple of them in any launch.
+    pub(super) is_aligned: bool,
     pub(super) guard: Option<Guard>,
 }
 
 impl SurfaceAccess {
-    /// Of an instruction; `handle` is where its handle lies among the arguments. None of one that does not trap, and of
-    /// surfaces in space and in layers, which are left out, but not told of.
-    pub(super) fn of(statement: usize, i: &Instruction, argument: u32) -> Option<Self> {
+    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that does not trap, and
+    /// of surfaces in space and in layers, which are left out, but not told of. Registers have as many `zeros` in their
+    /// lowest bits.
+    pub(super) fn of(
+        statement: usize,
+        i: &Instruction,
+        argument: u32,
+        zeros: impl Fn(Reg) -> u32,
+    ) -> Option<Self> {
         let surface = surface(&i.op)?;
         let traps = matches!(surface.clamp, None | Some(Clamp::Trap)) && !surface.formatted;
         let at = i.src.get(1)?.lanes();
@@ -36,14 +44,33 @@ impl SurfaceAccess {
             (Geometry::D2, [x, y, ..]) => (x.clone(), y.clone()),
             (_, _) => return None,
         };
-        let bytes = surface.ty.bytes() * u32::from(surface.lanes.max(1));
-        traps.then_some(Self { statement, argument, x, y, bytes, guard: i.guard })
+        let bytes = width(surface);
+        let is_aligned = is_multiple(&x, bytes, zeros);
+        traps.then_some(Self { statement, argument, x, y, bytes, is_aligned, guard: i.guard })
     }
 
     /// The word with the places where it may begin.
     pub(super) fn word(&self) -> Word {
         Word::Surface { argument: self.argument, bytes: self.bytes }
     }
+}
+
+/// Bytes that are accessed together.
+fn width(surface: &Surface) -> u32 {
+    surface.ty.bytes() * u32::from(surface.lanes.max(1))
+}
+
+/// Whether a coordinate is a multiple of so many bytes, a power of two, where registers have so many `zeros`.
+fn is_multiple(x: &Operand, bytes: u32, zeros: impl Fn(Reg) -> u32) -> bool {
+    let zeros = match x {
+        Operand::Int(value) => value.trailing_zeros(),
+        Operand::Reg(reg) => zeros(*reg),
+        // No coordinate is one of these.
+        Operand::Not(_) | Operand::F32(_) | Operand::F64(_) | Operand::Symbol(..) => 0,
+        Operand::Special(_) | Operand::Address(_) | Operand::Vector(_) => 0,
+        Operand::Bracket(_) | Operand::Label(_) | Operand::Table(_) | Operand::Sink => 0,
+    };
+    zeros >= bytes.trailing_zeros()
 }
 
 /// The surface of an instruction.
@@ -67,6 +94,12 @@ impl Weaver<'_> {
         let wrong = self.code.give("setp.hs.u32", Type::Pred, wrong);
         let outside = [access.y.clone(), rows.clone(), Operand::Reg(wrong)];
         let mut fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
+        if !access.is_aligned {
+            let low = [access.x.clone(), Operand::Int((access.bytes - 1).into())];
+            let low = self.code.give("and.b32", Type::B32, low);
+            let odd = [Operand::Reg(low), Operand::Int(0), Operand::Reg(fail)];
+            fail = self.code.give("setp.ne.or.u32", Type::Pred, odd);
+        }
         if let Some(guard) = i.guard {
             let both = [Operand::Reg(fail), self.predicate(guard)];
             fail = self.code.give("and.pred", Type::Pred, both);
@@ -93,6 +126,39 @@ impl Weaver<'_> {
             code.jump(None, back);
         });
         fail
+    }
+
+    /// An access outside a surface reads zero or is left out, instead of ending the launch, whichever surface it is.
+    /// One that is not aligned would end it all the same: it is made at the place before.
+    pub(super) fn untrap(&mut self, i: &mut Instruction) {
+        let surface = if let Op::Suld(surface) | Op::Sust(surface) = &mut i.op {
+            surface
+        } else if let Op::Sured(reduction) = &mut i.op {
+            &mut reduction.surface
+        } else {
+            return;
+        };
+        if matches!(surface.clamp, None | Some(Clamp::Trap)) {
+            surface.clamp = Some(Clamp::Zero);
+        }
+        let bytes = width(surface);
+        let lane = match surface.geometry {
+            Geometry::A1d | Geometry::A2d => 1,
+            Geometry::D1 | Geometry::D2 | Geometry::D3 | Geometry::Cube => 0,
+            Geometry::Acube | Geometry::D2ms | Geometry::A2dms => 0,
+        };
+        if surface.formatted || bytes <= 1 {
+            return;
+        }
+        let x = match i.src.get_mut(1) {
+            Some(Operand::Vector(lanes)) => lanes.get_mut(lane),
+            x => x,
+        };
+        let Some(x) = x.filter(|x| !is_multiple(x, bytes, |reg| self.origins.of(reg).zeros)) else {
+            return;
+        };
+        let before = [x.clone(), Operand::Int(-i64::from(bytes))];
+        *x = Operand::Reg(self.code.give("and.b32", Type::B32, before));
     }
 
     /// Both halves of a word.

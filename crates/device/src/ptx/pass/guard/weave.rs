@@ -18,7 +18,6 @@ use super::{Check, CheckKind, CheckedAccess};
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction, Op};
-use crate::ptx::modifier::Clamp;
 use crate::ptx::op::{Next, Waits, WarpOp};
 use crate::ptx::operand::{Operand, Reg, Scalar, Special};
 use crate::ptx::pass::access::When;
@@ -213,7 +212,7 @@ impl Weaver<'_> {
     /// An instruction, done where all its accesses are right; what it would load is zero elsewhere.
     fn access(&mut self, at: usize, i: &Instruction, groups: std::ops::Range<usize>) {
         let mut i = i.clone();
-        untrapped(&mut i.op);
+        self.untrap(&mut i);
         if matches!(i.op.facts().waits, Waits::Warp(WarpOp::Matrix(_))) {
             self.warps_access(at, i, groups);
             return;
@@ -413,18 +412,4 @@ fn reads(i: &Instruction, guard: Option<Guard>, result: &Operand) -> bool {
 
 fn is_searched(group: &Group) -> bool {
     matches!(group.bounds, Bounds::Search { .. })
-}
-
-/// An access outside a surface reads zero or is left out, instead of ending the launch.
-fn untrapped(op: &mut Op) {
-    let clamp = if let Op::Suld(surface) | Op::Sust(surface) = op {
-        &mut surface.clamp
-    } else if let Op::Sured(reduction) = op {
-        &mut reduction.surface.clamp
-    } else {
-        return;
-    };
-    if matches!(clamp, None | Some(Clamp::Trap)) {
-        *clamp = Some(Clamp::Zero);
-    }
 }

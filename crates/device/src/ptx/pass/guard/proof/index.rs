@@ -66,7 +66,7 @@ pub(in crate::ptx::pass::guard) fn surfaces(
         surface(&i.op)?;
         let handle = i.src.first().and_then(Operand::reg)?;
         let (argument, 0) = finder.pointer(values.before(at, handle))? else { return None };
-        SurfaceAccess::of(at, i, argument)
+        SurfaceAccess::of(at, i, argument, |reg| origins.of(reg).zeros)
     });
     found.collect()
 }

@@ -255,7 +255,9 @@ fn is_in_surface(ranges: &mut Ranges<'_>, access: &SurfaceAccess, find: &mut dyn
             Operand::Bracket(_) | Operand::Label(_) | Operand::Table(_) | Operand::Sink => false,
         }
     };
-    below(&access.x, limits & u64::from(u32::MAX)) && below(&access.y, limits >> 32)
+    access.is_aligned
+        && below(&access.x, limits & u64::from(u32::MAX))
+        && below(&access.y, limits >> 32)
 }
 
 /// Whether indices that are right by the first word are right by the second one.
