@@ -104,6 +104,7 @@ impl OwnFolder {
     }
 
     /// Removes `folder` and its lock where nothing is in it any more.
+    #[cfg(feature = "cli")]
     pub fn remove_empty(folder: &Path) {
         if fs::remove_dir(folder).is_ok() {
             let _ = fs::remove_file(lock_of(folder));

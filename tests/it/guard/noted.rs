@@ -136,3 +136,16 @@ fn all_places_are_told_of_where_kernels_go_on() {
     assert_eq!(told, [(7, 0), (8, 0)]);
     assert_eq!(x[..17], [[5; 16].as_slice(), &[1016]].concat());
 }
+
+/// A loop that counts down without an end, though it is left where it counts to eight.
+#[test]
+fn a_loop_that_counts_the_wrong_way_is_told() {
+    let body = "mov.u32 %r5, 0;
+        L: shl.b32 %r6, %r5, 2; add.s32 %r6, %r6, %r1; min.s32 %r6, %r6, 31;
+        mul.wide.s32 %rd6, %r6, 4; add.s64 %rd7, %rd1, %rd6;
+        .loc 1 7 2
+        ld.global.u32 %r7, [%rd7];
+        add.s32 %r5, %r5, -1; setp.lt.s32 %p1, %r5, 8; @%p1 bra L;
+        st.global.u32 [%rd3], %r7;";
+    assert_eq!(told(&run(body, 1, 1)), (7, Action::Read, 0));
+}
