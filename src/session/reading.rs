@@ -11,7 +11,7 @@ use crate::{
 impl Session {
     /// Takes statistics of the present state and waits for them, at most for as long as a step may take.
     ///
-    /// There are none where one of their kernels faults: see [`Snapshot::fault`].
+    /// There are none where one of their kernels faults: see [`Snapshot::fault`](super::Snapshot::fault).
     ///
     /// # Errors
     /// As [`Session::update`].

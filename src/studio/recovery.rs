@@ -1,8 +1,8 @@
 //! Unsaved text, kept where a crash or a closed window cannot take it.
 //!
 //! Each running studio has an [`OwnFolder`] in the data folder's `recovery/`, so that what a running studio is at is
-//! told from what an ended one has left. A text is a file there: its first line says where it belongs, the rest is the text.
-//! No studio ever writes into the file of another one, nor into one of an earlier text: that stays until the user
+//! told from what an ended one has left. A text is a file there: its first line says where it belongs, the rest is the
+//! text. No studio ever writes into the file of another one, nor into one of an earlier text: that stays until the user
 //! restores or discards it.
 
 use std::{

@@ -2,8 +2,8 @@
 //! blocks know a part that another block knows as well.
 //!
 //! It is a binary tree by the bits of a block's number, whose parts are shared and never change (Okasaki and Gill,
-//! "Fast Mergeable Integer Maps", 1998). What two have in common is found by its address: where each block of a chain knows
-//! all before it, a launch takes memory and time by the logarithm of its blocks for each of them.
+//! "Fast Mergeable Integer Maps", 1998). What two have in common is found by its address: where each block of a chain
+//! knows all before it, a launch takes memory and time by the logarithm of its blocks for each of them.
 
 use std::sync::{
     Arc,
