@@ -23,9 +23,9 @@ use warpaint::{
 };
 
 /// What adds to `y` in [`COUNTER`].
-const ADD: &str = "value[i].y += gain;";
+pub(super) const ADD: &str = "value[i].y += gain;";
 
-fn open(device: &Device, source: &str) -> Session {
+pub(super) fn open(device: &Device, source: &str) -> Session {
     let room = Budget { device: 64 << 20, host: 0 };
     let past = Past::Within(room);
     open_with(device, Options { history: past, seed: 7, ..Options::new("scene.cu", source) })
@@ -50,17 +50,17 @@ fn given(text: &str) -> Variant {
 
 /// Begins to compare with `variant`.
 #[track_caller]
-fn start(session: &mut Session, variant: Variant) {
+pub(super) fn start(session: &mut Session, variant: Variant) {
     assert!(session.start_comparison(variant));
     session.finish_comparing().unwrap();
 }
 
 #[track_caller]
-fn comparison(session: &Session) -> Comparison {
+pub(super) fn comparison(session: &Session) -> Comparison {
     session.snapshot().comparison.unwrap()
 }
 
-fn steps(session: &mut Session, count: u64) {
+pub(super) fn steps(session: &mut Session, count: u64) {
     session.run_steps(count, |_| {}).unwrap();
     assert!(session.fault().is_none(), "{:?}", session.fault());
 }
@@ -86,7 +86,7 @@ fn told(step: u64, at: &str, a: &str, b: &str) -> (u64, String, String, String) 
 }
 
 #[track_caller]
-fn expect_same(session: &Session) {
+pub(super) fn expect_same(session: &Session) {
     let comparison = comparison(session);
     assert_eq!(comparison.phase, ComparisonPhase::Running, "{comparison:#?}");
     assert_eq!(comparison.step, Some(session.clock().step));

@@ -2,60 +2,18 @@
 //! other's memory.
 
 use super::{
+    comparison::{ADD, comparison, expect_same, open, start, steps},
     history::SCENE,
     support::{COUNTER, devices, set},
 };
 use warpaint::{
-    compile::{Cache, Compiler},
     device::Device,
-    interop::Interop,
-    session::{
-        Budget, Comparison, ComparisonPhase, Engine, Moment, Options, Past, Session, Value,
-        Variant, VariantText,
-    },
+    session::{ComparisonPhase, Engine, Moment, Value, Variant, VariantText},
 };
-
-/// What adds to `y` in [`COUNTER`].
-const ADD: &str = "value[i].y += gain;";
-
-fn open(device: &Device, source: &str) -> Session {
-    let history = Past::Within(Budget { device: 64 << 20, host: 0 });
-    let options = Options { history, seed: 7, ..Options::new("scene.cu", source) };
-    let (interop, compiler) = (Interop::none(device), Compiler::new(Cache::user()));
-    let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
-    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
-    session
-}
 
 /// On another CPU device than any that is open.
 fn elsewhere() -> Variant {
     Variant { device: Some("cpu".to_owned()), ..Variant::default() }
-}
-
-#[track_caller]
-fn start(session: &mut Session, variant: Variant) {
-    assert!(session.start_comparison(variant));
-    session.finish_comparing().unwrap();
-}
-
-#[track_caller]
-fn comparison(session: &Session) -> Comparison {
-    session.snapshot().comparison.unwrap()
-}
-
-#[track_caller]
-fn steps(session: &mut Session, count: u64) {
-    session.run_steps(count, |_| {}).unwrap();
-    assert!(session.fault().is_none(), "{:?}", session.fault());
-}
-
-#[track_caller]
-fn expect_same(session: &Session) {
-    let comparison = comparison(session);
-    assert_eq!(comparison.phase, ComparisonPhase::Running, "{comparison:#?}");
-    assert_eq!(comparison.step, Some(session.clock().step));
-    assert!(comparison.resources.iter().all(|of| of.same_bits), "{comparison:#?}");
-    assert!(comparison.unlike.is_empty() && !comparison.resources.is_empty());
 }
 
 /// A double texture, an array, a variable that kernels write, and one that the manifest sets.
