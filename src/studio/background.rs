@@ -15,6 +15,9 @@ pub struct Background<T> {
     thread: Option<JoinHandle<()>>,
 }
 
+/// What is said of work that has panicked.
+pub const PANICKED: &str = "the program has a mistake; please report it";
+
 /// How far it is.
 pub enum Progress<T> {
     /// It is being done.

@@ -7,7 +7,7 @@ use crate::{
     diagnostic::Severity,
     session::{self, Session, StateContent},
     studio::{
-        background::{Background, Progress},
+        background::{Background, PANICKED, Progress},
         workspace::Wake,
     },
 };
@@ -39,9 +39,7 @@ impl Loading {
         match self.reading.progress() {
             Progress::Pending => None,
             Progress::Done(content) => Some(content.and_then(|of| session.take_state(of))),
-            Progress::Failed => {
-                Some(Err(unread(&self.path, "the program has a mistake; please report it".into())))
-            }
+            Progress::Failed => Some(Err(unread(&self.path, PANICKED.into()))),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     diagnostic::Severity,
     session::{self, Next, Outcome, Replay, ReplayError, Session},
     studio::{
-        background::{Background, Progress},
+        background::{Background, PANICKED, Progress},
         document::Document,
     },
 };
@@ -63,7 +63,7 @@ impl Studio {
         let read = match opening.reading.progress() {
             Progress::Pending => return,
             Progress::Done(read) => read.map_err(|error| error.to_string()),
-            Progress::Failed => Err("the program has a mistake; please report it".to_owned()),
+            Progress::Failed => Err(PANICKED.to_owned()),
         };
         let Some(Opening { path, .. }) = self.opening.take() else { return };
         match read {
