@@ -37,14 +37,14 @@ pub struct Bench {
     table: Memory,
     /// How many launches did without checks.
     pub proved: Cell<u32>,
-    /// Handles of surfaces, with bytes of a row and rows.
-    pub surfaces: Vec<(u64, (u32, u32))>,
+    /// Handles of surfaces, with bytes of a row, rows and slices.
+    pub surfaces: Vec<(u64, [u32; 3])>,
 }
 
 /// What the host knows.
 struct Known<'a> {
     memories: &'a [&'a Memory],
-    surfaces: &'a [(u64, (u32, u32))],
+    surfaces: &'a [(u64, [u32; 3])],
 }
 
 impl Find for Known<'_> {
@@ -52,7 +52,7 @@ impl Find for Known<'_> {
         range(self.memories, pointer)
     }
 
-    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+    fn surface(&mut self, handle: u64) -> Option<[u32; 3]> {
         let mut known = self.surfaces.iter();
         known.find(|(surface, _)| *surface == handle).map(|(_, size)| *size)
     }

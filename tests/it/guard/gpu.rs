@@ -328,7 +328,46 @@ extern \"C\" __global__ void solid(cudaSurfaceObject_t s, int more)
     arguments.push(&solid.handle()).push(&0_i32);
     // SAFETY: as above.
     unsafe { gpu.stream.launch(&function, &LaunchConfig::new(1, 8), &arguments).unwrap() };
-    gpu.stream.synchronize().expect("what is not told does not end the launch");
+    let Err(Error::Fault(fault)) = gpu.stream.synchronize() else { panic!("it is not aligned") };
+    assert_eq!(fault.kind, FaultKind::Misaligned, "{fault}");
+    let mut arguments = Arguments::new();
+    arguments.push(&solid.handle()).push(&4_i32);
+    // SAFETY: as above.
+    unsafe { gpu.stream.launch(&function, &LaunchConfig::new(1, 1), &arguments).unwrap() };
+    let Err(Error::Fault(fault)) = gpu.stream.synchronize() else { panic!("it is outside") };
+    let (at, extent) = ([0, 4, 1], [32, 4, 2]);
+    let expected = FaultKind::OutsideSurface { write: true, at, bytes: 4, extent };
+    assert_eq!(fault.kind, expected, "{fault}");
+}
+
+/// Driver 580 loads such a kernel, and its launch ends the context.
+#[test]
+fn more_local_memory_than_a_thread_has_is_refused_on_a_gpu() {
+    let Some(device) = nvidia() else { return };
+    let kernel = |bytes: u64| {
+        format!(
+            ".version 7.0 .target sm_75 .address_size 64 .visible .entry k(.param .u64 p) {{
+                .local .align 4 .b8 large[{bytes}];
+                .reg .b64 %x; .reg .b32 %r;
+                ld.param.u64 %x, [p];
+                ld.local.u32 %r, [large+{}];
+                st.global.u32 [%x], %r;
+                ret;
+            }}",
+            bytes - 4
+        )
+    };
+    device.load(&kernel(64 << 10)).unwrap();
+    for bytes in [(512 << 10) + 4, 8_900_000_000] {
+        for guarded in [false, true] {
+            let refused = match guarded {
+                true => device.load_guarded(&kernel(bytes), &[]).map(|_| ()),
+                false => device.load(&kernel(bytes)).map(|_| ()),
+            };
+            let Err(Error::Load { log, .. }) = refused else { panic!("{bytes} bytes are loaded") };
+            assert!(log.contains("bytes of local memory"), "{log}");
+        }
+    }
 }
 
 /// A scene whose steps count up, with a line more in its kernel.

@@ -13,15 +13,24 @@ use super::{
 const WIDTH: usize = 8;
 const ROWS: usize = 4;
 
-/// Launches a kernel whose second argument is a surface, guarded and plain: where there is a fault, both tell the same.
+/// Slices or layers.
+const SLICES: usize = 3;
+
+/// Launches a kernel whose second argument is a flat surface, guarded and plain: where there is a fault, both tell the
+/// same.
 fn told(body: &str, threads: u32) -> (Option<FaultKind>, u32) {
+    told_of(ArrayShape::D2 { width: WIDTH, height: ROWS }, body, threads)
+}
+
+/// The same, of a surface of any shape.
+fn told_of(shape: ArrayShape, body: &str, threads: u32) -> (Option<FaultKind>, u32) {
     let device = Device::cpu().unwrap();
     let text = kernel(body);
     let mut bench = Bench::new(&device, &text);
-    let shape = ArrayShape::D2 { width: WIDTH, height: ROWS };
     let array = device.array(&ArrayDescriptor::new(shape, Format::R32F).with_surface()).unwrap();
     let surface = device.surface(&array).unwrap();
-    bench.surfaces.push((surface.handle(), (4 * WIDTH as u32, ROWS as u32)));
+    let [_, rows, slices] = shape.extent().map(|size| size as u32);
+    bench.surfaces.push((surface.handle(), [4 * WIDTH as u32, rows, slices]));
     let memory = device.alloc(128).unwrap();
     let known: [&Memory; 1] = [&memory];
     let mut arguments = Arguments::new();
@@ -79,4 +88,33 @@ fn a_load_outside_a_surface_gives_zero() {
     let expected = FaultKind::OutsideSurface { write: false, at: [16, 4, 0], bytes: 4, extent };
     assert_eq!(told(body, 5).0, Some(expected));
     assert_eq!(told(body, 4).0, None);
+}
+
+#[test]
+fn slices_and_layers_are_compared_too() {
+    let solid = ArrayShape::D3 { width: WIDTH, height: ROWS, depth: SLICES };
+    let layers = ArrayShape::Layered2 { width: WIDTH, height: ROWS, layers: SLICES };
+    let lines = ArrayShape::Layered1 { width: WIDTH, layers: SLICES };
+    let set = "shl.b32 %r5, %r1, 2; mov.u32 %r6, ROW; mov.u32 %r7, SLICE;
+        .loc 1 7 2
+        ";
+    let places = [
+        (solid, "sust.b.3d.b32.trap [%rd4, {%r5, %r6, %r7, %r7}], {%r1};", ROWS),
+        (layers, "sust.b.a2d.b32.trap [%rd4, {%r7, %r5, %r6, %r6}], {%r1};", ROWS),
+        (lines, "sust.b.a1d.b32.trap [%rd4, {%r7, %r5}], {%r1};", 1),
+    ];
+    for (shape, store, rows) in places {
+        let told = |threads: u32, row: i32, slice: i32| {
+            let text = set.replace("ROW", &row.to_string()).replace("SLICE", &slice.to_string());
+            told_of(shape, &format!("{text}{store}"), threads)
+        };
+        let last = rows as i32 - 1;
+        assert_eq!(told(8, last, 2), (None, 1), "a version without the check was launched");
+        let wrong = [(9, last, 2, [32, last, 2]), (1, 0, 3, [0, 0, 3]), (1, 0, -1, [0, 0, -1])];
+        for (threads, row, slice, at) in wrong {
+            let extent = [32, rows as u32, SLICES as u32];
+            let expected = FaultKind::OutsideSurface { write: true, at, bytes: 4, extent };
+            assert_eq!(told(threads, row, slice), (Some(expected), 0), "{store}");
+        }
+    }
 }

@@ -61,8 +61,8 @@ struct Seen {
     arguments: Vec<(usize, Vec<u8>)>,
     /// Pointers, with address and length of the allocation that they point into.
     pointers: Vec<(u64, Option<(u64, u64)>)>,
-    /// Handles of surfaces, with bytes of a row and rows.
-    surfaces: Vec<(u64, Option<(u32, u32)>)>,
+    /// Handles of surfaces, with bytes of a row, rows and slices.
+    surfaces: Vec<(u64, Option<[u32; 3]>)>,
     /// Which of the kernel's versions may be launched.
     version: Option<usize>,
 }
@@ -71,7 +71,7 @@ struct Seen {
 struct Noted<F> {
     find: F,
     pointers: Vec<(u64, Option<(u64, u64)>)>,
-    surfaces: Vec<(u64, Option<(u32, u32)>)>,
+    surfaces: Vec<(u64, Option<[u32; 3]>)>,
 }
 
 impl<F: Find> Find for Noted<F> {
@@ -81,7 +81,7 @@ impl<F: Find> Find for Noted<F> {
         range
     }
 
-    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+    fn surface(&mut self, handle: u64) -> Option<[u32; 3]> {
         let size = self.find.surface(handle);
         self.surfaces.push((handle, size));
         size
@@ -177,7 +177,7 @@ impl GuardedModule {
                 }
             };
             match word {
-                Word::Surface { .. } => word.found(pointer, &mut find),
+                Word::Surface { .. } | Word::Slices { .. } => word.found(pointer, &mut find),
                 Word::Start { .. } | Word::Limit { .. } | Word::Indices { .. } => {
                     word.found(pointer, &mut range)
                 }
@@ -267,8 +267,10 @@ impl GuardedModule {
             Some(CheckKind::Surface { write, bytes, location, .. }) => {
                 let [x, y] = halves(record.address).map(u32::cast_signed);
                 let [first, rows] = halves(record.start);
-                let extent = [first.saturating_add(*bytes).saturating_sub(1), rows, 1];
-                let (write, bytes, at) = (*write, *bytes, [x, y, 0]);
+                let [z, slices] = halves(record.limit);
+                let row = first.saturating_add(*bytes).saturating_sub(1);
+                let (at, extent) = ([x, y, z.cast_signed()], [row, rows, slices.max(1)]);
+                let (write, bytes) = (*write, *bytes);
                 fault.kind = match x.rem_euclid(bytes.max(1).cast_signed()) {
                     0 => FaultKind::OutsideSurface { write, at, bytes, extent },
                     _ => FaultKind::Misaligned,

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, ops::Range};
 
 use super::{
-    lexer::{Kind, Token, tokens},
+    lexer::{Kind, Number, Token, number, tokens},
     types::Type,
 };
 
@@ -30,6 +30,8 @@ pub struct Outline {
     pub allocates: bool,
     /// Whether some kernel has shared memory whose size is that of the launch (`.extern .shared`).
     pub has_dynamic_shared: bool,
+    /// Bytes of local memory of the function that declares the most (section 5.1.5, `.local`).
+    pub local_bytes: usize,
     /// The kernels that it defines, in the text's order.
     pub entries: Vec<Entry>,
     /// Its variables in global and constant memory, in the text's order.
@@ -64,7 +66,7 @@ impl Outline {
         let tokens = tokens(text);
         let mut words = Words { text, tokens: &tokens };
         let mut outline = Self { version: words.version(), ..Self::default() };
-        let mut names = HashSet::new();
+        let (mut names, mut local_bytes) = (HashSet::new(), 0_usize);
         while let Some(token) = words.next() {
             match words.of(token) {
                 ".target" => outline.is_for_debuggers |= words.targets_debuggers(),
@@ -74,7 +76,13 @@ impl Outline {
                 space @ (".global" | ".const") => {
                     outline.variables.extend(words.variable(space == ".const"));
                 }
+                ".local" => {
+                    local_bytes = local_bytes.saturating_add(words.locals());
+                    outline.local_bytes = outline.local_bytes.max(local_bytes);
+                }
+                ".func" => local_bytes = 0,
                 ".entry" => {
+                    local_bytes = 0;
                     let Some(entry) = words.entry() else { break };
                     if names.insert(entry.name.clone()) {
                         outline.entries.push(entry);
@@ -135,6 +143,17 @@ impl<'a> Words<'a> {
     fn targets_debuggers(&self) -> bool {
         let targets = self.tokens.iter().take_while(|token| token.kind != Kind::Directive);
         targets.into_iter().any(|token| self.of(*token) == "debug")
+    }
+
+    /// Bytes of the variables behind `.local`.
+    fn locals(&self) -> usize {
+        let is_end = |token: &&Token| matches!(token.kind, Kind::End | Kind::Mark(b';' | b')'));
+        let own = self.tokens.iter().take_while(|token| !is_end(token));
+        let words: Vec<&str> = own.map(|token| self.of(*token)).collect();
+        let ty = words.iter().filter_map(|word| word.strip_prefix('.')).find_map(Type::parse);
+        let elements = words.split(|&word| word == ",").map(extent);
+        let width = ty.map_or(0, |ty| ty.bytes() as usize);
+        elements.fold(0, |sum, count| usize::saturating_add(sum, count.saturating_mul(width)))
     }
 
     /// A variable behind `.global` or `.const`, to where it ends or its initial value begins.
@@ -212,8 +231,7 @@ fn placed(words: &[&str]) -> Vec<Range<usize>> {
         let own = declaration.split(|&word| word == ".ptr").next().unwrap_or_default();
         let ty = own.iter().filter_map(|word| word.strip_prefix('.')).find_map(Type::parse);
         let width = ty.map_or(8, |ty| ty.bytes() as usize);
-        let after = |what| declaration.iter().skip_while(move |&&word| word != what).nth(1);
-        let length = after("[").and_then(|length| length.parse().ok()).unwrap_or(1);
+        let length = extent(declaration);
         let align = own.iter().skip_while(|&&word| word != ".align").nth(1);
         let align = align.and_then(|align| align.parse().ok()).unwrap_or(width);
         let start = usize::checked_next_multiple_of(end, usize::max(align, 1)).unwrap_or(end);
@@ -221,6 +239,17 @@ fn placed(words: &[&str]) -> Vec<Range<usize>> {
         places.push(start..end);
     }
     places
+}
+
+/// Elements of an array: the product of what stands in brackets; 1 where nothing does.
+fn extent(declaration: &[&str]) -> usize {
+    let behind = declaration.iter().zip(declaration.iter().skip(1));
+    let lengths = behind.filter(|(bracket, _)| **bracket == "[").map(|(_, length)| length);
+    let integer = |length: &&str| match number(length) {
+        Some(Number::Int(length)) => usize::try_from(length).ok(),
+        Some(Number::F32(_) | Number::F64(_)) | None => None,
+    };
+    lengths.filter_map(integer).fold(1, usize::saturating_mul)
 }
 
 #[cfg(test)]
@@ -279,6 +308,17 @@ mod tests {
     fn local_memory_is_no_line() {
         assert!(!Outline::new(".local .b8 x[4]; // .loc 1 2 3").has_lines);
         assert!(Outline::new("{\n\t.loc\t1 2 3\n}").has_lines);
+    }
+
+    #[test]
+    fn the_function_with_the_most_local_memory_counts() {
+        let bytes = |text: &str| Outline::new(text).local_bytes;
+        let two = ".func f() { .local .align 4 .b8 a[40]; .local .b64 b[2]; }
+            .entry k(.param .u64 .ptr .local .align 1 p) { .local .u32 c; ld.local.u32 %r1, [c]; }";
+        assert_eq!(bytes(two), 56);
+        assert_eq!(bytes(&two.replace(" c;", " c[5][0x10], d[3];")), 4 * 83);
+        assert_eq!(bytes(".local .b8 a[0xffffffffffffffff]; .local .b8 b[8];"), usize::MAX);
+        assert_eq!(bytes(".entry k() { ret; } // .local .b8 a[9];"), 0);
     }
 
     #[test]

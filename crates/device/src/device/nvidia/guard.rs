@@ -288,7 +288,7 @@ impl Find for Known<'_> {
         self.0.allocation(pointer)
     }
 
-    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+    fn surface(&mut self, handle: u64) -> Option<[u32; 3]> {
         self.0.surface_size(handle)
     }
 }
@@ -308,8 +308,8 @@ const fn bytes_of(format: sys::CUarray_format) -> Option<usize> {
 }
 
 impl CudaContext {
-    /// Bytes of a row, and rows, of a flat surface.
-    fn surface_size(&self, handle: u64) -> Option<(u32, u32)> {
+    /// Bytes of a row, rows, and slices or layers of a surface.
+    fn surface_size(&self, handle: u64) -> Option<[u32; 3]> {
         let driver = self.driver();
         let mut resource = MaybeUninit::<sys::CUDA_RESOURCE_DESC>::zeroed();
         // SAFETY: the description is written before the call returns; a handle that is none is refused.
@@ -332,11 +332,10 @@ impl CudaContext {
         }
         // SAFETY: the driver has written it.
         let shape = unsafe { shape.assume_init() };
-        if shape.Depth > 1 {
-            return None;
-        }
         let row = shape.Width * usize::try_from(shape.NumChannels).ok()? * bytes_of(shape.Format)?;
-        Some((u32::try_from(row).ok()?, u32::try_from(shape.Height.max(1)).ok()?))
+        let size = [row, shape.Height.max(1), shape.Depth.max(1)].map(u32::try_from);
+        let [Ok(row), Ok(rows), Ok(slices)] = size else { return None };
+        Some([row, rows, slices])
     }
 
     /// Address and length of the allocation that a pointer points into, as far as anybody knows; the context is

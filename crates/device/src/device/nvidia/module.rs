@@ -27,7 +27,10 @@ use crate::{
         CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Location,
         Parameter, Result, Slice,
     },
-    ptx::outline::{Entry, Outline},
+    ptx::{
+        outline::{Entry, Outline},
+        verify::LOCAL_BYTES,
+    },
 };
 
 /// Room for what the JIT compiler says; it cuts off the rest.
@@ -146,8 +149,19 @@ pub(super) fn whole(context: &CudaContext, bytes: &[u8]) -> Result<Binary> {
     })
 }
 
-/// PTX as the driver reads it: its version lowered to the driver's where it is newer.
+/// PTX as the driver reads it: its version lowered to the driver's where it is newer. Driver 580 takes a function with
+/// more local memory than a thread may have, and its kernels then end the context.
 pub(super) fn lowered(context: &CudaContext, ptx: &str, outline: &Outline) -> Result<CString> {
+    if outline.local_bytes as u64 > LOCAL_BYTES {
+        let bytes = outline.local_bytes;
+        return Err(Error::Load {
+            device: context.info().to_string(),
+            log: format!(
+                "a function takes {bytes} bytes of local memory; a thread has at most {LOCAL_BYTES}"
+            ),
+            location: None,
+        });
+    }
     let text = match context.info().driver_version {
         Some(cuda) => ptx::lowered(ptx, outline, cuda),
         None => ptx.into(),

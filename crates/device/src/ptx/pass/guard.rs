@@ -24,8 +24,8 @@
 //! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
 //! prevented are: a barrier that some threads never reach, calls nested too deeply, a call through a pointer to no
 //! function, and wild addresses of local and constant memory that were loaded from memory (they are counted:
-//! [`Counts::unchecked`]). An access outside a surface that is flat, and an argument, is told of (`surface`); one
-//! outside another surface reads zero or is left out.
+//! [`Counts::unchecked`]). An access outside a surface that is an argument is told of (`surface`); one outside
+//! another surface reads zero or is left out.
 
 mod bounds;
 mod code;

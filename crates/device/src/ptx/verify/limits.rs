@@ -9,7 +9,7 @@ use crate::ptx::types::Space;
 /// Most bytes of a function's parameters (the PTX ISA allows 32,764 of a kernel), of its results, and of a call's.
 const PARAMETER_BYTES: u64 = 64 << 10;
 /// Most bytes of local memory of a thread (CUDA programming guide, "Technical specifications").
-const LOCAL_BYTES: u64 = 512 << 10;
+pub const LOCAL_BYTES: u64 = 512 << 10;
 /// Most bytes of shared memory; what a launch may have is less.
 const SHARED_BYTES: u64 = 1 << 30;
 /// Most bytes of a variable of the module.

@@ -89,10 +89,17 @@ impl Noted {
 /// compared with is the same wherever it is asked for, and it takes less code than a record at each check.
 pub(super) fn can_note<'a>(
     checked: impl Iterator<Item = &'a Group>,
-    surfaces: usize,
+    surfaces: impl Iterator<Item = &'a SurfaceAccess>,
     waits: usize,
 ) -> bool {
-    let mut count = surfaces;
+    let mut count = 0;
+    for access in surfaces {
+        // There is no third register for a slice.
+        if access.z.is_some() {
+            return false;
+        }
+        count += 1;
+    }
     for group in checked {
         let is_one = match &group.bounds {
             Bounds::Sources { sources, .. } => sources.len() == 1,
@@ -206,7 +213,7 @@ impl Weaver<'_> {
                 Of::Surface(word) => {
                     let limits = self.halves(*word);
                     let at = [noted.low, noted.high].map(Operand::Reg);
-                    surface_record(&mut self.code, at, limits)
+                    surface_record(&mut self.code, at, limits, None)
                 }
             };
             let AccessRecord { address, start, limit } = record;

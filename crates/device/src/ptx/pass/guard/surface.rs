@@ -20,6 +20,8 @@ pub(super) struct SurfaceAccess {
     /// The byte in the row, and the row.
     pub(super) x: Operand,
     pub(super) y: Operand,
+    /// The slice or the layer, of a surface that has some.
+    pub(super) z: Option<Operand>,
     pub(super) bytes: u32,
     /// Whether the byte in the row is a multiple of them in any launch.
     pub(super) is_aligned: bool,
@@ -27,9 +29,8 @@ pub(super) struct SurfaceAccess {
 }
 
 impl SurfaceAccess {
-    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that does not trap, and
-    /// of surfaces in space and in layers, which are left out, but not told of. Registers have as many `zeros` in their
-    /// lowest bits.
+    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that does not trap.
+    /// Registers have as many `zeros` in their lowest bits.
     pub(super) fn of(
         statement: usize,
         i: &Instruction,
@@ -39,19 +40,32 @@ impl SurfaceAccess {
         let surface = surface(&i.op)?;
         let traps = matches!(surface.clamp, None | Some(Clamp::Trap)) && !surface.formatted;
         let at = i.src.get(1)?.lanes();
-        let (x, y) = match (surface.geometry, at) {
-            (Geometry::D1, [x, ..]) => (x.clone(), Operand::Int(0)),
-            (Geometry::D2, [x, y, ..]) => (x.clone(), y.clone()),
-            (_, _) => return None,
+        let row = &Operand::Int(0);
+        let (x, y, z) = match (surface.geometry, at) {
+            (Geometry::D1, [x, ..]) => (x, row, None),
+            (Geometry::D2, [x, y, ..]) => (x, y, None),
+            (Geometry::D3, [x, y, z, ..]) | (Geometry::A2d, [z, x, y, ..]) => (x, y, Some(z)),
+            (Geometry::A1d, [z, x, ..]) => (x, row, Some(z)),
+            // The other geometries are those of textures.
+            (Geometry::D1 | Geometry::D2 | Geometry::D3 | Geometry::A1d | Geometry::A2d, _)
+            | (Geometry::Cube | Geometry::Acube | Geometry::D2ms | Geometry::A2dms, _) => {
+                return None;
+            }
         };
         let bytes = width(surface);
-        let is_aligned = is_multiple(&x, bytes, zeros);
-        traps.then_some(Self { statement, argument, x, y, bytes, is_aligned, guard: i.guard })
+        let is_aligned = is_multiple(x, bytes, zeros);
+        let (x, y, z, guard) = (x.clone(), y.clone(), z.cloned(), i.guard);
+        traps.then_some(Self { statement, argument, x, y, z, bytes, is_aligned, guard })
     }
 
-    /// The word with the places where it may begin.
+    /// The word with the places in a slice where it may begin.
     pub(super) fn word(&self) -> Word {
         Word::Surface { argument: self.argument, bytes: self.bytes }
+    }
+
+    /// The word with the slices, where it says which one.
+    pub(super) fn slices(&self) -> Option<(&Operand, Word)> {
+        self.z.as_ref().map(|z| (z, Word::Slices { argument: self.argument }))
     }
 }
 
@@ -94,6 +108,13 @@ impl Weaver<'_> {
         let wrong = self.code.give("setp.hs.u32", Type::Pred, wrong);
         let outside = [access.y.clone(), rows.clone(), Operand::Reg(wrong)];
         let mut fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
+        let mut slice = None;
+        if let Some((z, word)) = access.slices() {
+            let [slices, _] = self.halves(word);
+            let outside = [z.clone(), slices.clone(), Operand::Reg(fail)];
+            fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
+            slice = Some([z.clone(), slices]);
+        }
         if !access.is_aligned {
             let low = [access.x.clone(), Operand::Int((access.bytes - 1).into())];
             let low = self.code.give("and.b32", Type::B32, low);
@@ -121,7 +142,7 @@ impl Weaver<'_> {
         let [x, y] = [access.x.clone(), access.y.clone()];
         self.code.aside(|code| {
             code.place(write);
-            let record = surface_record(code, [x, y], [first, rows]);
+            let record = surface_record(code, [x, y], [first, rows], slice);
             recorder.record(code, Operand::Int(check.into()), &record);
             code.jump(None, back);
         });
@@ -173,11 +194,13 @@ impl Weaver<'_> {
     }
 }
 
-/// What a record says of an access to a surface: the place in the address, and what it was compared with.
+/// What a record says of an access to a surface: the place in the address, and what it was compared with; in the limit
+/// the slice and how many there are, if it says which.
 pub(super) fn surface_record(
     code: &mut Code,
     at: [Operand; 2],
     limits: [Operand; 2],
+    slice: Option<[Operand; 2]>,
 ) -> AccessRecord {
     let mut packed = |halves: [Operand; 2]| {
         let halves = halves.map(|half| match half.reg() {
@@ -187,7 +210,8 @@ pub(super) fn surface_record(
         Operand::Reg(code.give("mov.b64", Type::B64, [Operand::Vector(Box::new(halves))]))
     };
     let (address, start) = (packed(at), packed(limits));
-    AccessRecord { address, start, limit: Operand::Int(0) }
+    let limit = slice.map_or(Operand::Int(0), packed);
+    AccessRecord { address, start, limit }
 }
 
 impl Counts {

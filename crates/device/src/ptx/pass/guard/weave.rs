@@ -67,7 +67,8 @@ impl Weaver<'_> {
         let waits = self.body.instructions().filter(|i| waits_for_block(i) || calls(i)).count();
         // Where all are told each is written down at once.
         let is_first = self.recorder.seen.is_none();
-        let outside = self.surfaces.len() - self.version.inside.len();
+        let surfaces = self.surfaces.iter();
+        let outside = surfaces.filter(|access| !self.version.inside.contains(&access.statement));
         if is_first && can_note(checked.map(|(_, group)| group), outside, waits + stops.len()) {
             self.noted = Some(Noted::new(&mut self.code));
         }

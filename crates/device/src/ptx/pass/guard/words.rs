@@ -51,6 +51,11 @@ pub enum Word {
         /// Bytes that are accessed together.
         bytes: u32,
     },
+    /// Of a surface: how many slices or layers it has.
+    Slices {
+        /// Where the handle lies among the arguments, in bytes.
+        argument: u32,
+    },
 }
 
 /// What a host knows of memory.
@@ -59,8 +64,9 @@ pub trait Find {
     /// used.
     fn memory(&mut self, pointer: u64) -> Option<(u64, u64)>;
 
-    /// Bytes of a row, and rows, of the surface with this handle; of one that is not known, none: it is not checked.
-    fn surface(&mut self, handle: u64) -> Option<(u32, u32)> {
+    /// Bytes of a row, rows, and slices or layers of the surface with this handle; of one that is not known, none: it is
+    /// not checked.
+    fn surface(&mut self, handle: u64) -> Option<[u32; 3]> {
         let _ = handle;
         None
     }
@@ -105,19 +111,25 @@ impl Word {
                 let (first, count) = indices(pointer, (start, bytes), (low, stride, span), signed);
                 u64::from(count) << 32 | u64::from(first)
             }
-            Self::Surface { .. } => 0,
+            Self::Surface { .. } | Self::Slices { .. } => 0,
         }
     }
 
     /// Its value, by what the host knows of the memory or surface that it is about.
     pub fn found(self, value: u64, find: &mut dyn Find) -> u64 {
-        let Self::Surface { bytes, .. } = self else {
-            let (start, length) = find.memory(value).unwrap_or((0, 0));
-            return self.value(value, start, length);
-        };
-        let (row, rows) = find.surface(value).unwrap_or((u32::MAX, u32::MAX));
-        let first = row.saturating_add(1).saturating_sub(bytes);
-        u64::from(rows) << 32 | u64::from(if row == u32::MAX { row } else { first })
+        let mut surface = || find.surface(value).unwrap_or([u32::MAX; 3]);
+        match self {
+            Self::Start { .. } | Self::Limit { .. } | Self::Indices { .. } => {
+                let (start, length) = find.memory(value).unwrap_or((0, 0));
+                self.value(value, start, length)
+            }
+            Self::Surface { bytes, .. } => {
+                let [row, rows, _] = surface();
+                let first = row.saturating_add(1).saturating_sub(bytes);
+                u64::from(rows) << 32 | u64::from(if row == u32::MAX { row } else { first })
+            }
+            Self::Slices { .. } => surface()[2].into(),
+        }
     }
 
     /// Whether each index that is right by this word is right by the other one.
@@ -142,7 +154,8 @@ impl Word {
     pub fn argument(self) -> u32 {
         match self {
             Self::Start { argument, .. } | Self::Limit { argument, .. } => argument,
-            Self::Indices { argument, .. } | Self::Surface { argument, .. } => argument,
+            Self::Indices { argument, .. } => argument,
+            Self::Surface { argument, .. } | Self::Slices { argument } => argument,
         }
     }
 }

@@ -241,6 +241,7 @@ fn is_in_surface(ranges: &mut Ranges<'_>, access: &SurfaceAccess, find: &mut dyn
         return false;
     }
     let limits = access.word().found(handle, find);
+    let slices = access.slices().map(|(z, word)| (z, word.found(handle, find)));
     let mut below = |operand: &Operand, limit: u64| {
         let fits = |range: Range| range.low >= 0 && range.high < i128::from(limit);
         match operand {
@@ -258,6 +259,7 @@ fn is_in_surface(ranges: &mut Ranges<'_>, access: &SurfaceAccess, find: &mut dyn
     access.is_aligned
         && below(&access.x, limits & u64::from(u32::MAX))
         && below(&access.y, limits >> 32)
+        && slices.is_none_or(|(z, slices)| below(z, slices))
 }
 
 /// Whether indices that are right by the first word are right by the second one.
@@ -396,8 +398,8 @@ impl Find for TriedSurface {
         None
     }
 
-    fn surface(&mut self, _: u64) -> Option<(u32, u32)> {
-        Some((1 << 20, 1 << 16))
+    fn surface(&mut self, _: u64) -> Option<[u32; 3]> {
+        Some([1 << 20, 1 << 16, 1 << 11])
     }
 }
 
