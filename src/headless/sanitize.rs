@@ -1,19 +1,15 @@
 //! `warpaint check --run`: what a scene does on a device, and then a step of it under the CPU device's checker.
 
-use std::{
-    env, fs,
-    path::PathBuf,
-    process,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::{env, path::PathBuf};
 
 use super::{
-    Result, Run, SceneSource,
+    Error, Result, Run, SceneSource,
     run::{expect_no_findings, progress_bar, run_to},
 };
 use crate::{
     compile::Compiler,
     device::{Choice, Device},
+    file::OwnFolder,
     interop::Interop,
     session::Session,
 };
@@ -45,14 +41,14 @@ pub fn sanitize(request: &Sanitize, compiler: &Compiler) -> Result<()> {
     let (device, cpu) = (device?, cpu?);
     for name in &request.scenes {
         let scene = SceneSource::find(name)?;
-        let copy = Copied::new();
+        let copy = Copied::new()?;
         in_session(&run, &scene, &device, compiler, |session| {
             session.expect_states()?;
             run_to(session, request.steps, &progress_bar(request.steps))?;
-            Ok(session.save(&copy.0)?)
+            Ok(session.save(&copy.file())?)
         })?;
         in_session(&watched, &scene, &cpu, compiler, |session| {
-            session.load(&copy.0)?;
+            session.load(&copy.file())?;
             let done = run_to(session, request.steps + 1, &progress_bar(1));
             expect_no_findings(done, session)
         })?;
@@ -70,21 +66,28 @@ fn in_session<T>(
     run.session(scene, device, compiler, Interop::none(device), |session, _| work(session))
 }
 
-/// A file with a state, which goes when it is no longer needed.
-struct Copied(PathBuf);
+/// How the names of the folders begin in which copies of states lie.
+const PREFIX: &str = "warpaint-check-";
+
+/// A place for the copy of a state, where nobody else can put or read anything. It goes when it is no longer needed; what
+/// a process left that was killed goes with the next one.
+struct Copied(OwnFolder);
 
 impl Copied {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("warpaint-check-{}-{number}.npz", process::id());
-        Self(env::temp_dir().join(name))
+    fn new() -> Result<Self> {
+        let temporary = env::temp_dir();
+        OwnFolder::remove_left(&temporary, PREFIX);
+        let folder = OwnFolder::new(&temporary, PREFIX);
+        folder.map(Self).map_err(Error::writing(temporary))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("state.npz")
     }
 }
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        // Where it was not written there is nothing to remove.
-        let _ = fs::remove_file(&self.0);
+        self.0.remove();
     }
 }

@@ -1,8 +1,8 @@
 //! `--checked`: what the checker finds in the passes of a scene, in the scene's words.
 
-use std::fs;
+use std::{fs, process::Stdio};
 
-use crate::support::Workplace;
+use crate::support::{Ended, Workplace};
 
 /// Its two blocks add to the same numbers; a half of `s` is never written; every second divisor is 0.
 const MISTAKES: &str = "/*---
@@ -81,6 +81,49 @@ fn a_step_is_watched_after_others_that_are_not() {
         .expect(1, &[&format!("later.cu:{}:", line(&text, "sum[2] +=")), "race: thread (0, 0, 0)"]);
     place.run(&["check", scene, "--steps", "2"]).expect(2, &["--run"]);
 }
+
+/// Its copy of the state lies in a folder of its own, whose name nobody foresees, and which goes.
+#[test]
+fn the_copy_of_a_state_that_is_watched_goes() {
+    let place = Workplace::new();
+    let scene = place.file("fine.cu", FINE);
+    let temporary = place.path("temporary");
+    fs::create_dir_all(temporary.join("warpaint-check-left")).unwrap();
+    fs::write(temporary.join("warpaint-check-left/state.npz"), "of a process that was killed")
+        .unwrap();
+    fs::write(temporary.join("warpaint-check-left.lock"), "").unwrap();
+    let mut command = place.command(&["check", scene, "--device", "cpu", "--run", "--steps", "1"]);
+    let process = command
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Links where somebody who knows the process could expect it.
+    let victim = place.file("victim", "kept");
+    let foreseen = temporary.join(format!("warpaint-check-{}-0.npz", process.id()));
+    std::os::unix::fs::symlink(place.path("victim"), &foreseen).unwrap();
+    Ended::new(process.wait_with_output().unwrap()).expect(0, &[]);
+    assert_eq!(fs::read_to_string(place.path(victim)).unwrap(), "kept");
+    let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left, [foreseen]);
+}
+
+/// A scene without a mistake.
+const FINE: &str = "/*---
+[array.x]
+type = 'float'
+count = 64
+[[pass]]
+kernel = 'k'
+over = 'x'
+---*/
+__global__ void k(float *x, int x_count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < x_count) x[i] = i;
+}
+";
 
 /// Bytes of one word that several threads write, and texels of a surface.
 #[test]
