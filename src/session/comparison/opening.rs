@@ -82,7 +82,7 @@ fn options(a: &Session, variant: &Variant, elsewhere: Option<&Device>, text: &st
         seed: a.state.inputs.seed,
         step_timeout: a.options.step_timeout,
         interrupt: a.options.interrupt.clone(),
-        guarded: a.options.guarded,
+        guarded: variant.guarded.unwrap_or(a.options.guarded),
         engine: variant.engine.unwrap_or(usual),
         history: Past::Forgotten,
         ..Options::new(&a.options.name, text)

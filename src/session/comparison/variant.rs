@@ -15,6 +15,10 @@ pub struct Variant {
     pub constants: BTreeMap<String, String>,
     /// Whether its floating-point arithmetic is fast rather than exact, whatever its manifest says.
     pub fast_math: Option<bool>,
+    /// Whether its kernels are guarded on an NVIDIA GPU; as A's where nothing is said. What plain kernels do wrong may
+    /// end CUDA for the process.
+    #[serde(default)]
+    pub guarded: Option<bool>,
     /// The device that it has, as `--device` names it; A's where nothing is said. It goes on from A's state there as
     /// from a file: what it has under other names, or in other types, is as after a reset.
     #[serde(default)]

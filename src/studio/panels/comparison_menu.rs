@@ -40,6 +40,9 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         let tip = "Compiled with --use_fast_math, or without: what is lost in accuracy, and what is won in time";
         let variant = Variant { fast_math: Some(fast_math), ..Variant::default() };
         offer(ui, text, tip, variant, actions);
+        if snapshot.guard.is_some() {
+            offer(ui, "What runs now, without the guard", WITHOUT_GUARD, unguarded(), actions);
+        }
         versions(ui, snapshot, timeline, actions);
         if is_running {
             ui.separator();
@@ -52,6 +55,15 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
     let tip =
         "Run a second version on a copy of the state, step by step, and see where they differ";
     button.on_hover_text(tip);
+}
+
+/// What is said of a B whose kernels are not guarded.
+pub(super) const WITHOUT_GUARD: &str = "See what the guard costs: both do each step, in turns. \
+     What a kernel does wrong that is not guarded may end CUDA for this program";
+
+/// What runs, with kernels that are not guarded.
+pub(super) fn unguarded() -> Variant {
+    Variant { guarded: Some(false), ..Variant::default() }
 }
 
 /// What runs, with the parameters that it has now.

@@ -120,6 +120,7 @@ pub fn name(variant: &Variant) -> String {
         VariantText::Running if variant.fast_math == Some(false) => {
             "with exact mathematics".to_owned()
         }
+        VariantText::Running if variant.guarded == Some(false) => "without the guard".to_owned(),
         VariantText::Running if variant.engine.is_some() => match variant.engine {
             Some(Engine::Interpreter) => "by the interpreter".to_owned(),
             Some(Engine::Checker) => "by the interpreter that checks".to_owned(),

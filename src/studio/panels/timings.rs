@@ -7,9 +7,13 @@ use egui::{
 };
 use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
-use super::{Action, FrameTimes, named, tab};
+use super::{
+    Action, FrameTimes,
+    comparison_menu::{WITHOUT_GUARD, unguarded},
+    named, tab,
+};
 use crate::{
-    session::{Guarding, KernelGuarding, Snapshot},
+    session::{Command, Comparison, Guarding, KernelGuarding, PassRatio, Snapshot},
     studio::{
         number, theme,
         trace::{Frame, Span, Trace, Track},
@@ -81,6 +85,7 @@ pub fn show(
             table(ui, &rows);
             if let Some(guard) = &snapshot.guard {
                 guarding(ui, guard, &snapshot.guards);
+                cost(ui, snapshot.comparison.as_ref(), &mut actions);
             }
         });
     });
@@ -177,6 +182,39 @@ fn guarding(ui: &mut Ui, guard: &Guarding, kernels: &[KernelGuarding]) {
         about += &format!("\n{kernel}: {} accesses, {proved} proved, {left} checked", of.accesses);
     }
     ui.label(RichText::new(text).small().color(theme::weak())).on_hover_text(about);
+}
+
+/// What the guard costs: B, which does without, tells.
+fn cost(ui: &mut Ui, comparison: Option<&Comparison>, actions: &mut Vec<Action>) {
+    let without = comparison.filter(|comparison| comparison.variant == unguarded());
+    ui.horizontal(|ui| {
+        let (button, tip, command) = match without {
+            None => ("Measure its cost", WITHOUT_GUARD, Command::StartComparison(unguarded())),
+            Some(_) => ("End", "End the comparison with plain kernels", Command::StopComparison),
+        };
+        if ui.small_button(button).on_hover_text(tip).clicked() {
+            actions.push(Action::Session(command));
+        }
+        let Some(comparison) = without else { return };
+        let (text, about) = costs(&comparison.passes);
+        ui.label(RichText::new(text).small().color(theme::weak())).on_hover_text(about);
+    });
+}
+
+/// How much longer guarded passes take, in all and each.
+fn costs(passes: &[PassRatio]) -> (String, String) {
+    let [guarded, plain] =
+        [0, 1].map(|side| passes.iter().map(|pass| pass.median_ms[side]).sum::<f64>());
+    if plain <= 0.0 {
+        return ("measuring …".to_owned(), String::new());
+    }
+    // B is the plain side, so a ratio of its time by the guarded one's is turned round.
+    let each = passes.iter().filter_map(|pass| {
+        let [first, median, third] = pass.ratio?.map(f64::recip);
+        Some(format!("{}: {median:.3} (quartiles {third:.3} to {first:.3})", pass.name))
+    });
+    let about = each.collect::<Vec<_>>().join("\n");
+    (format!("guarded passes take {:.3} times as long as plain ones", guarded / plain), about)
 }
 
 fn row(ui: &mut Ui, swatch: Option<Color32>, name: &str, numbers: &[String], color: Color32) {
@@ -427,7 +465,7 @@ fn label(ui: &Ui, at: Pos2, text: &str) {
 mod tests {
     use super::*;
     use crate::{
-        session::PassTiming,
+        session::{ComparisonPhase, PassTiming, Variant},
         studio::{
             test_screen::{TestScreen, snapshot},
             trace::tests::trace,
@@ -435,7 +473,15 @@ mod tests {
     };
 
     fn shown(screen: &mut TestScreen, local: &mut Local) -> Vec<Action> {
-        let (mut snapshot, trace) = (snapshot(), trace());
+        shown_with(screen, local, snapshot())
+    }
+
+    fn shown_with(
+        screen: &mut TestScreen,
+        local: &mut Local,
+        mut snapshot: Snapshot,
+    ) -> Vec<Action> {
+        let trace = trace();
         let history_ms = (1..=100).map(|ms| ms as f32).collect();
         let pass = |name: &str| PassTiming {
             name: name.to_owned(),
@@ -459,6 +505,41 @@ mod tests {
         for told in ["advect", "95 %", "50.0 ms", "95.0 ms", "99.0 ms", "100 ms"] {
             assert!(screen.sees(told), "{told}: {:?}", screen.written());
         }
+    }
+
+    #[test]
+    fn what_the_guard_costs_is_measured_against_plain_kernels() {
+        let (mut screen, mut local) = (TestScreen::default(), Local::default());
+        let guard = Guarding { accesses: 12, proved: 9, checked: 3, at_launch: 1 };
+        let mut guarded = Snapshot { guard: Some(guard), ..snapshot() };
+        shown_with(&mut screen, &mut local, guarded.clone());
+        screen.click("Measure its cost");
+        let start = Command::StartComparison(unguarded());
+        let done = shown_with(&mut screen, &mut local, guarded.clone());
+        assert_eq!(done, [Action::Session(start)]);
+        let pass = |name: &str, ratio: f64, median_ms| PassRatio {
+            name: name.to_owned(),
+            ratio: Some([ratio - 0.1, ratio, ratio + 0.1]),
+            median_ms,
+        };
+        guarded.comparison = Some(Comparison {
+            variant: unguarded(),
+            phase: ComparisonPhase::Running,
+            since: 0,
+            step: Some(3),
+            resources: Vec::new(),
+            unlike: Vec::new(),
+            passes: vec![pass("advect", 0.5, [2.0, 1.0]), pass("show", 1.0, [3.0, 3.0])],
+        });
+        shown_with(&mut screen, &mut local, guarded.clone());
+        let told = "guarded passes take 1.250 times as long as plain ones";
+        assert!(screen.sees(told), "{:?}", screen.written());
+        // Another B says nothing of the guard.
+        if let Some(comparison) = &mut guarded.comparison {
+            comparison.variant = Variant::default();
+        }
+        shown_with(&mut screen, &mut local, guarded);
+        assert!(screen.sees("Measure its cost"), "{:?}", screen.written());
     }
 
     #[test]

@@ -1,15 +1,9 @@
 //! A number in the text that is dragged.
 
-use std::ops::Range;
-
 use egui::{CursorIcon, Rect, Stroke, Ui};
 
-use super::rows::Rows;
-use crate::studio::{
-    scrub,
-    text::{Buffer, Command},
-    theme,
-};
+use super::{piece::Piece, rows::Rows};
+use crate::studio::{scrub, text::Buffer, theme};
 
 /// The pointer goes so many points for one step of the number.
 const POINTS: f32 = 4.0;
@@ -17,14 +11,11 @@ const POINTS: f32 = 4.0;
 /// The number, as it was.
 #[derive(Clone, Debug)]
 pub(super) struct Dragged {
-    range: Range<usize>,
-    text: String,
+    piece: Piece,
     /// Where the pointer was pressed.
     from: f32,
     /// As many steps away it is now.
     steps: i64,
-    /// The text that has it there.
-    revision: u64,
 }
 
 impl Dragged {
@@ -34,14 +25,13 @@ impl Dragged {
         let own = buffer.line(line);
         let found = scrub::number_at(&buffer.text(own.clone()), column)?;
         let range = own.start + found.start..own.start + found.end;
-        let (text, revision) = (buffer.text(range.clone()), buffer.revision());
-        Some(Self { text, range, from: x, steps: 0, revision })
+        Some(Self { piece: Piece::of(buffer, range), from: x, steps: 0 })
     }
 
     /// Follows the pointer; gives whether its button is still pressed, and nothing else has changed the text.
     pub(super) fn follow(&mut self, ui: &Ui, buffer: &mut Buffer, now: f64) -> bool {
         let down = ui.input(|input| input.pointer.primary_down());
-        if !self.is_last_change(buffer) {
+        if !self.piece.is_last_change(buffer) {
             return false;
         }
         if let Some(at) = ui.input(|input| input.pointer.latest_pos()).filter(|_| down) {
@@ -51,25 +41,15 @@ impl Dragged {
         down
     }
 
-    /// Whether nothing else has changed the text since: what is undone then would be something else.
-    fn is_last_change(&self, buffer: &Buffer) -> bool {
-        buffer.revision() == self.revision
-    }
-
-    /// Puts the number so many steps away in the place of itself. All of it is undone at once.
+    /// Puts the number so many steps away in the place of itself.
     fn go(&mut self, steps: i64, buffer: &mut Buffer, now: f64) {
-        let before = self.range.start.checked_sub(1).and_then(|at| buffer.rope().get_char(at));
-        let Some(text) = scrub::moved(&self.text, steps, before).filter(|_| steps != self.steps)
-        else {
-            return;
-        };
-        if self.steps != 0 {
-            buffer.run(&Command::Undo, now);
+        let before =
+            self.piece.range().start.checked_sub(1).and_then(|at| buffer.rope().get_char(at));
+        let moved = scrub::moved(self.piece.text(), steps, before);
+        if let Some(text) = moved.filter(|_| steps != self.steps) {
+            self.piece.put(text, buffer, now);
+            self.steps = steps;
         }
-        if steps != 0 {
-            buffer.replace(vec![(self.range.clone(), text)], now);
-        }
-        (self.steps, self.revision) = (steps, buffer.revision());
     }
 }
 
@@ -80,7 +60,7 @@ pub(super) fn hint(ui: &Ui, rows: &Rows<'_>, buffer: &Buffer, field: Rect) {
     let place = rows.place(at);
     let Some(number) = Dragged::at(buffer, place, at.x) else { return };
     let (line, _) = buffer.place(place);
-    if let Some(rect) = rows.piece(line, &number.range).filter(|rect| rect.contains(at)) {
+    if let Some(rect) = rows.piece(line, number.piece.range()).filter(|rect| rect.contains(at)) {
         let stroke = Stroke::new(1.5, theme::accent());
         ui.painter().hline(rect.x_range(), rect.bottom() - 1.5, stroke);
         ui.set_cursor_icon(CursorIcon::ResizeHorizontal);
@@ -90,19 +70,19 @@ pub(super) fn hint(ui: &Ui, rows: &Rows<'_>, buffer: &Buffer, field: Rect) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::text::Command;
 
     #[test]
     fn a_number_follows_the_pointer_and_is_undone_at_once() {
         let mut buffer = Buffer::new("a\nx = 0.50f; // half\n");
         let mut number = Dragged::at(&buffer, 8, 0.0).expect("a number");
-        assert_eq!(number.text, "0.50f");
+        assert_eq!(number.piece.text(), "0.50f");
         for (steps, line) in [(3, "x = 0.53f;"), (-60, "x = -0.10f;"), (7, "x = 0.57f;")] {
             number.go(steps, &mut buffer, 0.0);
             assert!(buffer.text(0..buffer.rope().len_chars()).contains(line), "{steps}");
         }
-        assert!(number.is_last_change(&buffer));
         buffer.run(&Command::Undo, 0.0);
-        assert!(!number.is_last_change(&buffer), "the drag ends");
+        assert!(!number.piece.is_last_change(&buffer), "the drag ends");
         assert_eq!(buffer, "a\nx = 0.50f; // half\n");
         assert!(Dragged::at(&buffer, 2, 0.0).is_none());
     }

@@ -13,6 +13,7 @@ mod included;
 mod marks;
 mod paint;
 mod picker;
+mod piece;
 mod pointer;
 mod rows;
 mod strokes;

@@ -1,27 +1,17 @@
 //! A colour of the manifest that is chosen with the mouse.
 
-use std::ops::Range;
-
 use egui::{Area, Context, Frame, Id, Key, Order, Pos2, Rect, ecolor::Hsva};
 
-use crate::studio::{
-    panels::color_field,
-    swatch,
-    text::{Buffer, Command},
-};
+use super::piece::Piece;
+use crate::studio::{panels::color_field, swatch, text::Buffer};
 
 /// The colour, as it was.
 #[derive(Clone, Debug)]
 pub(super) struct Picker {
-    /// The list of its numbers, in characters, and as it was written.
-    range: Range<usize>,
-    text: String,
+    /// The list of its numbers.
+    piece: Piece,
     color: Hsva,
     at: Pos2,
-    /// What the text has been made of it.
-    written: Option<String>,
-    /// The text as this has left it: another one is not this one's any more.
-    revision: u64,
     /// Whether it has been shown already: the click that opened it is not one outside.
     is_shown: bool,
 }
@@ -32,15 +22,15 @@ impl Picker {
         let own = buffer.line(line);
         let list = swatch::list_on(&buffer.text(own.clone()))?;
         let range = own.start + list.start..own.start + list.end;
-        let text = buffer.text(range.clone());
-        let color = color_field::of_numbers(swatch::numbers(&text)?);
-        let (at, revision) = (square.left_bottom() + egui::vec2(0.0, 6.0), buffer.revision());
-        Some(Self { range, text, color, at, written: None, revision, is_shown: false })
+        let piece = Piece::of(buffer, range);
+        let color = color_field::of_numbers(swatch::numbers(piece.text())?);
+        let at = square.left_bottom() + egui::vec2(0.0, 6.0);
+        Some(Self { piece, color, at, is_shown: false })
     }
 
     /// Shows it; gives whether it stays.
     pub(super) fn show(&mut self, context: &Context, buffer: &mut Buffer, now: f64) -> bool {
-        if self.revision != buffer.revision() {
+        if !self.piece.is_last_change(buffer) {
             return false;
         }
         let area = Area::new(Id::unique("colour")).order(Order::Foreground).fixed_pos(self.at);
@@ -60,23 +50,18 @@ impl Picker {
         !(was_shown && left)
     }
 
-    /// Puts another colour in the place of itself. All of it is undone at once.
+    /// Puts another colour in the place of itself.
     fn put(&mut self, color: [f32; 3], buffer: &mut Buffer, now: f64) {
-        let Some(text) = swatch::written(&self.text, color) else { return };
-        if self.written.is_some() {
-            buffer.run(&Command::Undo, now);
+        if let Some(text) = swatch::written(self.piece.text(), color) {
+            self.piece.put(text, buffer, now);
         }
-        self.written = (text != self.text).then(|| text.clone());
-        if self.written.is_some() {
-            buffer.replace(vec![(self.range.clone(), text)], now);
-        }
-        self.revision = buffer.revision();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::text::Command;
 
     #[test]
     fn a_colour_is_written_and_undone_at_once() {
