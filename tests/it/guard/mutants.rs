@@ -166,9 +166,30 @@ fn sources() -> Vec<(String, String, Vec<String>)> {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let constants = constants_of_cpu(&text);
-        (name, text, constants)
+        (name, with_blocks(&text), constants)
     };
     files.into_iter().map(read).collect()
+}
+
+/// The scene with as many threads in a block on both devices: each device chooses for itself where it says nothing, and
+/// so has other threads behind the end of an array.
+fn with_blocks(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines.iter().position(|line| line.starts_with("---*/")).unwrap();
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        out.push(*line);
+        let table = lines[at + 1..].iter().take_while(|line| !line.starts_with(['[', '-']));
+        let keys: Vec<&str> =
+            table.filter_map(|line| line.split_once('=')?.0.split_whitespace().next()).collect();
+        let is_pass =
+            at < end && (line.starts_with("[[pass]]") || line.starts_with("[[pass.pass]]"));
+        if is_pass && keys.contains(&"kernel") && keys.contains(&"over") && !keys.contains(&"block")
+        {
+            out.push("block = 256");
+        }
+    }
+    out.join("\n")
 }
 
 /// What the table `[constant.cpu]` of a manifest says, as options of the command line.
