@@ -29,8 +29,8 @@ pub struct Sanitize {
 /// device, which begins with a copy of the device's state: for races, reads of what nobody wrote, divisions by zero.
 ///
 /// # Errors
-/// [`Error::Mistakes`](super::Error::Mistakes) where the checker found some; what is wrong with a scene, kernels'
-/// faults, the device's errors.
+/// [`Error::Mistakes`] where the checker found some; what is wrong with a scene, kernels' faults, the device's errors;
+/// [`Error::Several`] where that is so with several scenes.
 pub fn sanitize(request: &Sanitize, compiler: &Compiler) -> Result<()> {
     let mut run = request.run.clone();
     // The copy has to fit, and the checker takes its time.
@@ -39,21 +39,42 @@ pub fn sanitize(request: &Sanitize, compiler: &Compiler) -> Result<()> {
     let devices = [&run, &watched].map(|run| Device::open(run.device));
     let [device, cpu] = devices;
     let (device, cpu) = (device?, cpu?);
+    let mut errors = Vec::new();
     for name in &request.scenes {
-        let scene = SceneSource::find(name)?;
-        let copy = Copied::new()?;
-        in_session(&run, &scene, &device, compiler, |session| {
-            session.expect_states()?;
-            run_to(session, request.steps, &progress_bar(request.steps))?;
-            Ok(session.save(&copy.file())?)
-        })?;
-        in_session(&watched, &scene, &cpu, compiler, |session| {
-            session.load(&copy.file())?;
-            let done = run_to(session, request.steps + 1, &progress_bar(1));
-            expect_no_findings(done, session)
-        })?;
+        match sanitize_one(name, request.steps, [(&run, &device), (&watched, &cpu)], compiler) {
+            Ok(()) => {}
+            Err(error) if error.ends_the_run() => return Err(error),
+            Err(error) => errors.push(error),
+        }
     }
-    Ok(())
+    match errors.pop() {
+        None => Ok(()),
+        Some(error) if errors.is_empty() => Err(error),
+        Some(error) => {
+            errors.push(error);
+            Err(Error::Several(errors))
+        }
+    }
+}
+
+fn sanitize_one(
+    name: &str,
+    steps: u64,
+    [(run, device), (watched, cpu)]: [(&Run, &Device); 2],
+    compiler: &Compiler,
+) -> Result<()> {
+    let scene = SceneSource::find(name)?;
+    let copy = Copied::new()?;
+    in_session(run, &scene, device, compiler, |session| {
+        session.expect_states()?;
+        run_to(session, steps, &progress_bar(steps))?;
+        Ok(session.save(&copy.file())?)
+    })?;
+    in_session(watched, &scene, cpu, compiler, |session| {
+        session.load(&copy.file())?;
+        let done = run_to(session, steps + 1, &progress_bar(1));
+        expect_no_findings(done, session)
+    })
 }
 
 fn in_session<T>(

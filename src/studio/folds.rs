@@ -3,7 +3,7 @@
 //! A fold is known by its head, the line that stays. When the text has changed, the heads behind the change are found
 //! by how many lines it has more or less; one that is not found there, or cannot be folded any more, is open again.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{glossary, text::Buffer};
 use crate::cuda;
@@ -13,12 +13,20 @@ use crate::cuda;
 pub struct Folds {
     heads: Vec<Head>,
     /// The lines that are away, in order, none in two of them.
-    hidden: Vec<Range<usize>>,
+    hidden: Vec<Hidden>,
     /// The text that this is known for, and its lines.
     revision: Option<u64>,
     lines: usize,
     /// All that can be folded, of the text of that revision.
     known: Option<(u64, Vec<Range<usize>>)>,
+}
+
+/// Lines that are away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hidden {
+    lines: Range<usize>,
+    /// How many are away before them.
+    before: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +47,13 @@ impl Folds {
 
     /// The lines that are away around this one.
     fn around(&self, line: usize) -> Option<&Range<usize>> {
-        let at = self.hidden.partition_point(|lines| lines.end <= line);
-        self.hidden.get(at).filter(|lines| lines.contains(&line))
+        let at = self.hidden.partition_point(|hidden| hidden.lines.end <= line);
+        self.hidden.get(at).map(|hidden| &hidden.lines).filter(|lines| lines.contains(&line))
+    }
+
+    /// The last of the first ones for which something holds.
+    fn last(&self, holds: impl Fn(&Hidden) -> bool) -> Option<&Hidden> {
+        self.hidden.get(self.hidden.partition_point(holds).checked_sub(1)?)
     }
 
     /// Whether lines behind this one are away.
@@ -50,25 +63,21 @@ impl Folds {
 
     /// How many lines are away.
     pub fn count(&self) -> usize {
-        self.hidden.iter().map(Range::len).sum()
+        self.hidden.last().map_or(0, |last| last.before + last.lines.len())
     }
 
     /// The row that a line has; that of its head where it is away.
     pub fn row(&self, line: usize) -> usize {
-        let before = self.hidden.iter().take_while(|lines| lines.start <= line);
-        line - before.map(|lines| lines.end.min(line + 1) - lines.start).sum::<usize>()
+        let away = self.last(|hidden| hidden.lines.start <= line).map_or(0, |hidden| {
+            hidden.before + hidden.lines.end.min(line + 1) - hidden.lines.start
+        });
+        line - away
     }
 
     /// The line of a row.
     pub fn line(&self, row: usize) -> usize {
-        let mut line = row;
-        for lines in self.hidden.iter().take_while(|lines| lines.start <= row + self.count()) {
-            if lines.start > line {
-                break;
-            }
-            line += lines.len();
-        }
-        line
+        let last = self.last(|hidden| hidden.lines.start - hidden.before <= row);
+        row + last.map_or(0, |hidden| hidden.before + hidden.lines.len())
     }
 
     /// As many lines as bring a caret from `line` so many rows up or down.
@@ -98,8 +107,7 @@ impl Folds {
         if !in_hidden.is_empty() {
             let known = self.known(buffer).to_vec();
             self.heads.retain(|head| {
-                let lines = known.iter().find(|lines| lines.start == head.line + 1);
-                lines.is_some_and(|lines| !lines.clone().any(stands))
+                behind(&known, head.line).is_some_and(|lines| !lines.clone().any(stands))
             });
             self.hide(buffer);
         }
@@ -119,7 +127,7 @@ impl Folds {
 
     /// Whether a line can be folded.
     pub fn can_fold(&mut self, line: usize, buffer: &Buffer) -> bool {
-        self.known(buffer).iter().any(|lines| lines.start == line + 1)
+        behind(self.known(buffer), line).is_some()
     }
 
     fn move_heads(&mut self, buffer: &Buffer) {
@@ -129,8 +137,8 @@ impl Folds {
         let moved = |head: &Head| {
             let places = [Some(head.line), head.line.checked_add_signed(by)];
             places.into_iter().flatten().find_map(|line| {
-                let can_fold = known.iter().any(|lines| lines.start == line + 1);
-                let text = can_fold.then(|| buffer.text(buffer.line(line)))?;
+                behind(&known, line)?;
+                let text = buffer.text(buffer.line(line));
                 (by == 0 || text == head.text).then_some(Head { line, text })
             })
         };
@@ -141,7 +149,7 @@ impl Folds {
     /// Notes which lines the heads hide.
     fn hide(&mut self, buffer: &Buffer) {
         let known = self.known(buffer).to_vec();
-        let of = |head: &Head| known.iter().find(|lines| lines.start == head.line + 1).cloned();
+        let of = |head: &Head| behind(&known, head.line).cloned();
         let mut hidden: Vec<Range<usize>> = self.heads.iter().filter_map(of).collect();
         hidden.sort_by_key(|lines| (lines.start, lines.end));
         let mut apart: Vec<Range<usize>> = Vec::new();
@@ -151,13 +159,19 @@ impl Folds {
                 Some(_) | None => apart.push(lines),
             }
         }
-        self.hidden = apart;
+        let mut before = 0;
+        let counted = |lines: Range<usize>| {
+            let hidden = Hidden { lines, before };
+            before += hidden.lines.len();
+            hidden
+        };
+        self.hidden = apart.into_iter().map(counted).collect();
         (self.revision, self.lines) = (Some(buffer.revision()), buffer.rope().len_lines());
     }
 
     /// Folds the innermost lines around `line` that are not away yet. Gives the line that stays.
     pub fn fold(&mut self, line: usize, buffer: &Buffer) -> Option<usize> {
-        let heads: Vec<usize> = self.heads.iter().map(|head| head.line).collect();
+        let heads: HashSet<usize> = self.heads.iter().map(|head| head.line).collect();
         let around = |lines: &&Range<usize>| {
             // The line that closes it belongs to it.
             (lines.start - 1..=lines.end).contains(&line) && !heads.contains(&(lines.start - 1))
@@ -193,6 +207,12 @@ impl Folds {
     pub fn unfold_all(&mut self) {
         *self = Self::default();
     }
+}
+
+/// What can be folded behind a line, of all that can be, in order.
+fn behind(known: &[Range<usize>], line: usize) -> Option<&Range<usize>> {
+    let at = known.binary_search_by_key(&(line + 1), |lines| lines.start).ok()?;
+    known.get(at)
 }
 
 /// All that can be folded in a scene's text: of its code, and the tables of its manifest.

@@ -30,7 +30,9 @@ pub fn list_on(line: &str) -> Option<Range<usize>> {
 pub fn numbers(list: &str) -> Option<[f32; 3]> {
     let list = list.strip_prefix('[')?.split_once(']')?.0;
     let numbers: Option<Vec<f32>> = list.split(',').map(|of| of.trim().parse().ok()).collect();
-    let [red, green, blue, ..] = numbers.filter(|of| matches!(of.len(), 3 | 4))?[..] else {
+    let are_numbers =
+        |of: &Vec<f32>| matches!(of.len(), 3 | 4) && of.iter().all(|of| of.is_finite());
+    let [red, green, blue, ..] = numbers.filter(are_numbers)?[..] else {
         return None;
     };
     Some([red, green, blue].map(|part| part.clamp(0.0, 1.0)))
@@ -62,6 +64,9 @@ mod tests {
         let found: Vec<_> = (0..8).map(|line| color_on(&lines, line)).collect();
         assert_eq!(found[1], Some([1.0, 0.5, 0.0]));
         assert!(found.iter().enumerate().all(|(line, of)| line == 1 || of.is_none()), "{found:?}");
+        let odd = ["value = [1, nan, 0]", "value = [1, 2]", "value = [", "kind = \"color\""];
+        let odd: Vec<String> = odd.map(str::to_owned).to_vec();
+        assert!((0..4).all(|line| color_on(&odd, line).is_none()));
         let odd = ["value = [1, x, 0]", "value = [1, 2]", "value = [", "kind = \"color\""];
         let odd: Vec<String> = odd.map(str::to_owned).to_vec();
         assert!((0..4).all(|line| color_on(&odd, line).is_none()));

@@ -303,16 +303,14 @@ fn sort_by(
     down: bool,
     go_on: GoOn<'_>,
 ) -> Result<(), Halt> {
-    let float = |of: &(Number, u32)| of.0.as_f64().unwrap_or(f64::NAN);
-    let order = |a: &(Number, u32), b: &(Number, u32)| {
-        let order = match (a.0, b.0) {
-            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
-            _ => float(a).partial_cmp(&float(b)),
-        };
-        let order = order.map(|order| if down { order.reverse() } else { order });
-        order.unwrap_or_else(|| float(a).is_nan().cmp(&float(b).is_nan()))
-    };
-    let mut sorted: Vec<(Number, u32)> = elements.iter().map(|of| (key(*of), *of)).collect();
+    let integers = elements.iter().filter_map(|of| match key(*of) {
+        Number::Int(value) => Some(value),
+        Number::Float(_) | Number::Bool(_) => None,
+    });
+    let least = integers.min().unwrap_or(0);
+    let mut sorted: Vec<(u64, u32)> =
+        elements.iter().map(|of| (rank(key(*of), least, down), *of)).collect();
+    let order = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0);
     for run in sorted.chunks_mut(RUN) {
         go_on()?;
         run.sort_by(order);
@@ -329,6 +327,23 @@ fn sort_by(
     }
     elements.iter_mut().zip(sorted).for_each(|(to, (_, element))| *to = element);
     Ok(())
+}
+
+/// A number whose order is that of all numbers of a column: of integers, of which none is below `least`, or of floating-
+/// point numbers. Small, for there may be millions.
+fn rank(number: Number, least: i128, down: bool) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    let up = match number {
+        // Two integers of one type are less than 2^64 apart.
+        Number::Int(value) => (value - least) as u64,
+        Number::Float(value) if value.is_nan() => return u64::MAX,
+        Number::Float(value) => match (value + 0.0).to_bits() {
+            bits if bits & SIGN != 0 => !bits,
+            bits => bits | SIGN,
+        },
+        Number::Bool(value) => value.into(),
+    };
+    if down { !up } else { up }
 }
 
 /// Puts two runs that are sorted behind `merged`, as one.

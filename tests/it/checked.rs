@@ -80,6 +80,11 @@ fn a_step_is_watched_after_others_that_are_not() {
     watched("2")
         .expect(1, &[&format!("later.cu:{}:", line(&text, "sum[2] +=")), "race: thread (0, 0, 0)"]);
     place.run(&["check", scene, "--steps", "2"]).expect(2, &["--run"]);
+    // Of two scenes all is told.
+    let other = place.file("other.cu", &text);
+    place
+        .run(&["check", scene, other, "--device", "cpu", "--run", "--steps", "2"])
+        .expect(1, &["later.cu:", "other.cu:"]);
 }
 
 /// Its copy of the state lies in a folder of its own, whose name nobody foresees, and which goes.

@@ -213,7 +213,8 @@ impl Studio {
         }
     }
 
-    /// Lets the open scene include files from anywhere, for as long as the studio runs.
+    /// Lets the open scene include files from anywhere: one with a file for as long as the studio runs, another one
+    /// while it is open.
     pub(super) fn trust(&mut self) {
         self.trusted.insert(self.workspace.document.origin().clone());
         if let Some(session) = &mut self.session {
@@ -297,6 +298,8 @@ impl Studio {
 
     /// Shows the document in the workspace without its session.
     pub(super) fn show_document(&mut self) {
+        // What has no file is known by its name alone, which others have, too.
+        self.trusted.retain(|origin| origin.path.is_some());
         self.note_scene();
         self.locals.editor.opened();
         self.forget_viewpoints();

@@ -146,17 +146,17 @@ impl<'a> Origins<'a> {
             of[reg.0 as usize] = Some(Value::UNKNOWN);
         }
         let mut origins = Self { module, function, body, offsets, of };
-        let mut round = 0;
-        while origins.pass(round >= MOST_ROUNDS) {
-            round += 1;
-        }
+        origins.follow();
+        // What nothing writes, and what is computed of that and of itself alone, holds any number.
+        origins.of.iter_mut().for_each(|value| _ = value.get_or_insert(Value::number(0)));
+        origins.follow();
         origins
     }
 
     /// What is known of a register; one that nothing writes holds a number.
     pub(super) fn of(&self, reg: Reg) -> Value {
         let known = self.of.get(reg.0 as usize).cloned().flatten();
-        known.unwrap_or_else(|| Value::number(0))
+        known.unwrap_or(Value::UNKNOWN)
     }
 
     /// Which source of an instruction is the address that its result was computed from.
@@ -194,6 +194,14 @@ impl<'a> Origins<'a> {
             Symbol::Function(_) => return None,
         };
         Some(space.kind())
+    }
+
+    /// Rounds until nothing changes.
+    fn follow(&mut self) {
+        let mut round = 0;
+        while self.pass(round >= MOST_ROUNDS) {
+            round += 1;
+        }
     }
 
     /// One round; whether anything changed. What changes in the last one is unknown.

@@ -133,3 +133,26 @@ fn matrices_of_unknown_strides_are_not_guarded() {
     let why = guarded(", %r8").unwrap_err().to_string();
     assert!(why.contains("wmma.load") && why.contains("stride"), "{why}");
 }
+
+/// A register that nothing writes holds a number, and so does what is computed of it.
+#[test]
+fn an_index_that_nothing_writes_is_compared() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64
+        .visible .entry k(.param .u64 p) {
+            .reg .b32 %r<5>; .reg .b64 %d<5>;
+            .local .align 4 .b8 own[16];
+            popc.b32 %r2, %r1;
+            xor.b32 %r2, %r2, -2;
+            add.s32 %r3, %r3, %r2;
+            mov.u64 %d1, own;
+            mad.wide.u32 %d2, %r3, 4, %d1;
+            ld.local.u32 %r4, [%d2];
+            ld.param.u64 %d3, [p];
+            cvta.to.global.u64 %d4, %d3;
+            st.global.u32 [%d4], %r4;
+            ret;
+        }";
+    let guarded = guard(&parse(text).unwrap(), &[]).unwrap();
+    let counts = guarded.kernels[0].counts;
+    assert_eq!((counts.checked, counts.unchecked), (2, 0), "{counts:?}");
+}
