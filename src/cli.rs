@@ -278,6 +278,9 @@ struct BenchArgs {
     /// Measure the array library's main operations
     #[arg(long)]
     library: bool,
+    /// Measure what it costs to keep the past: steps with and without, in turn, ten seconds a scene
+    #[arg(long)]
+    history: bool,
     /// Steps to measure, at most; a scene that is slow is given 20 seconds
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=240))]
     steps: u64,
@@ -613,7 +616,8 @@ fn bench(args: BenchArgs, interrupt: &Interrupt) -> Result<()> {
     let run = Run { guarded: false, ..args.run.headless(interrupt, false)? };
     let only_library = args.library && args.scenes.is_empty();
     let scenes = if only_library { Vec::new() } else { scenes(args.scenes)? };
-    let request = Bench { scenes, library: args.library, run, steps: args.steps, json: args.json };
+    let BenchArgs { library, history, steps, json, .. } = args;
+    let request = Bench { scenes, library, history, run, steps, json };
     let mut printed = Ok(());
     let measured = headless::bench(&request, &compiler_until(interrupt).0, |line| {
         if printed.is_ok() {

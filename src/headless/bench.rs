@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{
     Error, Result, Run, SceneSource,
     ceilings::Ceilings,
+    history_cost::{self, HistoryCost},
     library,
     outputs::Outputs,
     run::{progress_bar, run_to},
@@ -35,6 +36,8 @@ pub struct Bench {
     pub scenes: Vec<SceneSource>,
     /// Whether the array library's main operations are measured.
     pub library: bool,
+    /// Whether it is measured what it costs to keep the past of scenes.
+    pub history: bool,
     /// How scenes run.
     pub run: Run,
     /// Steps that are measured, at most; as many as the session remembers.
@@ -62,6 +65,8 @@ struct SceneFigures {
     /// Milliseconds from step to step, the session's own work between them included.
     step_ms: f64,
     passes: Vec<Figure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryCost>,
 }
 
 /// The time of one piece of work, and what of the device's ceilings it reaches.
@@ -161,6 +166,7 @@ pub fn bench(request: &Bench, compiler: &Compiler, mut tell: impl FnMut(&str)) -
             figures.scene, figures.step_ms, figures.steps
         ));
         figures.passes.iter().for_each(|figure| tell(&figure.line()));
+        figures.history.iter().for_each(|cost| tell(&cost.line()));
         scenes.push(figures);
     }
     let mut operations = Vec::new();
@@ -190,6 +196,8 @@ fn figures_of(
 ) -> Result<SceneFigures> {
     let run = &request.run;
     run.parse(scene, device.info().kind)?;
+    let history = request.history.then(|| history_cost::measure(request, scene, device, compiler));
+    let history = history.transpose()?;
     run.session(scene, device, compiler, Interop::none(device), |session, _| {
         let (steps, elapsed) = stepped(session, request.steps)?;
         let figure = |pass: PassTiming| {
@@ -202,6 +210,7 @@ fn figures_of(
             steps,
             step_ms: elapsed.as_secs_f64() * 1e3 / steps as f64,
             passes: session.snapshot().passes.into_iter().filter_map(figure).collect(),
+            history,
         })
     })
 }

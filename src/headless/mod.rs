@@ -12,6 +12,7 @@ mod devices;
 mod draft;
 mod error;
 mod golden;
+mod history_cost;
 mod junit;
 mod library;
 mod measured;

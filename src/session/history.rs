@@ -107,7 +107,7 @@ impl History {
 
     /// The steps to come are a line of their own, which leaves another one at `parent`, or begins with a reset.
     pub(super) fn begin_line(&mut self, parent: Option<Moment>) {
-        self.lines.retain(|line| line.end > line.begin());
+        self.lines.retain(Line::is_wanted);
         let start = parent.map_or(0, |moment| moment.step);
         let id = self.next;
         self.next += 1;
@@ -334,6 +334,17 @@ impl History {
     /// What entered the step after `moment.step` steps; `None` where there was none.
     pub(super) fn entered(&self, moment: Moment) -> Option<Inputs> {
         self.line(moment.line).filter(|line| moment.step < line.end)?.log.entered(moment.step)
+    }
+
+    /// What the steps that led to `at`, of which there is this copy, have left: as it is where the moment is had by
+    /// doing them again. A copy has what entered the step behind it, which a person may have changed in between; that
+    /// counts at the end of the line, and where a program's steps begin.
+    pub(super) fn left(&self, at: Moment, copy: &Checkpoint) -> Inputs {
+        let line = self.line(at.line).filter(|line| at.step < line.end);
+        let is_between =
+            |line: &&Line| line.segment(at.step).is_some_and(|segment| segment.start < at.step);
+        let before = line.filter(is_between).and_then(|line| line.log.entered(at.step - 1));
+        before.map_or_else(|| copy.inputs.clone(), |before| before.after_step())
     }
 
     /// The moments that led to `at` and of which there are copies.

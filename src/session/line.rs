@@ -128,9 +128,10 @@ impl Segment {
 }
 
 impl Line {
-    /// How many steps were finished when it began.
-    pub(super) fn begin(&self) -> u64 {
-        self.parent.map_or(0, |parent| parent.step)
+    /// Whether it is kept when another one begins: it has steps, or what a file brought.
+    pub(super) fn is_wanted(&self) -> bool {
+        let has_steps = !self.log.entered.is_empty();
+        has_steps || self.is_loaded && !self.segments.is_empty()
     }
 
     /// The steps that are had again, by how many were finished before.

@@ -105,7 +105,7 @@ impl Session {
         let end = last.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
         let before = match leads_there {
             true => self.state.inputs.clone(),
-            false => checkpoint.inputs.clone(),
+            false => history.left(Moment { step: from, ..sought }, checkpoint),
         };
         let steps = (start..end)
             .map_while(|step| history.entered(Moment { step, ..sought }))

@@ -32,6 +32,17 @@ fn passes_have_times_rates_and_their_share_of_the_ceilings() {
     assert!((number(&figure["of_copy"]) / share - 1.0).abs() < 1e-9);
     assert!(number(&ceilings["fma_flops_per_second"]) > 1e6);
 
+    let command = ["bench", "scene.cu", "--device", "cpu", "--steps", "1", "--history"];
+    let ended = place.run(&[&command[..], &["--json", "h.json"]].concat());
+    ended.expect(0, &[]);
+    assert!(ended.out.contains("  the past: ") && ended.out.contains(" ms a step; "), "{ended:#?}");
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path("h.json")).unwrap()).unwrap();
+    let history = &report["scenes"][0]["history"];
+    assert!(number(&history["with_ms"]) > 0.0 && number(&history["without_ms"]) > 0.0);
+    // Four floats of each of 1000 elements, and what a copy has to be aligned to.
+    assert!((16_000..20_000).contains(&history["copy_bytes"].as_u64().unwrap()), "{history}");
+
     place.file("wrong.cu", &COUNTER.replacen(pass, &format!("{pass}\nbytes = 0"), 1));
     place
         .run(&["bench", "wrong.cu", "--device", "cpu"])

@@ -39,7 +39,7 @@ fn open_with(device: &Device, options: Options) -> Session {
     session
 }
 
-fn edit(session: &mut Session, source: &str) {
+pub(super) fn edit(session: &mut Session, source: &str) {
     session.set_source(source.to_owned());
     assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
 }

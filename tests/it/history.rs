@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod operations;
 mod runs;
 
 use self::runs::assert_repeats;

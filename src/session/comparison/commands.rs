@@ -54,7 +54,7 @@ impl Session {
     /// How it goes; see [`Snapshot`](crate::session::Snapshot).
     pub(in crate::session) fn comparison(&self) -> Option<Comparison> {
         let companion = self.companion.as_ref().filter(|companion| !companion.is_ending)?;
-        Some(companion.snapshot())
+        Some(companion.snapshot(self))
     }
 
     /// Whether there is something to look at soon for the comparison's sake.
@@ -95,7 +95,7 @@ impl Session {
         if self.companion.is_none()
             && let Some((variant, text)) = self.wanted_variant.take()
         {
-            self.companion = Some(Box::new(Companion::new(self, variant, &text)?));
+            self.companion = Some(Box::new(Companion::new(self, variant, text)?));
             has_changed = true;
         }
         let Some(mut companion) = self.companion.take() else { return Ok(has_changed) };

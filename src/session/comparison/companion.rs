@@ -30,6 +30,8 @@ pub(in crate::session) struct Companion {
     pub(in crate::session) other: Session,
     /// Whether it has a device of its own.
     pub(super) is_elsewhere: bool,
+    /// Its text.
+    pub(super) text: Arc<str>,
     /// B's program, once it is compiled.
     pub(super) program: Option<Arc<Program>>,
     pub(super) stage: Stage,
@@ -77,6 +79,9 @@ impl Companion {
             self.figures.add(found)?;
             has_changed = true;
         }
+        if self.follow_text(a) {
+            return Ok(true);
+        }
         match &self.stage {
             Stage::Compiling => self.compile()?,
             Stage::Beginning => self.begin_elsewhere()?,
@@ -115,6 +120,29 @@ impl Companion {
             (Phase::Compiling | Phase::Running, candidate) => self.other.candidate = candidate,
         }
         Ok(())
+    }
+
+    /// B gets A's text, where it is to have that and has another one.
+    fn follow_text(&mut self, a: &Session) -> bool {
+        let has_its_device = self.variant.device.is_some() == self.is_elsewhere;
+        let Some(of_a) = a.program.as_ref().map(|of_a| &of_a.scene.source) else { return false };
+        let is_free = match &self.stage {
+            Stage::InStep | Stage::Waiting | Stage::Faulted(_) | Stage::Rejected(_) => true,
+            Stage::Compiling
+            | Stage::Beginning
+            | Stage::Sending(_)
+            | Stage::Copying(_)
+            | Stage::Adopting => false,
+        };
+        let is_due = self.variant.follows_text() && is_free && has_its_device;
+        if !is_due || !a.is_settled() || *of_a == self.text {
+            return false;
+        }
+        self.text = of_a.clone();
+        self.due = None;
+        self.other.set_source(of_a.to_string());
+        self.stage = Stage::Compiling;
+        true
     }
 
     pub(super) fn reject(&mut self) {
@@ -387,10 +415,12 @@ impl Companion {
         self.figures.resources.iter().find(|compared| compared.name == name)
     }
 
-    pub(in crate::session) fn snapshot(&self) -> Comparison {
+    pub(in crate::session) fn snapshot(&self, a: &Session) -> Comparison {
         let figures = &self.figures;
+        let of_a = a.program.as_ref().map(|of_a| &of_a.scene.source);
         Comparison {
             variant: self.variant.clone(),
+            has_same_text: of_a.is_some_and(|of_a| *of_a == self.text),
             phase: match &self.stage {
                 Stage::Compiling | Stage::Beginning => ComparisonPhase::Compiling,
                 Stage::Rejected(diagnostics) => ComparisonPhase::Rejected(diagnostics.clone()),

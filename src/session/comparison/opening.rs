@@ -1,6 +1,6 @@
 //! What B is opened with.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Variant,
@@ -18,13 +18,13 @@ impl Companion {
     pub(in crate::session) fn new(
         a: &Session,
         variant: Variant,
-        text: &str,
+        text: Arc<str>,
     ) -> Result<Self, Error> {
         let (elsewhere, problem) = match variant.device.as_deref().map(open).transpose() {
             Ok(device) => (device, None),
             Err(problem) => (None, Some(problem)),
         };
-        let options = options(a, &variant, elsewhere.as_ref(), text);
+        let options = options(a, &variant, elsewhere.as_ref(), &text);
         let measures = a.options.statistics_every.is_some();
         let device = elsewhere.clone().unwrap_or_else(|| a.device.clone());
         let interop = match &elsewhere {
@@ -37,6 +37,7 @@ impl Companion {
         other.pause();
         let mut companion = Self {
             variant,
+            text,
             pool: Pool::new(&a.device),
             other,
             is_elsewhere: elsewhere.is_some(),

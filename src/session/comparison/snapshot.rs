@@ -10,6 +10,8 @@ use crate::diagnostic::Diagnostic;
 pub struct Comparison {
     /// What B is.
     pub variant: Variant,
+    /// Whether both have the same text now.
+    pub has_same_text: bool,
     /// How far it is.
     pub phase: ComparisonPhase,
     /// Steps finished when B began with a copy of A's state, or when a reset or an edit made the figures begin anew.

@@ -30,10 +30,23 @@ pub struct Variant {
     pub parameters: BTreeMap<String, Value>,
 }
 
+impl Variant {
+    /// Whether it runs A's text, an edited one, too: where it is that text otherwise compiled, or run elsewhere, what is
+    /// compared is the other way to run it. What ran when it began it keeps else, to be compared with what A becomes;
+    /// so it does without a guard, for nobody knows yet whether the kernels of an edited text are right.
+    pub fn follows_text(&self) -> bool {
+        let is_other_way = self.fast_math.is_some()
+            || self.device.is_some()
+            || self.engine.is_some()
+            || !self.constants.is_empty();
+        self.text == VariantText::Running && is_other_way
+    }
+}
+
 /// The text of B.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum VariantText {
-    /// That which runs.
+    /// That which runs; see [`Variant::follows_text`].
     #[default]
     Running,
     /// That which ran before it.

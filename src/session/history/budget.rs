@@ -1,10 +1,12 @@
 //! How much memory the past takes, and what is forgotten for want of it.
 
+use std::collections::BTreeSet;
+
 use super::History;
 use crate::{
     device::{Device, DeviceKind, Stream},
     machine::memory_bytes,
-    session::{Error, snapshot::Moment},
+    session::{Error, line::Line, snapshot::Moment},
 };
 
 /// Memory for copies, in bytes.
@@ -117,10 +119,14 @@ impl History {
         if self.current().is_some_and(|line| line.segments.is_empty()) {
             self.is_interrupted = true;
         }
-        let end = self.current().map(|line| Moment { line: line.id, step: line.end });
-        let ancestry: Vec<u64> =
-            end.into_iter().flat_map(|end| self.ancestry(end)).map(|(line, _)| line.id).collect();
-        self.lines.retain(|line| !line.segments.is_empty() || ancestry.contains(&line.id));
+        // What led to the steps that are had again stays known.
+        let going_on = self.current().map(|line| line.id);
+        let has_steps = |line: &&Line| !line.segments.is_empty() || Some(line.id) == going_on;
+        let ends = self.lines.iter().filter(has_steps);
+        let ends = ends.map(|line| Moment { line: line.id, step: line.end });
+        let led: BTreeSet<u64> =
+            ends.flat_map(|end| self.ancestry(end)).map(|(line, _)| line.id).collect();
+        self.lines.retain(|line| led.contains(&line.id));
         segment.checkpoints.values().map(|checkpoint| checkpoint.bytes() as u64).sum()
     }
 }

@@ -64,7 +64,7 @@ fn heading(ui: &mut Ui, comparison: &Comparison) -> Vec<Action> {
                 ui.spacing_mut().item_spacing.x = 10.0;
                 for (letter, text, color) in [
                     ("A", "what runs".to_owned(), theme::a()),
-                    ("B", sides::name(&comparison.variant), theme::b()),
+                    ("B", sides::name(comparison), theme::b()),
                 ] {
                     ui.label(RichText::new(letter).strong().color(color));
                     ui.label(RichText::new(text).color(theme::text()));

@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
             true => ("What runs now, with exact mathematics", false),
             false => ("What runs now, with fast mathematics", true),
         };
-        let tip = "Compiled with --use_fast_math, or without: what is lost in accuracy, and what is won in time";
+        let tip = "Compiled with --use_fast_math, or without: what is lost in accuracy, and what is won in time. B follows your edits";
         let variant = Variant { fast_math: Some(fast_math), ..Variant::default() };
         offer(ui, text, tip, variant, actions);
         if snapshot.guard.is_some() {

@@ -87,7 +87,7 @@ fn handle(painter: &Painter, at: Pos2) {
 /// The names of both, on either side of the line between them.
 fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
     let y = rect.top() + BELOW_CHOOSER + 16.0;
-    let b = name(&comparison.variant);
+    let b = name(comparison);
     for (align, dx, letter, text, color) in [
         (Align2::RIGHT_CENTER, -14.0, "A", "what runs".to_owned(), theme::a()),
         (Align2::LEFT_CENTER, 14.0, "B", b, theme::b()),
@@ -105,31 +105,34 @@ fn names(painter: &Painter, rect: Rect, x: f32, comparison: &Comparison) {
 }
 
 /// What B is.
-pub fn name(variant: &Variant) -> String {
-    match (&variant.device, variant.engine) {
-        (Some(device), Some(Engine::Interpreter)) => {
-            return format!("by the interpreter, {device}");
-        }
-        (Some(device), _) => return format!("on {device}"),
-        (None, _) => {}
+pub fn name(comparison: &Comparison) -> String {
+    let Comparison { variant, has_same_text, .. } = comparison;
+    if variant.follows_text() {
+        return way(variant);
     }
-    match &variant.text {
-        VariantText::Running if variant.fast_math == Some(true) => {
-            "with fast mathematics".to_owned()
+    match (&variant.text, has_same_text) {
+        (VariantText::Running, true) if variant.guarded == Some(false) => {
+            "the same text without the guard".to_owned()
         }
-        VariantText::Running if variant.fast_math == Some(false) => {
-            "with exact mathematics".to_owned()
-        }
-        VariantText::Running if variant.guarded == Some(false) => "without the guard".to_owned(),
-        VariantText::Running if variant.engine.is_some() => match variant.engine {
-            Some(Engine::Interpreter) => "by the interpreter".to_owned(),
-            Some(Engine::Checker) => "by the interpreter that checks".to_owned(),
-            Some(Engine::Device) | None => "translated".to_owned(),
-        },
-        VariantText::Running => "as it was".to_owned(),
-        VariantText::Before => "before the edit".to_owned(),
-        VariantText::Version(version) => format!("version {version}"),
-        VariantText::Given(_) => "as it was saved".to_owned(),
+        (VariantText::Running, true) => "what runs, held".to_owned(),
+        (VariantText::Running, false) => "what ran before your edits".to_owned(),
+        (VariantText::Before, _) => "what ran before the edit".to_owned(),
+        (VariantText::Version(version), _) => format!("version {version} of the text"),
+        (VariantText::Given(_), _) => "the text as it was saved".to_owned(),
+    }
+}
+
+/// How B runs A's text.
+fn way(variant: &Variant) -> String {
+    match (&variant.device, variant.engine, variant.fast_math) {
+        (Some(device), Some(Engine::Interpreter), _) => format!("by the interpreter, {device}"),
+        (Some(device), _, _) => format!("the same text on {device}"),
+        (None, Some(Engine::Interpreter), _) => "the same text by the interpreter".to_owned(),
+        (None, Some(Engine::Checker), _) => "by the interpreter that checks".to_owned(),
+        (None, Some(Engine::Device), _) => "the same text, translated".to_owned(),
+        (None, None, Some(true)) => "the same text with fast mathematics".to_owned(),
+        (None, None, Some(false)) => "the same text with exact mathematics".to_owned(),
+        (None, None, None) => "the same text with other constants".to_owned(),
     }
 }
 

@@ -186,7 +186,8 @@ fn guarding(ui: &mut Ui, guard: &Guarding, kernels: &[KernelGuarding]) {
 
 /// What the guard costs: B, which does without, tells.
 fn cost(ui: &mut Ui, comparison: Option<&Comparison>, actions: &mut Vec<Action>) {
-    let without = comparison.filter(|comparison| comparison.variant == unguarded());
+    let is_same = |of: &&Comparison| of.variant == unguarded() && of.has_same_text;
+    let without = comparison.filter(is_same);
     ui.horizontal(|ui| {
         let (button, tip, command) = match without {
             None => ("Measure its cost", WITHOUT_GUARD, Command::StartComparison(unguarded())),
@@ -524,6 +525,7 @@ mod tests {
         };
         guarded.comparison = Some(Comparison {
             variant: unguarded(),
+            has_same_text: true,
             phase: ComparisonPhase::Running,
             since: 0,
             step: Some(3),

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use super::*;
 
 /// Repeats a run with the program, on the CPU device; gives what it says.
-fn replay(run: &Run) -> std::process::Output {
+pub(super) fn replay(run: &Run) -> std::process::Output {
     replay_in(tempfile::tempdir().unwrap().path(), run, &[])
 }
 

@@ -125,6 +125,8 @@ pub(super) struct Origins<'a> {
     /// Where the parameters of a kernel lie in its arguments.
     offsets: Vec<u32>,
     of: Vec<Option<Value>>,
+    /// What the registers hold of which nothing is known yet.
+    rest: Option<Value>,
 }
 
 impl<'a> Origins<'a> {
@@ -145,18 +147,17 @@ impl<'a> Origins<'a> {
         for reg in function.params.iter().filter_map(|param| param.reg) {
             of[reg.0 as usize] = Some(Value::UNKNOWN);
         }
-        let mut origins = Self { module, function, body, offsets, of };
+        let mut origins = Self { module, function, body, offsets, of, rest: None };
         origins.follow();
-        // What nothing writes, and what is computed of that and of itself alone, holds any number.
-        origins.of.iter_mut().for_each(|value| _ = value.get_or_insert(Value::number(0)));
+        // What nothing writes holds any number; so what is computed of that, or of itself, becomes known.
+        origins.rest = Some(Value::number(0));
         origins.follow();
         origins
     }
 
     /// What is known of a register; one that nothing writes holds a number.
     pub(super) fn of(&self, reg: Reg) -> Value {
-        let known = self.of.get(reg.0 as usize).cloned().flatten();
-        known.unwrap_or(Value::UNKNOWN)
+        self.held(reg).unwrap_or(Value::UNKNOWN)
     }
 
     /// Which source of an instruction is the address that its result was computed from.
@@ -225,9 +226,13 @@ impl<'a> Origins<'a> {
         changed
     }
 
+    fn held(&self, reg: Reg) -> Option<Value> {
+        self.of.get(reg.0 as usize).cloned().flatten().or_else(|| self.rest.clone())
+    }
+
     fn operand(&self, operand: &Operand) -> Option<Value> {
         match operand {
-            Operand::Reg(reg) => self.of.get(reg.0 as usize).cloned().flatten(),
+            Operand::Reg(reg) => self.held(*reg),
             Operand::Int(value) => Some(Value::constant(*value)),
             Operand::Symbol(Symbol::Function(_), _) => Some(Value::UNKNOWN),
             Operand::Symbol(symbol, offset) => {
