@@ -25,7 +25,7 @@ pub enum ExitStatus {
     Success = 0,
     /// A check failed, or the source does not compile.
     Failed = 1,
-    /// Wrong usage, or a file that cannot be read or written.
+    /// Wrong usage, a block larger than its kernel allows, or a file that cannot be read or written.
     Usage = 2,
     /// No such device, or no OpenGL.
     NoDevice = 3,
@@ -357,7 +357,7 @@ fn of_gl(error: &gl::Error) -> ExitStatus {
     }
 }
 
-/// Whether it is the command line alone that is wrong.
+/// Whether the source is right, and used wrongly.
 fn is_usage(found: &[Diagnostic]) -> bool {
     let mut errors = found.iter().filter(|d| d.severity >= Severity::Error).peekable();
     errors.peek().is_some() && errors.all(|error| error.is_usage)

@@ -353,13 +353,13 @@ fn refused_shape(
     let device::Error::InvalidLaunch { requested, .. } = &error else {
         return refusal(scene, error);
     };
-    let mut text = error.to_string();
     let (own, all) = (function.info().max_threads, device.info().max_threads_per_block);
-    if own < all && *requested > own.into() {
-        text += &format!(
-            ": its `__launch_bounds__`, or the registers that it needs, allow no more than {own}"
-        );
-    }
+    let remark = if own < all && *requested > own.into() {
+        let bound = "its `__launch_bounds__`, or the registers that it needs, allow no more than";
+        Diagnostic::usage(&scene.name, format!("{error}: {bound} {own}"))
+    } else {
+        Diagnostic::error(&scene.name, error.to_string())
+    };
     let at = pass.declared.at;
-    Ok(Diagnostic::error(&scene.name, text).at(at.line, at.column))
+    Ok(remark.at(at.line, at.column))
 }

@@ -1,6 +1,8 @@
 //! What kernels from elsewhere were stopped by once: each case is the shortest text that shows it, and what is to come
 //! of it today. Those that run do so on each device; those whose faults would end a GPU's context, on the CPU device.
 
+mod reproducers;
+
 use std::time::Duration;
 
 use warpaint::{
@@ -37,9 +39,13 @@ fn told(device: &Device, source: &str) -> Vec<String> {
 
 /// It runs on each device, and leaves `first` in `a[0]`.
 fn runs(element: &str, more: &str, args: &str, code: &str, first: &[u8]) {
-    let source = scene(element, more, args, code);
+    runs_of(&scene(element, more, args, code), first);
+}
+
+/// The same of a whole scene.
+fn runs_of(source: &str, first: &[u8]) {
     for device in devices() {
-        let options = Options::new("foreign.cu", source.as_str());
+        let options = Options::new("foreign.cu", source);
         let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
         let mut session = Session::open(options, device.clone(), compiler, interop, || {}).unwrap();
         assert!(session.wait_for_program().unwrap(), "{source}\n{:#?}", session.snapshot().compile);

@@ -24,6 +24,10 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
 /// What kinds a manifest can name; without one the value decides.
 const KINDS: &[(&str, Kind)] = &[("color", Kind::Color), ("toggle", Kind::Toggle)];
 
+/// What is said of a list that is no color.
+const VECTOR: &str = "`value` must be a number, not an array: a list is a color, with `kind = \"color\"`; for a vector \
+                      such as `int2` give each component a parameter, and the kernel `args = { v = [\"x\", \"y\"] }`";
+
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Color,
@@ -36,6 +40,10 @@ fn kind(table: &mut Fields<'_, '_, '_>) -> (Value, Control) {
         Some(Kind::Color) => color(table),
         Some(Kind::Toggle) => toggle(table),
         None if table.has("choices") => choice(table),
+        None if table.take("value").is_some_and(|value| value.get_ref().is_array()) => {
+            table.complain_about("value", VECTOR);
+            float(table, 0.0)
+        }
         None => match table.number("value") {
             Some(Number::Bool(value)) => (Value::Toggle(value), Control::Toggle),
             Some(number @ Number::Int(_)) => int(table, number),

@@ -68,7 +68,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence, perhaps followed by lines of context.
     pub text: String,
-    /// Whether an option of the command line is wrong, and not the file.
+    /// Whether the source is used wrongly, and is right itself: an option of the command line, or a launch with more
+    /// threads than its kernel is compiled for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_usage: bool,
 }
@@ -92,7 +93,8 @@ impl Diagnostic {
         }
     }
 
-    /// An error in an option that was given for a file, such as a constant that the file does not have.
+    /// An error in how a file is used: an option that was given for it, such as a constant that it does not have, or a
+    /// block that is larger than its kernel allows.
     ///
     /// ```
     /// # use warpaint::diagnostic::Diagnostic;
