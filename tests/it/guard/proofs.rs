@@ -1,6 +1,6 @@
 //! Launches that need no checks: what the host proves of them is so.
 
-use std::fmt::Write as _;
+use std::{env, fmt::Write as _};
 
 use fastrand::Rng;
 use warpaint::device::{Arguments, Device, GuardedModule, LaunchConfig, Memory};
@@ -155,6 +155,17 @@ fn loops_bound_their_counters() {
         "mov.u32 %r1, 0; mov.u64 %rd5, %x; L: st.global.u32 [%rd5], %i; add.s64 %rd5, %rd5, 8;
         add.s32 %r1, %r1, 1; setp.lt.s32 %p1, %r1, %n; @%p1 bra L;";
     enough(pointer, 20, 39);
+    // One that comes round does not stay where it began.
+    let hash = |step: u32, index: &str| {
+        format!(
+            "mov.u32 %r1, 0; mov.u32 %r2, 0; L: add.s32 %r1, %r1, {step}; add.s32 %r2, %r2, 1;
+            setp.lt.u32 %p1, %r2, 9; @%p1 bra L; {index}"
+        )
+    };
+    enough(&hash(0x9e37_79b9, "and.b32 %a, %r1, 1023;"), 0, 1024);
+    enough(&hash(0x9e37_79b9, "shr.u32 %a, %r1, 24;"), 0, 256);
+    enough(&hash(0xe000_0000, "shr.u32 %a, %r1, 24;"), 0, 256);
+    enough(&hash(-1_i32 as u32, "add.s32 %a, %r1, 9;"), 0, 9);
     // What is added differs.
     never(
         "mov.u32 %r1, 0; L: mov.u32 %a, %r1; add.s32 %r1, %r1, 1; @%p9 add.s32 %r1, %r1, %t;
@@ -294,7 +305,7 @@ impl Program {
             5 => format!("mad.lo.s32 {to}, {a}, {k}, {b};"),
             6 => format!("shl.b32 {to}, {a}, {small};"),
             7 => format!("shr.s32 {to}, {a}, {small};"),
-            8 => format!("shr.u32 {to}, {a}, {small};"),
+            8 => format!("shr.u32 {to}, {a}, {};", [small, small + 24][rng.usize(0..2)]),
             9 => format!("and.b32 {to}, {a}, {};", [7, 31, 63, -8, 28][rng.usize(0..5)]),
             10 => format!("or.b32 {to}, {a}, {b};"),
             11 => format!("xor.b32 {to}, {a}, {};", rng.u32(0..16)),
@@ -358,7 +369,19 @@ impl Program {
         let start = if rng.bool() { self.number(rng) } else { rng.i32(-3..9).to_string() };
         self.put(&format!("mov.u32 {counter}, {start};\n    mov.u32 {rounds}, 0;\n{label}:"));
         self.numbers.push(counter.clone());
+        // Beside the counter one that goes far, and comes round.
+        let far = (rng.u8(0..3) == 0).then(|| self.fresh());
+        if let Some(far) = &far {
+            let start = if rng.bool() { self.number(rng) } else { "0".to_owned() };
+            self.text.truncate(self.text.len() - label.len() - ":\n".len());
+            self.put(&format!("mov.u32 {far}, {start};\n{label}:"));
+            self.numbers.push(far.clone());
+        }
         self.statements(rng, depth - 1);
+        if let Some(far) = &far {
+            let step = [0x9e37_79b9, 0xe000_0000, 0x4000_0001, 0x8000_0000, 0x7fff_ffff_u32];
+            self.put(&format!("add.s32 {far}, {far}, {};", step[rng.usize(0..step.len())]));
+        }
         let step = [1, 1, 2, 5, -1, -3][rng.usize(0..6)];
         self.put(&format!("add.s32 {counter}, {counter}, {step};"));
         let end = if rng.bool() { "%n".to_owned() } else { rng.i32(-5..60).to_string() };
@@ -400,13 +423,18 @@ fn random_kernel(name: &str, rng: &mut Rng) -> String {
     kernel(name, &text)
 }
 
+/// How many cases are tried: `WARPAINT_PROOFS`.
+fn cases() -> u64 {
+    env::var("WARPAINT_PROOFS").ok().and_then(|count| count.parse().ok()).unwrap_or(60)
+}
+
 /// Random kernels: where the host says that no check is needed, the version with all checks tells of nothing, and the
 /// one without writes the same.
 #[test]
 fn what_is_proved_is_so() {
     let device = Device::cpu().unwrap();
     let (mut proved, mut open) = (0, 0);
-    for case in 0..60 {
+    for case in 0..cases() {
         let mut rng = Rng::with_seed(case);
         let kernels: String =
             (0..16).map(|at| random_kernel(&format!("k{at}"), &mut rng)).collect();

@@ -41,6 +41,20 @@ impl Range {
         (both.low <= both.high).then_some(both)
     }
 
+    /// What is known where both are known of a register of so many bits. Ends are not wrapped, so that the same number may
+    /// lie in each of them another time around; where they meet twice, what is in both is no range, and the narrower one
+    /// is given.
+    pub(super) fn and_also(self, other: Self, bits: u32) -> Self {
+        let (a, b) = (self.limited(bits), other.limited(bits));
+        let first = -(a.high - b.low).div_euclid(1 << bits);
+        let last = (b.high - a.low).div_euclid(1 << bits);
+        let narrower = if a.high - a.low < b.high - b.low { a } else { b };
+        if first < last {
+            return narrower;
+        }
+        a.plus(Self::of(first << bits)).intersection(b).unwrap_or(narrower)
+    }
+
     /// As signed numbers of so many bits.
     pub(super) fn signed(self, bits: u32) -> Self {
         self.within(Self { low: -(1 << (bits - 1)), high: (1 << (bits - 1)) - 1 }, bits)
@@ -199,6 +213,25 @@ mod tests {
 
     fn has(range: Range, value: u8) -> bool {
         range.low + (i128::from(value) - range.low).rem_euclid(256) <= range.high
+    }
+
+    /// A number of both ranges is one of what is known of both.
+    #[test]
+    fn what_lies_in_both_ranges_is_kept() {
+        let mut rng = Rng::with_seed(3);
+        let mut narrower = 0;
+        for _ in 0..50_000 {
+            let [a, b] = [0, 1].map(|_| {
+                let range = random(&mut rng);
+                let more = if rng.bool() { 0 } else { rng.i32(0..300) };
+                Range::new(range.low, range.high + i128::from(more))
+            });
+            let both = a.and_also(b, BITS);
+            let is_kept = |value: u8| !(has(a, value) && has(b, value)) || has(both, value);
+            assert!((0..=255).all(is_kept), "{a:?} {b:?} {both:?}");
+            narrower += u32::from(both != a && both != b);
+        }
+        assert!(narrower > 5_000, "{narrower}");
     }
 
     /// What eight-bit arithmetic makes of members lies in what is made of their ranges.

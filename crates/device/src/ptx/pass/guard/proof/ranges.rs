@@ -226,7 +226,7 @@ impl<'a> Ranges<'a> {
             let range = if value == own { first } else { self.on_way(from, block, value) };
             all = all.hull(range);
         }
-        let all = all.intersection(counted).unwrap_or(counted);
+        let all = all.and_also(counted, self.bits(reg));
         self.counters.insert(own, all);
         all
     }
