@@ -11,6 +11,8 @@ mod draft;
 mod own_folder;
 #[cfg(feature = "gl")]
 mod stamp;
+#[cfg(feature = "gl")]
+mod temporary_folder;
 
 use std::{
     fs, io,
@@ -30,6 +32,8 @@ pub(crate) use own_folder::OwnFolder;
 pub(crate) use own_folder::Owner;
 #[cfg(feature = "gl")]
 pub(crate) use stamp::Stamp;
+#[cfg(feature = "gl")]
+pub(crate) use temporary_folder::TemporaryFolder;
 
 /// More than any source, header or scene has, in bytes.
 pub(crate) const SOURCE_LIMIT: u64 = 64 << 20;

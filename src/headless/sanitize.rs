@@ -1,6 +1,6 @@
 //! `warpaint check --run`: what a scene does on a device, and then a step of it under the CPU device's checker.
 
-use std::{env, path::PathBuf};
+use std::env;
 
 use super::{
     Error, Result, Run, SceneSource,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     compile::Compiler,
     device::{Choice, Device},
-    file::OwnFolder,
+    file::TemporaryFolder,
     interop::Interop,
     session::Session,
 };
@@ -64,14 +64,15 @@ fn sanitize_one(
     compiler: &Compiler,
 ) -> Result<()> {
     let scene = SceneSource::find(name)?;
-    let copy = Copied::new()?;
+    let folder = TemporaryFolder::new("check").map_err(Error::writing(env::temp_dir()))?;
+    let copy = folder.path().join("state.npz");
     in_session(run, &scene, device, compiler, |session| {
         session.expect_states()?;
         run_to(session, steps, &progress_bar(steps))?;
-        Ok(session.save(&copy.file())?)
+        Ok(session.save(&copy)?)
     })?;
     in_session(watched, &scene, cpu, compiler, |session| {
-        session.load(&copy.file())?;
+        session.load(&copy)?;
         let done = run_to(session, steps + 1, &progress_bar(1));
         expect_no_findings(done, session)
     })
@@ -85,30 +86,4 @@ fn in_session<T>(
     work: impl FnOnce(&mut Session) -> Result<T>,
 ) -> Result<T> {
     run.session(scene, device, compiler, Interop::none(device), |session, _| work(session))
-}
-
-/// How the names of the folders begin in which copies of states lie.
-const PREFIX: &str = "warpaint-check-";
-
-/// A place for the copy of a state, where nobody else can put or read anything. It goes when it is no longer needed; what
-/// a process left that was killed goes with the next one.
-struct Copied(OwnFolder);
-
-impl Copied {
-    fn new() -> Result<Self> {
-        let temporary = env::temp_dir();
-        OwnFolder::remove_left(&temporary, PREFIX);
-        let folder = OwnFolder::new(&temporary, PREFIX);
-        folder.map(Self).map_err(Error::writing(temporary))
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.path().join("state.npz")
-    }
-}
-
-impl Drop for Copied {
-    fn drop(&mut self) {
-        self.0.remove();
-    }
 }

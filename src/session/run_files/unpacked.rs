@@ -2,25 +2,22 @@
 
 use std::{
     collections::BTreeSet,
-    env, fs,
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    thread,
 };
 
 use super::{MOST_BYTES, MOST_FILES, RunFile, way};
-use crate::{file::OwnFolder, interrupt::Interrupt};
+use crate::{file::TemporaryFolder, interrupt::Interrupt};
 
 /// So much is shown of a name that no run file has.
 const LONGEST_SHOWN: usize = 200;
-/// How the names of the folders begin into which runs are unpacked.
-const PREFIX: &str = "warpaint-run-";
 
 /// The files of a run in a folder of their own, which is gone when this is dropped; at the latest, where the process is
 /// killed, when another run is unpacked.
 #[derive(Debug)]
 pub struct Unpacked {
-    root: OwnFolder,
+    root: TemporaryFolder,
     /// How many folders lie above that of the scene.
     depth: usize,
 }
@@ -54,11 +51,7 @@ impl Unpacked {
         if bytes as u64 > MOST_BYTES {
             return Err(format!("it is damaged: its files have more than {MOST_BYTES} bytes"));
         }
-        let temporary = env::temp_dir();
-        let root = OwnFolder::new(&temporary, PREFIX).map_err(system)?;
-        // What it does not come to, or all without a thread, is there the next time.
-        let sweep = move || OwnFolder::remove_left(&temporary, PREFIX);
-        _ = thread::Builder::new().name("left files".into()).spawn(sweep);
+        let root = TemporaryFolder::new("run").map_err(system)?;
         let unpacked = Self { root, depth };
         unpacked.count_folders(files.iter().map(|file| &file.name).chain(folders))?;
         fs::create_dir_all(unpacked.root().join(unpacked.folder(0))).map_err(system)?;
@@ -125,12 +118,6 @@ impl Unpacked {
     /// The folder so many above that of the scene.
     fn folder(&self, up: usize) -> PathBuf {
         (up..self.depth).rev().map(|level| format!("above-{level}")).collect()
-    }
-}
-
-impl Drop for Unpacked {
-    fn drop(&mut self) {
-        self.root.remove();
     }
 }
 

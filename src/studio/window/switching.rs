@@ -6,6 +6,7 @@ use super::{Studio, loading::Loading, opening};
 use crate::{
     device::Device,
     diagnostic::Severity,
+    file::TemporaryFolder,
     session::{self, Command, Exportable, Exported},
     studio::runners::Runner,
 };
@@ -14,7 +15,7 @@ use crate::{
 pub(super) struct Switch {
     to: Runner,
     /// Holds the state, and is gone with this.
-    folder: tempfile::TempDir,
+    folder: TemporaryFolder,
     /// Whether the scene played.
     plays: bool,
     stage: Stage,
@@ -50,7 +51,7 @@ impl Studio {
             Some(switch) => return self.arrive(Switch { to, ..switch }),
             None => {}
         }
-        let folder = match tempfile::tempdir() {
+        let folder = match TemporaryFolder::new("state") {
             Ok(folder) => folder,
             Err(error) => return self.tell_stays(&to, &error),
         };

@@ -1,0 +1,39 @@
+//! Folders among the system's temporary files, each gone when it is no longer needed.
+
+use std::{env, io, path::Path, thread};
+
+use super::OwnFolder;
+
+/// How their names begin.
+const PREFIX: &str = "warpaint-";
+
+/// A folder whose name nobody can foresee, and into which nobody else may look. It is removed when this is dropped; at
+/// the latest, where the process is killed, when a process makes another one.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder(OwnFolder);
+
+impl TemporaryFolder {
+    /// A new one; its name says `what` is in it. Others that processes have left behind are removed beside.
+    ///
+    /// # Errors
+    /// Whatever the system says about making it.
+    pub fn new(what: &str) -> io::Result<Self> {
+        let temporary = env::temp_dir();
+        let own = OwnFolder::new(&temporary, &format!("{PREFIX}{what}-"))?;
+        // Many files may take a disk minutes. What it does not come to, or all without a thread, is there the next time.
+        let sweep = move || OwnFolder::remove_left(&temporary, PREFIX);
+        _ = thread::Builder::new().name("left files".into()).spawn(sweep);
+        Ok(Self(own))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        self.0.remove();
+    }
+}
