@@ -138,6 +138,35 @@ pub fn map_all<'a, 'b>(
     Ok(MappedAll { buffers })
 }
 
+/// Presents several buffers, as [`SharedBuffer::present`] does, with one call of the driver for all that share an OpenGL
+/// context. Gives whether OpenGL has all of them.
+///
+/// ```
+/// # use warpaint::{device::Device, interop::{Interop, map_all, present_all}};
+/// let device = Device::cpu()?;
+/// let (stream, interop) = (device.stream()?, Interop::none(&device));
+/// let (mut position, mut velocity) = (interop.buffer(16)?, interop.buffer(8)?);
+/// let mut buffers = [&mut position, &mut velocity];
+/// map_all(&mut buffers, &stream)?.leave()?;
+/// stream.synchronize()?;
+/// assert!(present_all(&mut buffers)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`SharedBuffer::present`].
+pub fn present_all(buffers: &mut [&mut SharedBuffer]) -> Result<bool> {
+    unmap(buffers, Content::Written)?;
+    let mut all = true;
+    for buffer in buffers {
+        all &= match &mut buffer.storage {
+            Storage::Registered(_) | Storage::Plain(_) => true,
+            Storage::Copied(copied) => copied.present()?,
+        };
+    }
+    Ok(all)
+}
+
 impl MappedAll<'_, '_> {
     /// Where the device sees each, in their order; the next time that may be somewhere else.
     ///
@@ -167,6 +196,39 @@ impl MappedAll<'_, '_> {
     /// [`Error::Device`](super::Error::Device), the first from the driver.
     pub fn unmap(self) -> Result<()> {
         unmap(self.buffers, Content::Written)
+    }
+
+    /// Leaves them to OpenGL without making it wait: with [`MappedAll::unmap`] all that OpenGL is told to do from then on
+    /// comes after the work put on the stream so far, whatever it draws, and a kernel that takes seconds holds the whole
+    /// window. Those that are registered are given back by [`SharedBuffer::present`], or when they are mapped again;
+    /// until then OpenGL must not use them. What is copied is on its way from here on.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Fill}, interop::{Interop, map_all}};
+    /// let device = Device::cpu()?;
+    /// let (stream, interop) = (device.stream()?, Interop::none(&device));
+    /// let (mut shown, mut next) = (interop.buffer(4)?, interop.buffer(4)?);
+    /// let mut buffers = [&mut next];
+    /// let mapped = map_all(&mut buffers, &stream)?;
+    /// stream.fill(mapped.slice(0).ok_or("there is one")?, Fill::U8(5))?; // or kernels that take their time
+    /// mapped.leave()?;
+    /// // Meanwhile OpenGL draws what is shown.
+    /// stream.synchronize()?;
+    /// std::mem::swap(&mut shown, &mut next);
+    /// assert!(shown.present()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MappedAll::unmap`].
+    pub fn leave(mut self) -> Result<()> {
+        // Those that stay mapped are not unmapped by the end of this either.
+        let buffers = std::mem::take(&mut self.buffers);
+        let is_registered =
+            |buffer: &SharedBuffer| matches!(buffer.storage, Storage::Registered(_));
+        let others = buffers.iter_mut().filter(|buffer| !is_registered(buffer));
+        let mut others: Vec<&mut SharedBuffer> = others.map(|buffer| &mut **buffer).collect();
+        unmap(&mut others, Content::Written)
     }
 
     /// Gives all of them back to OpenGL unchanged: the device has only read them, and there is nothing to copy.

@@ -43,7 +43,7 @@ mod twin;
 
 use std::fmt;
 
-pub use mapped::{Mapped, MappedAll, map_all};
+pub use mapped::{Mapped, MappedAll, map_all, present_all};
 pub use registered::{Drawing, cuda_devices_drawing, cuda_devices_of};
 pub use registered_object::{
     GlObject, ImageObject, ImageTarget, ImageUse, MappedImage, MappedObjects, map_objects,
@@ -416,7 +416,8 @@ impl SharedBuffer {
         Mapped::new(self, stream)
     }
 
-    /// Brings what the last unmap gave back to OpenGL, where it is copied; to be called before drawing.
+    /// Brings what the last unmap gave back to OpenGL, where it is copied, and gives back what the device has
+    /// [left](MappedAll::leave); to be called before drawing.
     ///
     /// Gives whether OpenGL's buffer has it. It has it at once where it is registered, for OpenGL waits for the
     /// device by itself; where it is copied, once the stream has come to the unmap. Never waits.
@@ -440,10 +441,7 @@ impl SharedBuffer {
     /// # Errors
     /// [`Error::Device`] for an error of the work before the unmap, [`Error::Gl`].
     pub fn present(&mut self) -> Result<bool> {
-        match &mut self.storage {
-            Storage::Registered(_) | Storage::Plain(_) => Ok(true),
-            Storage::Copied(copied) => copied.present(),
-        }
+        present_all(&mut [self])
     }
 
     /// The mapped memory; empty where it is not mapped.

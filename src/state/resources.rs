@@ -67,12 +67,10 @@ impl SharedPair {
         if self.front == 0 { [first, second] } else { [second, first] }
     }
 
-    /// Shows the one that was written.
-    fn show(&mut self) -> Result<(), Error> {
+    /// Turns to the one that was written, which is to be presented.
+    fn show(&mut self) -> &mut SharedBuffer {
         self.front = 1 - self.front;
-        // The event behind the unmap was reached, so whatever is copied has arrived.
-        self.front().present()?;
-        Ok(())
+        self.front()
     }
 
     /// What OpenGL draws.
@@ -300,7 +298,7 @@ impl Resources {
             Ok(stream.upload(borrowed[0].region(), &content)?)
         })?;
         stream.synchronize()?;
-        to.show(stream)?;
+        show(alone, stream)?;
         Ok(to)
     }
 
@@ -331,7 +329,7 @@ impl Resources {
 
     /// Shows what the finished step wrote.
     pub(crate) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
-        self.list.iter_mut().try_for_each(|resource| resource.show(stream))
+        show(&mut self.list, stream)
     }
 
     /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
@@ -383,14 +381,15 @@ impl Resource {
         })
     }
 
-    fn show(&mut self, stream: &Stream) -> Result<(), Error> {
+    /// Turns to what was written; gives the buffer of which OpenGL is to be given that.
+    fn show(&mut self, stream: &Stream) -> Result<Option<&mut SharedBuffer>, Error> {
         match &mut self.storage {
             Storage::Device { parity, drawn, .. } => {
                 parity.finish();
-                drawn.as_mut().map_or(Ok(()), |pair| pair.show())
+                Ok(drawn.as_mut().map(|pair| pair.show()))
             }
-            Storage::Shared(pair) => pair.show(),
-            Storage::Texture(texture) => texture.show(stream),
+            Storage::Shared(pair) => Ok(Some(pair.show())),
+            Storage::Texture(texture) => texture.show(stream).map(|()| None),
         }
     }
 
@@ -469,8 +468,17 @@ fn write<R, E: From<Error>>(
         stream.copy(to, borrowed[index].linear(stream)?).map_err(Error::from)?;
     }
     drop(borrowed);
-    spare.unmap()?;
+    // OpenGL draws on while this work takes its time; they are its own when they are shown.
+    spare.leave()?;
     Ok(result)
+}
+
+/// See [`Resources::show`].
+fn show(list: &mut [Resource], stream: &Stream) -> Result<(), Error> {
+    let shown = list.iter_mut().filter_map(|resource| resource.show(stream).transpose());
+    let mut shown = shown.collect::<Result<Vec<_>, _>>()?;
+    // The event behind all work was reached: whatever is copied has arrived, and OpenGL waits for nothing.
+    interop::present_all(&mut shown).map(|_| ())
 }
 
 /// See [`Resources::read`].
