@@ -1,5 +1,7 @@
 //! Shared memory: device to OpenGL, on each path that the machine has.
 
+use std::{sync::mpsc, time::Duration};
+
 use warpaint::{
     device::{
         Arguments, Device, Error as DeviceError, Fill, LaunchConfig, Stream, TextureDescriptor,
@@ -7,7 +9,7 @@ use warpaint::{
     gl::{Buffer, CurrentContext, Format, Headless, Size, Texture},
     interop::{
         Access, Drawing, Error, GlObject, ImageTarget, ImageUse, Interop, Path, SharedBuffer,
-        cuda_devices_drawing, cuda_devices_of, map_all, map_objects,
+        cuda_devices_drawing, cuda_devices_of, map_all, map_objects, present_all,
     },
 };
 
@@ -69,6 +71,36 @@ fn check(interop: &Interop) {
     std::mem::forget(buffer.map(&stream).unwrap());
     drop(buffer);
     stream.synchronize().unwrap();
+}
+
+/// OpenGL draws one buffer while work of which nobody knows how long it takes writes the other one.
+fn check_that_opengl_goes_on(interop: &Interop) {
+    let stream = interop.device().stream().unwrap();
+    let (mut shown, mut next) = (interop.buffer(16).unwrap(), interop.buffer(16).unwrap());
+    fill(&mut shown, &stream, 1);
+    stream.synchronize().unwrap();
+    assert!(shown.present().unwrap());
+    let mut list = [&mut next];
+    let mapped = map_all(&mut list, &stream).unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    // Were it waited for, it would end only by itself.
+    stream.host_function(move || _ = wait.recv_timeout(Duration::from_secs(20))).unwrap();
+    stream.fill(mapped.slice(0).unwrap(), Fill::U8(2)).unwrap();
+    mapped.leave().unwrap();
+    let end = interop.device().event().unwrap();
+    stream.record(&end).unwrap();
+    assert_eq!(read(shown.gl().unwrap()), [1; 16]);
+    assert!(!end.is_reached().unwrap(), "OpenGL has waited for the stream");
+    go.send(()).unwrap();
+    stream.synchronize().unwrap();
+    assert!(present_all(&mut [&mut shown, &mut next]).unwrap());
+    assert_eq!((read(shown.gl().unwrap()), read(next.gl().unwrap())), (vec![1; 16], vec![2; 16]));
+    // What is left and never presented is mapped again.
+    map_all(&mut [&mut next], &stream).unwrap().leave().unwrap();
+    fill(&mut next, &stream, 3);
+    stream.synchronize().unwrap();
+    assert!(next.present().unwrap());
+    assert_eq!(read(next.gl().unwrap()), [3; 16]);
 }
 
 fn check_several(interop: &Interop) {
@@ -208,6 +240,7 @@ fn a_registered_buffer_shows_what_the_device_wrote() {
     assert!(cuda_devices_of(context.gl()).unwrap().contains(&0));
     check(&interop);
     check_several(&interop);
+    check_that_opengl_goes_on(&interop);
 }
 
 #[test]
@@ -217,6 +250,7 @@ fn a_gpu_whose_buffers_are_not_registered_copies() {
     assert_eq!(interop.path().to_string(), "copied through the host: to see that it works");
     check(&interop);
     check_several(&interop);
+    check_that_opengl_goes_on(&interop);
 }
 
 #[test]
@@ -227,6 +261,7 @@ fn a_buffer_of_the_cpu_device_is_copied() {
     assert_eq!(*interop.path(), Path::Copied("kernels run on the CPU device".to_owned()));
     check(&interop);
     check_several(&interop);
+    check_that_opengl_goes_on(&interop);
 }
 
 #[test]
