@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod keeping;
 mod operations;
 mod runs;
 

@@ -269,8 +269,10 @@ impl Both {
     #[track_caller]
     fn check(&mut self) {
         let Layout { name, .. } = self.state.text.layout;
-        let found = [name, "twin", "dye"].map(|name| self.session.read(name).unwrap());
         let told = || self.told.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+        let found = [name, "twin", "dye"].map(|name| {
+            self.session.read(name).unwrap_or_else(|error| panic!("{}\n{error}", told()))
+        });
         assert!(found == *self.state.contents(), "{}\n{:?}", told(), self.state);
         assert_eq!(self.session.clock().step, self.state.step, "{}", told());
         let gain = &self.session.snapshot().parameters[0].value;
