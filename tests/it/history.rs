@@ -9,6 +9,7 @@ use std::{
 mod keeping;
 mod operations;
 mod runs;
+mod waiting;
 
 use self::runs::assert_repeats;
 use super::support::{binary, devices};
