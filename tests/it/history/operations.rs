@@ -389,6 +389,12 @@ impl Both {
         if old != new && (old.name != new.name || !has_other_size) {
             return; // what it has no more begins as after a reset, other types are converted
         }
+        let Timeline { lines, shown, is_past, .. } = timeline(&self.session);
+        if is_past
+            && lines.last().is_some_and(|line| (line.id, line.last) == (shown.line, shown.step))
+        {
+            return; // the newest text would take over there first
+        }
         let loaded = self.session.load(&self.slot(slot));
         self.go_on();
         match old == new {
