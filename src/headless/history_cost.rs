@@ -1,7 +1,8 @@
 //! `warpaint bench --history`: what it costs to keep the past.
 //!
 //! Two sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are
-//! compared, so long that several copies fall into each.
+//! compared, into each of which as many copies fall. They are short: what else the machine does comes and goes, and of
+//! many parts the medians do not show it.
 
 use std::time::{Duration, Instant};
 
@@ -20,11 +21,10 @@ use crate::{
 
 /// Before the first part that counts, steps are done for so long: the spacing of copies finds itself, clocks rise.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// A part takes so long at least, and has so many copies.
-const PART: Duration = Duration::from_millis(40);
-const COPIES: u64 = 2;
+/// A part takes so long at least.
+const PART: Duration = Duration::from_millis(8);
 /// A scene is measured for so long, at most.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(16);
 /// Fewer parts say nothing.
 const FEWEST: usize = 8;
 
@@ -36,7 +36,8 @@ pub(super) struct HistoryCost {
     /// Milliseconds of a step, medians of the parts.
     without_ms: f64,
     with_ms: f64,
-    /// What a step with the past takes longer, as a part of one without: the lower quartile, the median, the upper one.
+    /// What a step with the past takes longer, as a part of one without, of each pair: the lower quartile, the median,
+    /// the upper one.
     cost: [f64; 3],
     /// Steps from one copy to the next, at the end.
     spacing: u64,
@@ -50,8 +51,9 @@ impl HistoryCost {
     pub(super) fn line(&self) -> String {
         let [low, cost, high] = self.cost.map(|part| 100.0 * part);
         format!(
-            "  the past: {cost:+.1} % ({low:+.1} to {high:+.1}) on {:.4} ms a step; {:.1} MiB every {} steps, by its own \
-             count {:.1} %",
+            "  the past: {cost:+.1} % ({low:+.1} to {high:+.1}, {} pairs) on {:.4} ms a step; {:.1} MiB every {} steps, by \
+             its own count {:.1} %",
+            self.parts,
             self.without_ms,
             self.copy_bytes as f64 / f64::from(1 << 20),
             self.spacing,
@@ -92,7 +94,7 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
     while times.len() < FEWEST || start.elapsed() < PATIENCE {
         let spacing = timeline(sessions[1])?.spacing;
         let steps = (PART.as_secs_f64() * 1e3 / step_ms).ceil() as u64;
-        let steps = steps.max(COPIES * spacing);
+        let steps = steps.next_multiple_of(spacing);
         // Who goes first has a colder cache.
         let order = if times.len().is_multiple_of(2) { [0, 1] } else { [1, 0] };
         let mut of_both = [0.0; 2];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Session, Variant, export::Exportable, snapshot::Moment};
+use super::{Keeping, Session, Variant, export::Exportable, snapshot::Moment};
 use crate::scene::{Parameter, Value};
 
 /// What a session can be told, as a plain value.
@@ -39,6 +39,8 @@ pub enum Command {
     PauseAtNan(bool),
     /// Go to a past moment.
     Seek(Moment),
+    /// Keep the past so from now on.
+    KeepPast(Keeping),
     /// Write a file: see [`Session::start_export`].
     Export(Exportable, PathBuf),
     /// Let a variant do the same steps: see [`Session::start_comparison`].
@@ -86,6 +88,7 @@ impl Session {
             }
             Command::PauseAtNan(wanted) => self.pause_at_nan(*wanted),
             Command::Seek(moment) => self.seek(*moment),
+            Command::KeepPast(keeping) => self.keep_past(*keeping),
             Command::Export(what, path) => self.start_export(*what, path.clone()),
             Command::StartComparison(variant) => _ = self.start_comparison(variant.clone()),
             Command::StopComparison => self.stop_comparison(),

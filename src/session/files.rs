@@ -197,6 +197,8 @@ impl Session {
             // Another text has taken over meanwhile.
             return self.load(&path);
         }
+        // What an edit has made of the last step's state is had by no step.
+        self.keep_present()?;
         let manifest = &program.scene.manifest;
         let Loaded {
             checkpoint,

@@ -28,10 +28,8 @@ use crate::{
     state::{Borrowed, Checkpoint},
 };
 
-pub use budget::Budget;
+pub use budget::{Budget, Keeping};
 
-/// What copies may add to the time of steps, as a part of it.
-const SHARE: f64 = 0.05;
 /// How much a new measurement of a time counts beside those before it.
 const NEWS: f64 = 0.2;
 /// Bytes that come from a device to the host in a millisecond, about: with memory that is page-locked for it.
@@ -39,7 +37,11 @@ const TO_HOST_A_MS: f64 = 5e6;
 
 /// The past of a scene.
 pub(super) struct History {
-    budget: Budget,
+    keeping: Keeping,
+    /// Memory for copies, where nobody says.
+    usual: Budget,
+    /// Whether there may be less room than is taken.
+    pub(super) is_narrowed: bool,
     pool: Pool,
     /// Oldest first; the last one goes on.
     lines: VecDeque<Line>,
@@ -72,7 +74,9 @@ pub(super) struct Source<'a> {
 impl History {
     pub(super) fn new(device: &Device, budget: Budget) -> Self {
         Self {
-            budget,
+            keeping: Keeping::within(budget),
+            usual: Budget::of(device),
+            is_narrowed: false,
             pool: Pool::new(device),
             lines: VecDeque::new(),
             next: 0,
@@ -88,8 +92,13 @@ impl History {
         }
     }
 
-    pub(super) fn budget(&self) -> Budget {
-        self.budget
+    pub(super) fn keeping(&self) -> Keeping {
+        self.keeping
+    }
+
+    /// How it is kept, where nobody says.
+    pub(super) fn usual(&self) -> Keeping {
+        Keeping::within(self.usual)
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
@@ -165,7 +174,7 @@ impl History {
         inputs: &Inputs,
         stream: &Stream,
     ) -> Result<Option<Checkpoint>, Error> {
-        self.gap = program.gap(self.budget.device);
+        self.gap = program.gap(self.keeping.budget.device);
         if self.gap.is_some() {
             return Ok(None);
         }
@@ -246,7 +255,7 @@ impl History {
     pub(super) fn spacing(&self) -> u64 {
         match (self.copy_ms.value(), self.step_ms.value()) {
             (Some(copy), Some(step)) if step > 0.0 => {
-                (copy / (SHARE * step)).ceil().max(1.0) as u64
+                (copy / (self.keeping.share * step)).ceil().max(1.0) as u64
             }
             _ => 1,
         }
@@ -388,7 +397,8 @@ impl History {
     /// Whether the device has no more room, so that for each new copy an old one goes to the host.
     fn sends_to_host(&self) -> bool {
         let [on_device, _] = self.bytes;
-        self.budget.host > 0 && on_device >= self.budget.device / 2
+        let Budget { device, host } = self.keeping.budget;
+        host > 0 && on_device >= device / 2
     }
 
     /// Counts the copies' bytes anew, after some have come or gone.

@@ -76,7 +76,7 @@ pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
 pub use files::{StateContent, StateRequest};
-pub use history::Budget;
+pub use history::{Budget, Keeping};
 pub use options::{Engine, Options, Past};
 pub use replay::{Next, Outcome, Replay, ReplayError};
 pub use run::{Digests, Entered, Run, Text};
@@ -340,6 +340,7 @@ impl Session {
         // What has just completed is drawn before the next step begins: where both use the same cores the picture
         // would be late, and where they do not, to put a frame on the way takes no time.
         if self.in_flight.is_none() && !completed {
+            self.forget_excess()?;
             changed |= self.adopt_candidate()?;
             changed |= self.go_on_comparing()?;
             self.launch_due()?;

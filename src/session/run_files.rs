@@ -1,4 +1,7 @@
 //! The files that a scene reads beside its own one, and their copies in a run file.
+//!
+//! Enters: which files programs were made of. Leaves: what of them a run file has, and a folder with the files of one.
+//! Must not know: `device`, `gl`, `state`.
 
 mod unpacked;
 

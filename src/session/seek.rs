@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     Error, Reset, Session,
-    history::{History, Source},
+    history::{History, Keeping, Source},
     line::Entrance,
     snapshot::{Line, Moment, Timeline},
     work::{Again, Work},
@@ -264,6 +264,21 @@ impl Session {
         }
     }
 
+    /// How the past is kept from now on, if it is.
+    pub fn keep_past(&mut self, keeping: Keeping) {
+        if let Some(history) = &mut self.history {
+            history.keep(keeping);
+        }
+    }
+
+    /// Forgets what a narrower budget has no room for. Not while something is under way.
+    pub(super) fn forget_excess(&mut self) -> Result<(), Error> {
+        match self.history.as_ref().is_some_and(|history| history.is_narrowed) {
+            true => self.trim_history(),
+            false => Ok(()),
+        }
+    }
+
     /// Keeps the past within its budget. Not while something is under way.
     pub(super) fn trim_history(&mut self) -> Result<(), Error> {
         match &mut self.history {
@@ -275,14 +290,14 @@ impl Session {
     /// What is known of the past.
     pub(super) fn timeline(&self) -> Option<Timeline> {
         let history = self.history.as_ref()?;
-        let budget = history.budget();
         Some(Timeline {
             lines: history.lines().map(super::line::Line::told).collect(),
             shown: self.moment(),
             is_past: self.shown != Shown::Present,
             sought: self.sought,
             bytes: history.bytes(),
-            budget: [budget.device, budget.host],
+            keeping: history.keeping(),
+            usual: history.usual(),
             spacing: history.spacing(),
             share: history.share(),
             gap: history.gap,

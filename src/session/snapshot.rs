@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
 pub use super::nan_watch::FirstNan;
+use super::{comparison::Comparison, history::Keeping};
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
@@ -185,8 +185,10 @@ pub struct Timeline {
     pub sought: Option<Moment>,
     /// Bytes of copies on the device, and with the host.
     pub bytes: [u64; 2],
-    /// As many may be taken.
-    pub budget: [u64; 2],
+    /// How it is kept.
+    pub keeping: Keeping,
+    /// How it is kept where nobody says.
+    pub usual: Keeping,
     /// Steps from one copy to the next.
     pub spacing: u64,
     /// What copies add to the time of a step, as a part of it.

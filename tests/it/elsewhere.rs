@@ -95,8 +95,8 @@ fn another_text_may_run_there() {
     expect_same(&session);
 }
 
-/// Whatever enters A's next step enters B's: the clock, the seed, mouse, keys, and parameters by their names. What B alone
-/// has begins as it says.
+/// Whatever enters A's next step enters B's: the clock, the seed, mouse, keys, and parameters by their names. What B
+/// alone has begins as it says.
 #[test]
 fn what_enters_steps_goes_there_by_its_name() {
     let text = COUNTER.replacen(
@@ -136,7 +136,8 @@ fn what_enters_steps_goes_there_by_its_name() {
     expect_same(&session);
 }
 
-/// What is compared is another way to run a text: B has that of A when it is edited, too, and does not keep the old one.
+/// What is compared is another way to run a text: B has that of A when it is edited, too, and does not keep the old
+/// one.
 #[test]
 fn b_follows_the_text_that_it_runs_elsewhere() {
     let edited = |factor: u32| COUNTER.replacen(ADD, &format!("value[i].y += {factor} * gain;"), 1);

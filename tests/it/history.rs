@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod keeping;
 mod operations;
 mod runs;
+mod waiting;
 
 use self::runs::assert_repeats;
 use super::support::{binary, devices};

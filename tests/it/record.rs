@@ -68,6 +68,19 @@ fn an_animated_png_has_every_picture_as_it_is() {
     }
 }
 
+/// A clip of a recorded run is the one that was made of it.
+#[test]
+fn a_replay_is_filmed_as_the_run_was() {
+    let place = Workplace::new();
+    let arguments = ["--steps", "6", "--every", "2", "--out", "a.apng", "--record", "r.json"];
+    let Some(ended) = rendered(&place, &arguments) else { return };
+    ended.expect(0, &[]);
+    let command = ["replay", "r.json", "--device", "cpu", "--size", "32x18", "--every", "2"];
+    place.run(&[&command[..], &["--out", "b.apng"]].concat()).expect(0, &[]);
+    let [a, b] = ["a.apng", "b.apng"].map(|name| fs::read(place.path(name)).unwrap());
+    assert!(a == b && a.len() > 100, "{} and {} bytes", a.len(), b.len());
+}
+
 #[cfg(unix)]
 #[test]
 fn ffmpeg_gets_every_picture_and_its_words_are_told() {

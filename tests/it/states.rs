@@ -17,6 +17,7 @@ use zip::write::SimpleFileOptions;
 mod asked;
 mod memory;
 mod runs;
+mod signal;
 mod variables;
 
 use super::support::binary;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::History;
 use crate::{
     device::{Device, DeviceKind, Stream},
@@ -9,13 +11,32 @@ use crate::{
     session::{Error, line::Line, snapshot::Moment},
 };
 
+/// What copies may add to the time of steps, as a part of it, where nobody says.
+const SHARE: f64 = 0.05;
+
 /// Memory for copies, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// On the device.
     pub device: u64,
     /// With the host, for older ones. None on the CPU device, whose memory is the host's.
     pub host: u64,
+}
+
+/// How the past is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Keeping {
+    /// Memory for copies.
+    pub budget: Budget,
+    /// What copies may add to the time of steps, as a part of it: from a thousandth to all of it.
+    pub share: f64,
+}
+
+impl Keeping {
+    /// This one, where nobody says another share.
+    pub(in crate::session) fn within(budget: Budget) -> Self {
+        Self { budget, share: SHARE }
+    }
 }
 
 impl Budget {
@@ -33,6 +54,13 @@ impl Budget {
 }
 
 impl History {
+    /// How the past is kept from now on; what has no room then goes with the next [`History::trim`].
+    pub(in crate::session) fn keep(&mut self, Keeping { budget, share }: Keeping) {
+        let share = if share.is_nan() { SHARE } else { share.clamp(0.001, 1.0) };
+        self.keeping = Keeping { budget, share };
+        self.is_narrowed = true;
+    }
+
     /// Keeps within the budget: what is older goes to the host, and what has no room there is forgotten, so that the
     /// copies that stay lie the farther apart the older they are. Not while a step is under way: the program of a
     /// forgotten segment is unloaded.
@@ -43,7 +71,8 @@ impl History {
         for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
             segment.checksums.settle()?;
         }
-        let Budget { device, host } = self.budget;
+        self.is_narrowed = false;
+        let Budget { device, host } = self.keeping.budget;
         let [mut on_device, mut with_host] = self.bytes;
         if on_device > device && host > 0 || self.is_sending {
             self.is_sending = false;

@@ -22,6 +22,7 @@ pub mod numbers;
 pub mod offers;
 pub mod palette;
 pub mod parameters;
+pub mod past_menu;
 pub mod path_field;
 pub mod plots;
 pub mod sides;

@@ -5,9 +5,9 @@ use egui::{
     containers::menu::MenuButton, pos2, vec2,
 };
 
-use super::{Action, comparison_menu};
+use super::{Action, comparison_menu, past_menu};
 use crate::{
-    session::{Command, Exportable, Line, Moment, PastGap, Snapshot, Timeline},
+    session::{Budget, Command, Exportable, Line, Moment, PastGap, Snapshot, Timeline},
     studio::{number, theme},
 };
 
@@ -98,7 +98,8 @@ fn beside(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut V
         Some(PastGap::Heap) => ("no past: kernels call malloc".to_owned(), theme::warning()),
         None => (format!("past: {}", number::bytes(device + host)), theme::weak()),
     };
-    ui.label(RichText::new(text).color(color).size(12.0)).on_hover_text(cost(timeline));
+    let text = RichText::new(text).color(color).size(12.0);
+    past_menu::show(ui, text, timeline, actions).on_hover_text(cost(timeline));
 }
 
 /// Writes files of what is shown.
@@ -128,7 +129,7 @@ fn is_other(timeline: &Timeline) -> bool {
 
 fn cost(timeline: &Timeline) -> String {
     let [device, host] = timeline.bytes;
-    let [most_device, most_host] = timeline.budget;
+    let Budget { device: most_device, host: most_host } = timeline.keeping.budget;
     let with_host = match most_host {
         0 => String::new(),
         _ => format!(", {} of {} with the host", number::bytes(host), number::bytes(most_host)),

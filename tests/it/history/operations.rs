@@ -1,6 +1,6 @@
 //! Random operations on a scene: whatever is done to it, its state is the one that a computation by hand gives.
 
-use std::{fmt::Write as _, fs, path::PathBuf};
+use std::{collections::VecDeque, fmt::Write as _, fs, path::PathBuf};
 
 use super::{runs::replay, *};
 
@@ -14,6 +14,8 @@ const LAYOUTS: [Layout; 5] = [
 ];
 /// What kernels multiply with.
 const FACTORS: [u32; 2] = [1_664_525, 22_695_477];
+const OPERATIONS: [&str; 8] =
+    ["step", "scrub", "branch", "edit", "migrate", "save", "load", "reset"];
 const TWINS: usize = 16;
 const SEED: u32 = 7;
 
@@ -236,8 +238,12 @@ struct Both {
     folder: tempfile::TempDir,
     /// What the files have that were saved.
     saved: [Option<State>; 3],
+    /// What an edit without a step since then was made of: a reset leaves that behind.
+    edited: Option<((u64, u64), State)>,
     /// The lines whose past a file cut off.
     loaded: Vec<u64>,
+    /// What was done of late.
+    told: VecDeque<String>,
 }
 
 impl Both {
@@ -252,7 +258,9 @@ impl Both {
             next_gain: BTreeMap::new(),
             folder: tempfile::tempdir().unwrap(),
             saved: [const { None }; 3],
+            edited: None,
             loaded: Vec::new(),
+            told: VecDeque::new(),
         };
         both.session.run_steps(0, |_| {}).unwrap();
         both
@@ -261,11 +269,24 @@ impl Both {
     #[track_caller]
     fn check(&mut self) {
         let Layout { name, .. } = self.state.text.layout;
-        let found = [name, "twin", "dye"].map(|name| self.session.read(name).unwrap());
-        assert!(found == *self.state.contents(), "{:?}", self.state.text);
-        assert_eq!(self.session.clock().step, self.state.step);
+        let told = || self.told.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+        let found = [name, "twin", "dye"].map(|name| {
+            self.session.read(name).unwrap_or_else(|error| panic!("{}\n{error}", told()))
+        });
+        assert!(found == *self.state.contents(), "{}\n{:?}", told(), self.state);
+        assert_eq!(self.session.clock().step, self.state.step, "{}", told());
         let gain = &self.session.snapshot().parameters[0].value;
         assert_eq!(*gain, Value::Int(self.state.gain.into()));
+    }
+
+    fn tell(&mut self, what: &str) {
+        let Timeline { shown, is_past, .. } = timeline(&self.session);
+        let Layout { name, count, lanes, is_short, .. } = self.state.text.layout;
+        let text = format!("{name} {count} {lanes} {is_short} {}", self.state.text.factor);
+        self.told.push_back(format!("{what}: {shown:?} {is_past} {text}"));
+        if self.told.len() > 40 {
+            self.told.pop_front();
+        }
     }
 
     /// What the moment that is shown has from now on.
@@ -307,13 +328,19 @@ impl Both {
             let begun = State { gain: before.gain, ..self.state.clone() };
             self.known.insert((line, before.step), begun);
         }
-        self.is_interrupted = false;
+        (self.is_interrupted, self.edited) = (false, None);
         self.state.step(mouse, keys.0[2]);
         self.note();
     }
 
     fn edit(&mut self, text: Text) {
-        let is_past = timeline(&self.session).is_past;
+        let Timeline { shown, is_past, .. } = timeline(&self.session);
+        let old = self.state.text.layout;
+        let changes = Layout { name: text.layout.name, ..old } != text.layout;
+        // One that carries nothing over keeps no copy.
+        if !is_past && (changes || self.edited.is_none()) {
+            self.edited = Some(((shown.line, shown.step), self.state.clone()));
+        }
         edit(&mut self.session, &text.source());
         self.latest = text;
         self.is_interrupted = true;
@@ -324,6 +351,7 @@ impl Both {
     }
 
     fn scrub(&mut self, random: &mut fastrand::Rng) {
+        self.edited = None;
         let Timeline { lines, .. } = timeline(&self.session);
         let Some(line) = random.choice(lines.iter()) else { return };
         let to = Moment { line: line.id, step: random.u64(line.first..=line.last) };
@@ -361,12 +389,19 @@ impl Both {
         if old != new && (old.name != new.name || !has_other_size) {
             return; // what it has no more begins as after a reset, other types are converted
         }
+        let Timeline { lines, shown, is_past, .. } = timeline(&self.session);
+        if is_past
+            && lines.last().is_some_and(|line| (line.id, line.last) == (shown.line, shown.step))
+        {
+            return; // the newest text would take over there first
+        }
         let loaded = self.session.load(&self.slot(slot));
         self.go_on();
         match old == new {
             true => {
                 assert_eq!(loaded.unwrap(), Vec::<String>::new());
                 self.state = State { text: self.latest, ..saved };
+                self.edited = None;
                 self.loaded.push(timeline(&self.session).shown.line);
             }
             false => {
@@ -379,6 +414,7 @@ impl Both {
     }
 
     fn reset(&mut self) {
+        self.known.extend(self.edited.take());
         self.session.reset();
         self.session.run_steps(0, |_| {}).unwrap();
         self.state = State::begin(self.latest, self.state.gain);
@@ -439,6 +475,7 @@ fn random_operations_give_what_a_straight_run_gives() {
                 _ => both.reset(),
             }
             count[operation] += 1;
+            both.tell(OPERATIONS[operation]);
             both.check();
             let bytes = timeline(&both.session).bytes[0];
             // A state has less than 2000 bytes. Some come, at most one for each part of an operation, before others go.
