@@ -271,7 +271,7 @@ impl<'a> Kernels<'a> {
 /// The kernels with the name `stem` that differ in their parameters. A definition counts more than declarations, and
 /// what is compiled more than what probably is not.
 fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<Vec<&'a Signature>, String> {
-    let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.name == stem).collect();
+    let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.is_called(stem)).collect();
     if candidates.iter().any(|k| !k.left_out) {
         candidates.retain(|k| !k.left_out);
     }
@@ -428,6 +428,9 @@ fn check(
     }
     match source {
         Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
+        Source::Element { .. } if parameter.ctype == CType::Texture => {
+            Err(mismatch(parameter, "a part of an array", "cudaTextureObject_t "))
+        }
         Source::Element { of, .. } => check_resource(manifest, of.resource, parameter),
         Source::Count(_, value) | Source::Extent(_, _, value) => {
             integer(parameter, "a count, an integer", [i128::from(*value); 2])
@@ -462,6 +465,7 @@ fn check_resource(
             // Of a structure its bytes are seen otherwise.
             (CType::Pointer { to: Pointee::Element(to), .. }, None) => to.bytes() == 1,
             (CType::Pointer { .. }, _) => true,
+            (CType::Texture, Some(element)) => is_fetchable(element),
             _ => false,
         };
         let write = format!("{of} *");
@@ -471,6 +475,16 @@ fn check_resource(
         (CType::Texture, Some(texture)) => check_sampling(resource, texture),
         (CType::Surface, _) => Ok(()),
         _ => Err(mismatch(parameter, &what, "cudaSurfaceObject_t ")),
+    }
+}
+
+/// Whether texture objects read such elements as they lie in memory (`tex1Dfetch`). Of 64 bits they read the halves.
+fn is_fetchable(element: Element) -> bool {
+    match element.scalar {
+        Scalar::Bool | Scalar::BF16 => false,
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => element.lanes <= 2,
+        Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 => element.lanes != 3,
+        Scalar::I32 | Scalar::U32 | Scalar::F16 | Scalar::F32 => element.lanes != 3,
     }
 }
 
