@@ -19,8 +19,8 @@ const DEEPEST: usize = 8;
 const MOST_WORDS: usize = 100;
 
 impl<'s> Draft<'_, 's> {
-    /// The arguments behind the first `given` of the template `kernel`, as far as what a launch gives it tells them: the
-    /// host's text compiles, so those behind have defaults.
+    /// The arguments behind the first `given` of the template `kernel`, as far as what a launch gives it tells them:
+    /// the host's text compiles, so those behind have defaults.
     pub(super) fn deduced(
         &self,
         kernel: &Signature,
