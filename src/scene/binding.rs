@@ -420,7 +420,15 @@ fn check(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     if source.is_list() {
-        return Err(mismatch(parameter, "a list", ""));
+        let hint = match &parameter.ctype {
+            CType::Pointer { to: Pointee::Named(to), .. } if to.ends_with('*') => ADDRESSES,
+            CType::Pointer { .. }
+            | CType::Value(_)
+            | CType::Surface
+            | CType::Texture
+            | CType::Named(_) => "",
+        };
+        return Err(Mismatch { hint, ..mismatch(parameter, "a list", "") });
     }
     if let CType::Named(_) = parameter.ctype {
         // What that is, and how its fields lie, is known when the source is compiled.
@@ -562,6 +570,10 @@ pub(crate) fn check_given(
 ) -> Result<(), String> {
     check_cast(manifest, source, cast, parameter).map_err(|problem| problem.text + problem.hint)
 }
+
+/// What is said where a pointer to pointers is given several arrays.
+const ADDRESSES: &str = ": an array of `unsigned long long` takes addresses, which a pass with a kernel of your own \
+                         writes there, as in `rows[0] = a`";
 
 /// That the parameter can take what the manifest gives it, after the cast to a pointer's type if there is one.
 fn check_cast(

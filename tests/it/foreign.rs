@@ -260,6 +260,9 @@ fn pointers_to_pointers_take_addresses() {
     let numbers = arrays.replace("'unsigned long long'", "'float'");
     let parts = ["`rows` is an array of numbers", "`unsigned long long` takes addresses"];
     is_told(&numbers, shape, code, "kernel = 'addresses'", &parts);
+    let list = format!("{shape}\nargs = {{ rows = ['b', 'c'] }}");
+    let parts = ["`rows` is a list", "which the pass gives it: an array of `unsigned long long`"];
+    is_told(arrays, &list, code, "args =", &parts);
 }
 
 #[test]
