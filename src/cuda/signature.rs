@@ -57,6 +57,8 @@ const MOST_BYTES_OF_ARGUMENTS: usize = 1 << 20;
 pub struct Signature {
     /// Its name, with the namespaces that it lies in: `field::advance`.
     pub name: String,
+    /// The same without the inline namespaces, where it lies in such: it may be called so, too.
+    pub outer_name: Option<String>,
     /// Whether it is a template, launched as `name<...>`.
     pub template: bool,
     /// The arguments that a specialisation of a template is for, without blanks: `<4,float>`.
@@ -76,6 +78,11 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Whether it is called `name`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.outer_name.as_deref() == Some(name)
+    }
+
     /// Whether the other one is the same, but for how likely it is compiled.
     fn is_as(&self, other: &Self) -> bool {
         let left_out = other.left_out;
@@ -191,6 +198,7 @@ impl Kernels {
             };
             self.kernels.push(Signature {
                 name,
+                outer_name: scanner.outer_name(&found),
                 template: found.template.is_some(),
                 specialised: specialised(found.specialised),
                 template_parameters: found.template.map(names).unwrap_or_default(),

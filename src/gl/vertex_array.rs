@@ -36,6 +36,8 @@ pub enum Component {
     /// A float.
     #[default]
     F32,
+    /// A double, which shaders see as a float.
+    F64,
     /// A half float.
     F16,
     /// A signed integer of 32 bits.
@@ -50,6 +52,7 @@ impl Component {
     /// Its length.
     pub fn bytes(self) -> usize {
         match self {
+            Self::F64 => 8,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F16 => 2,
             Self::U8 => 1,
@@ -59,6 +62,7 @@ impl Component {
     pub(super) fn constant(self) -> u32 {
         match self {
             Self::F32 => glow::FLOAT,
+            Self::F64 => glow::DOUBLE,
             Self::F16 => glow::HALF_FLOAT,
             Self::I32 => glow::INT,
             Self::U32 => glow::UNSIGNED_INT,

@@ -271,7 +271,7 @@ impl<'a> Kernels<'a> {
 /// The kernels with the name `stem` that differ in their parameters. A definition counts more than declarations, and
 /// what is compiled more than what probably is not.
 fn named<'a>(kernels: &'a [Signature], stem: &str) -> Result<Vec<&'a Signature>, String> {
-    let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.name == stem).collect();
+    let mut candidates: Vec<&Signature> = kernels.iter().filter(|k| k.is_called(stem)).collect();
     if candidates.iter().any(|k| !k.left_out) {
         candidates.retain(|k| !k.left_out);
     }
@@ -420,7 +420,15 @@ fn check(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     if source.is_list() {
-        return Err(mismatch(parameter, "a list", ""));
+        let hint = match &parameter.ctype {
+            CType::Pointer { to: Pointee::Named(to), .. } if to.ends_with('*') => ADDRESSES,
+            CType::Pointer { .. }
+            | CType::Value(_)
+            | CType::Surface
+            | CType::Texture
+            | CType::Named(_) => "",
+        };
+        return Err(Mismatch { hint, ..mismatch(parameter, "a list", "") });
     }
     if let CType::Named(_) = parameter.ctype {
         // What that is, and how its fields lie, is known when the source is compiled.
@@ -428,6 +436,9 @@ fn check(
     }
     match source {
         Source::Resource(id) | Source::Next(id) => check_resource(manifest, *id, parameter),
+        Source::Element { .. } if parameter.ctype == CType::Texture => {
+            Err(mismatch(parameter, "a part of an array", "cudaTextureObject_t "))
+        }
         Source::Element { of, .. } => check_resource(manifest, of.resource, parameter),
         Source::Count(_, value) | Source::Extent(_, _, value) => {
             integer(parameter, "a count, an integer", [i128::from(*value); 2])
@@ -462,6 +473,7 @@ fn check_resource(
             // Of a structure its bytes are seen otherwise.
             (CType::Pointer { to: Pointee::Element(to), .. }, None) => to.bytes() == 1,
             (CType::Pointer { .. }, _) => true,
+            (CType::Texture, Some(element)) => is_fetchable(element),
             _ => false,
         };
         let write = format!("{of} *");
@@ -471,6 +483,16 @@ fn check_resource(
         (CType::Texture, Some(texture)) => check_sampling(resource, texture),
         (CType::Surface, _) => Ok(()),
         _ => Err(mismatch(parameter, &what, "cudaSurfaceObject_t ")),
+    }
+}
+
+/// Whether texture objects read such elements as they lie in memory (`tex1Dfetch`). Of 64 bits they read the halves.
+fn is_fetchable(element: Element) -> bool {
+    match element.scalar {
+        Scalar::Bool | Scalar::BF16 => false,
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => element.lanes <= 2,
+        Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 => element.lanes != 3,
+        Scalar::I32 | Scalar::U32 | Scalar::F16 | Scalar::F32 => element.lanes != 3,
     }
 }
 
@@ -548,6 +570,10 @@ pub(crate) fn check_given(
 ) -> Result<(), String> {
     check_cast(manifest, source, cast, parameter).map_err(|problem| problem.text + problem.hint)
 }
+
+/// What is said where a pointer to pointers is given several arrays.
+const ADDRESSES: &str = ": an array of `unsigned long long` takes addresses, which a pass with a kernel of your own \
+                         writes there, as in `rows[0] = a`";
 
 /// That the parameter can take what the manifest gives it, after the cast to a pointer's type if there is one.
 fn check_cast(

@@ -15,6 +15,7 @@ mod cases;
 mod changes;
 mod conditions;
 mod declarations;
+mod deduced;
 mod entries;
 mod evaluator;
 mod fills;
@@ -43,6 +44,7 @@ mod symbols;
 mod syntax;
 mod templates;
 mod text;
+mod textures;
 mod trace;
 mod transfers;
 mod uses;
@@ -67,6 +69,7 @@ use self::{
     regions::Region,
     shape::some_shared,
     text::{key, one_line, quoted_text},
+    textures::Texture,
     trace::Act,
     uses::Uses,
 };
@@ -130,14 +133,14 @@ pub fn instances_beside(name: &str, source: &str, includes: &mut Includes<'_>) -
     let members = Members::new(&source, &structures);
     let host = Host::read(&source, &structures, &members);
     let draft = Draft { kernels: &kernels, ..Draft::default_of(&host) };
-    let named = host.launched().filter(|(launch, _)| launch.kernel.contains('<'));
     let instance = |(launch, place): (&Launch, Place<'_, '_>)| {
         let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let kernel = draft.kernel(stem)?;
-        (is_sure && kernel.template).then(|| format!("{}{arguments}", kernel.name))
+        (is_sure && kernel.template && !arguments.is_empty())
+            .then(|| format!("{}{arguments}", kernel.name))
     };
-    named.filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
+    host.launched().filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 struct Draft<'a, 's> {
@@ -148,8 +151,9 @@ struct Draft<'a, 's> {
     arrays: Vec<Array>,
     /// Where each stands, by its name.
     places: BTreeMap<String, usize>,
-    /// With their formats.
-    textures: BTreeMap<String, &'static str>,
+    textures: BTreeMap<String, Texture>,
+    /// How often the text was looked through for one.
+    textures_looked_for: usize,
     /// What variables of the device begin with, each with its type.
     variables: BTreeMap<String, (Element, String)>,
     passes: String,
@@ -174,6 +178,7 @@ impl<'a, 's> Draft<'a, 's> {
             arrays: Vec::new(),
             places: BTreeMap::new(),
             textures: BTreeMap::new(),
+            textures_looked_for: 0,
             variables: BTreeMap::new(),
             passes: String::new(),
             halves: BTreeMap::new(),
@@ -188,7 +193,7 @@ impl<'a, 's> Draft<'a, 's> {
         let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
         let last = stem.rsplit("::").next().unwrap_or(stem);
         let all = || self.kernels.iter().filter(|kernel| kernel.defined);
-        let found = all().find(|kernel| kernel.name == stem);
+        let found = all().find(|kernel| kernel.is_called(stem));
         let found =
             found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
         Some(found.instance(name))
@@ -224,7 +229,7 @@ impl<'a, 's> Draft<'a, 's> {
                     CType::Value(_) if is_some_size(parameter) => {
                         Guess::open(size.to_string(), name)
                     }
-                    CType::Surface | CType::Texture => self.texture(name, name),
+                    CType::Surface | CType::Texture => self.texture(name, name, &parameter.ctype),
                     other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
                 };
                 arguments.push((name.to_owned(), guess));
@@ -393,19 +398,17 @@ impl<'a, 's> Draft<'a, 's> {
         for array in &self.arrays {
             text.push_str(&array.written(self.structures, least));
         }
-        for (name, format) in &self.textures {
-            let _ = writeln!(
-                text,
-                "\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\nsize   = [512, 512] # {FILL_IN}"
-            );
+        for (name, texture) in &self.textures {
+            text.push_str(&texture.written(name));
         }
         for (name, (element, list)) in &self.variables {
             let _ =
                 writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\nvalue = {list}", key(name));
         }
         text.push_str(&self.passes);
-        // A texture is seen without a word.
-        let view = self.textures.is_empty().then(|| views::view(&self.arrays, self.structures));
+        // A texture is seen without a word; what is only read is not what is to be seen.
+        let is_seen = self.textures.values().any(|texture| texture.is_written);
+        let view = (!is_seen).then(|| views::view(&self.arrays, self.structures));
         if let Some(view) = view.flatten() {
             let _ = write!(text, "\n{view}");
         }

@@ -56,7 +56,7 @@ pub struct Elements {
 pub struct Texels {
     /// What a texel is.
     pub format: Format,
-    /// Width, height and depth in texels; depth 1 for two dimensions.
+    /// Width, height and depth in texels; 1 along the axes that it does not have.
     pub size: [u32; 3],
     /// 2 or 3.
     pub dimensions: u8,
@@ -162,9 +162,9 @@ impl fmt::Display for Resource {
             ResourceKind::Array(of) => write!(f, "array {name} ({} {})", of.count, of.of),
             ResourceKind::Texture(of) => {
                 let [w, h, d] = of.size;
-                write!(f, "texture {name} ({w}x{h}")?;
-                if of.dimensions == 3 {
-                    write!(f, "x{d}")?;
+                write!(f, "texture {name} ({w}")?;
+                for side in [h, d].iter().take(usize::from(of.dimensions).saturating_sub(1)) {
+                    write!(f, "x{side}")?;
                 }
                 write!(f, " {})", of.format.name())
             }

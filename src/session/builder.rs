@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Error,
     examine::{Examined, examine_with, values_of},
+    fetched::Fetched,
     guarding,
     layout::declared_at,
     program::{Pass, Program, shapes},
@@ -184,6 +185,7 @@ impl Builder {
                         ptx,
                         module,
                         variables,
+                        fetched: Fetched::default(),
                         files: used_files(&included),
                         allocates,
                         contents,

@@ -81,7 +81,7 @@ impl GridTexture {
     /// What the texture's values are to be multiplied by.
     pub(super) fn scale(&self) -> f32 {
         match self.kind {
-            Component::F32 | Component::F16 | Component::U8 => 1.0,
+            Component::F32 | Component::F64 | Component::F16 | Component::U8 => 1.0,
             Component::I32 => i32::MAX as f32,
             Component::U32 => u32::MAX as f32,
         }
@@ -106,6 +106,7 @@ impl GridTexture {
 pub(super) fn component(scalar: Scalar) -> Option<Component> {
     match scalar {
         Scalar::F32 => Some(Component::F32),
+        Scalar::F64 => Some(Component::F64),
         Scalar::F16 => Some(Component::F16),
         Scalar::I32 => Some(Component::I32),
         Scalar::U32 => Some(Component::U32),
@@ -116,8 +117,7 @@ pub(super) fn component(scalar: Scalar) -> Option<Component> {
         | Scalar::U16
         | Scalar::I64
         | Scalar::U64
-        | Scalar::BF16
-        | Scalar::F64 => None,
+        | Scalar::BF16 => None,
     }
 }
 
@@ -126,15 +126,16 @@ fn format(lanes: u8, kind: Component) -> Format {
     match (kind, lanes) {
         (Component::U8, _) => Format::Rgba8,
         (Component::F16, _) => Format::Rgba16f,
-        (Component::F32 | Component::I32 | Component::U32, 1) => Format::R32f,
-        (Component::F32 | Component::I32 | Component::U32, 2) => Format::Rg32f,
-        (Component::F32 | Component::I32 | Component::U32, _) => Format::Rgba32f,
+        (Component::F32 | Component::F64 | Component::I32 | Component::U32, 1) => Format::R32f,
+        (Component::F32 | Component::F64 | Component::I32 | Component::U32, 2) => Format::Rg32f,
+        (Component::F32 | Component::F64 | Component::I32 | Component::U32, _) => Format::Rgba32f,
     }
 }
 
 fn number(kind: Component, bytes: &[u8]) -> f64 {
     match kind {
         Component::F32 => f64::from(bytemuck::pod_read_unaligned::<f32>(bytes)),
+        Component::F64 => bytemuck::pod_read_unaligned(bytes),
         Component::F16 => bytemuck::pod_read_unaligned::<half::f16>(bytes).to_f64(),
         Component::I32 => f64::from(bytemuck::pod_read_unaligned::<i32>(bytes)),
         Component::U32 => f64::from(bytemuck::pod_read_unaligned::<u32>(bytes)),

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    cell::RefCell,
     time::{Duration, Instant},
 };
 
@@ -13,7 +14,9 @@ use super::{
 use crate::{
     cuda::Position,
     device::{self, Arguments, Event, Fault, Fill, Slice, Stream},
-    scene::{Entry, Half, Inputs, Number, Repeat, ResourceId, Scope, Term, Until, Wanted, What},
+    scene::{
+        Entry, Half, Handle, Inputs, Number, Repeat, ResourceId, Scope, Term, Until, Wanted, What,
+    },
     state::Borrowed,
 };
 
@@ -254,8 +257,15 @@ impl<'a, 'b> Launcher<'a, 'b> {
     }
 
     fn arguments(&self, pass: &Pass) -> Result<Arguments, Stopped> {
+        let unreadable = RefCell::new(None);
         let handle = |wanted: Wanted| {
             let ResourceId(index) = wanted.resource;
+            if let Some(fetched) = self.fetched(wanted) {
+                return fetched.unwrap_or_else(|error| {
+                    unreadable.replace(Some(error.to_string()));
+                    0
+                });
+            }
             let start = self.borrowed.get(index).map_or(0, |borrowed| borrowed.handle(wanted));
             let size = self.program.types.get(index).map_or(0, |of| of.bytes() as u64);
             start.wrapping_add(wanted.element.wrapping_mul(size))
@@ -263,10 +273,21 @@ impl<'a, 'b> Launcher<'a, 'b> {
         let mut arguments = Arguments::new();
         for argument in &pass.plan.arguments {
             let packed = argument.pack(&self.scope(), handle);
+            let packed = unreadable.take().map_or(packed, Err);
             let packed = packed.map_err(|problem| no_value_of(pass, &argument.name, &problem))?;
             arguments.push_bytes(packed.bytes(), packed.align);
         }
         Ok(arguments)
+    }
+
+    /// What reads a buffer or an array through a texture object, where that is wanted.
+    fn fetched(&self, wanted: Wanted) -> Option<device::Result<u64>> {
+        let ResourceId(index) = wanted.resource;
+        let is_wanted = wanted.handle == Handle::Texture;
+        let memory = self.half(Half { resource: wanted.resource, next: wanted.next });
+        let memory = memory.filter(|_| is_wanted)?;
+        let element = self.program.types.get(index)?.element()?;
+        Some(self.program.fetched.handle(&self.queue.stream.device(), memory, element))
     }
 }
 

@@ -253,7 +253,10 @@ fn pointer(
     let holds_addresses = matches!(given, Some(Scalar::U64 | Scalar::I64));
     let (name, text) = (argument.name.clone(), argument.ctype.to_string());
     if code.points_to_pointers && !holds_addresses && cast.is_none() {
-        return Err(format!("`{name}` is an array of numbers, but the kernel takes `{text}`"));
+        return Err(format!(
+            "`{name}` is an array of numbers, but the kernel takes `{text}`: an array of `unsigned long long` takes \
+             addresses, which a pass with a kernel of your own writes there, as in `rows[0] = a`"
+        ));
     }
     if let (Some(_), None) = (code.scalar, cast) {
         let text = format!("{}`, its `{text}", code.pointer());
@@ -266,9 +269,14 @@ fn pointer(
 /// Remarks without those that repeat another about the same line: each field stands in its probe twice.
 pub(super) fn without_repetitions(scene: &Scene, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let given = scene.manifest.passes.iter().flat_map(|pass| &pass.given);
-    let lines: BTreeSet<u32> = given.flat_map(|given| lines(&given.source)).collect();
+    let given: Vec<Leaf<'_>> =
+        given.flat_map(|given| leaves(fields_of(&given.source).unwrap_or_default())).collect();
+    let lines: BTreeSet<u32> = given.iter().map(|leaf| leaf.at.line).collect();
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(found.len());
-    for remark in found {
+    for mut remark in found {
+        if let Some(text) = bit_field(&remark, &given) {
+            remark.text = text;
+        }
         let in_field = remark
             .line
             .is_some_and(|line| lines.contains(&line) || elements::is_declared_on(scene, line));
@@ -282,10 +290,16 @@ pub(super) fn without_repetitions(scene: &Scene, found: Vec<Diagnostic>) -> Vec<
     kept
 }
 
-/// The lines on which the fields of a structure stand.
-fn lines(source: &Source) -> Vec<u32> {
-    let fields = fields_of(source).unwrap_or_default();
-    leaves(fields).iter().map(|leaf| leaf.at.line).collect()
+/// What is said where the field that a manifest gives is a bit field, which the compiler does not name.
+fn bit_field(remark: &Diagnostic, given: &[Leaf<'_>]) -> Option<String> {
+    let (line, column) = remark.line.zip(remark.column)?;
+    if !remark.text.contains("address of a bit field") {
+        return None;
+    }
+    // The question after each field begins in its column.
+    let on_line = given.iter().filter(|leaf| leaf.at.line == line && leaf.at.column <= column);
+    let path = &on_line.max_by_key(|leaf| leaf.at.column)?.path;
+    Some(format!("`{path}` is a bit field, to which a manifest gives nothing: it is 0"))
 }
 
 /// Whether a variable of this mangled name is one that we declare behind the source: a constant that tells a layout, or

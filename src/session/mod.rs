@@ -25,6 +25,7 @@ mod error;
 mod examine;
 mod export;
 mod fault;
+mod fetched;
 mod files;
 mod frame;
 mod grid_texture;

@@ -6,6 +6,7 @@ use super::{
     Error, Reset,
     builder::{Effort, Summaries},
     contents::Contents,
+    fetched::Fetched,
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
@@ -33,6 +34,8 @@ pub(super) struct Program {
     pub(super) module: Module,
     /// The variables of the module that kernels may write.
     pub(super) variables: Variables,
+    /// What kernels read arrays through.
+    pub(super) fetched: Fetched,
     /// The files beside that of the scene that it was made of.
     pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.

@@ -175,6 +175,7 @@ fn clear(array: &Array, stream: &Stream) -> Result<(), Error> {
 fn array_descriptor(declared: &scene::Texels) -> ArrayDescriptor {
     let [width, height, depth] = declared.size.map(|n| n as usize);
     let shape = match declared.dimensions {
+        1 => ArrayShape::D1 { width },
         3 => ArrayShape::D3 { width, height, depth },
         _ => ArrayShape::D2 { width, height },
     };

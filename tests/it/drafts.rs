@@ -2,6 +2,7 @@
 
 mod calls;
 mod cleared;
+mod deduced;
 mod files;
 mod host_code;
 mod memory;

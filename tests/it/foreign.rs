@@ -237,6 +237,72 @@ fn of_several_kernels_of_a_name_the_one_counts_that_is_compiled_or_fits() {
 }
 
 #[test]
+fn kernels_of_inline_namespaces_are_named_with_them_and_without() {
+    let code = "namespace lib { inline namespace v2 { typedef float real; struct P { real x; };\n\
+                __global__ void k(real *a, P p) { a[0] = 2 * p.x; }\n\
+                template <class T> __global__ void t(T *a, P p) { a[0] = 2 * p.x; } } }";
+    for kernel in ["lib::k", "lib::v2::k", "lib::t<float>", "lib::v2::t<float>"] {
+        let source = scene("float", "", "args = { p = { x = 2.5 } }", code);
+        runs_of(&source.replace("'k'", &format!("'{kernel}'")), &5.0_f32.to_le_bytes());
+    }
+}
+
+#[test]
+fn pointers_to_pointers_take_addresses() {
+    let code = "__global__ void addresses(float **rows, float *b, float *c) { rows[0] = b; rows[1] = c + 2; }\n\
+                __global__ void k(float **rows, float *a) { if (threadIdx.x == 0) a[0] = rows[0][0] + 10 * rows[1][1]; }";
+    let arrays = "[array.b]\ntype = 'float'\ncount = 4\nvalue = [1, 2, 3, 4]\n\
+                  [array.c]\ntype = 'float'\ncount = 4\nvalue = [5, 6, 7, 8]\n\
+                  [array.rows]\ntype = 'unsigned long long'\ncount = 2\n\
+                  [[pass]]\nkernel = 'addresses'\ngrid = 1\nblock = 1";
+    let shape = "grid = 1\nblock = 64";
+    runs("float", arrays, shape, code, &81.0_f32.to_le_bytes());
+    let numbers = arrays.replace("'unsigned long long'", "'float'");
+    let parts = ["`rows` is an array of numbers", "`unsigned long long` takes addresses"];
+    is_told(&numbers, shape, code, "kernel = 'addresses'", &parts);
+    let list = format!("{shape}\nargs = {{ rows = ['b', 'c'] }}");
+    let parts = ["`rows` is a list", "which the pass gives it: an array of `unsigned long long`"];
+    is_told(arrays, &list, code, "args =", &parts);
+}
+
+#[test]
+fn arrays_are_read_through_texture_objects() {
+    let code = "__global__ void k(cudaTextureObject_t t, cudaTextureObject_t d, cudaTextureObject_t b, float *a) {\n    \
+                int2 bits = tex1Dfetch<int2>(d, 1);\n    uchar4 c = tex1Dfetch<uchar4>(b, 1);\n    \
+                if (threadIdx.x == 0) a[0] = tex1Dfetch<float>(t, 2) + __hiloint2double(bits.y, bits.x) + 100 * c.z\n        \
+                + tex1Dfetch<float>(t, 4); }";
+    let arrays = |bytes: &str| {
+        format!(
+            "[buffer.t]\ntype = 'float'\ncount = 4\nvalue = [1, 2, 3, 4]\n\
+             [array.d]\ntype = 'double'\ncount = 2\nvalue = [5, 20]\n\
+             [array.b]\ntype = '{bytes}'\ncount = 2\nvalue = [[1, 2, 3], [4, 5, 6]]"
+        )
+        .replace(
+            "[[1, 2, 3], [4, 5, 6]]",
+            match bytes {
+                "uchar4" => "[[1, 2, 3, 4], [5, 6, 7, 8]]",
+                _ => "[[1, 2, 3], [4, 5, 6]]",
+            },
+        )
+    };
+    runs("float", &arrays("uchar4"), "", code, &723.0_f32.to_le_bytes());
+    is_told(&arrays("uchar3"), "", code, "void k", &["`b` is the array b (2 uchar3)"]);
+    let args = "args = { t = 't + 1' }";
+    is_told(&arrays("uchar4"), args, code, "args =", &["`t` is a part of an array"]);
+}
+
+#[test]
+fn textures_may_have_one_axis() {
+    let code = "__global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t t_next, float *a, int t_width) {\n    \
+                int i = threadIdx.x;\n    if (i < t_width) surf1Dwrite(tex1D<float>(t, i + 0.5f) + i, t_next, 4 * i);\n    \
+                if (i == 0) a[0] = tex1D<float>(t, 3.25f) + 100 * t_width; }";
+    let texture = "[texture.t]\nformat = 'r32f'\nsize = [8]\nfilter = 'linear'\ndouble = true";
+    let args = "repeat = 2";
+    // Behind the first round the texels are 0 to 7, and 3.25 lies between the middles of 2 and 3.
+    runs("float", texture, args, code, &802.75_f32.to_le_bytes());
+}
+
+#[test]
 fn template_arguments_of_several_words_are_taken() {
     let code = "template <class T, int N> __global__ void k(float *a, T n) { a[0] = n + N; }";
     let source = scene("float", "", "args = { n = 3 }", code);
@@ -499,7 +565,7 @@ fn fields_that_cannot_be_given_are_told_where_they_are() {
         ("{ s = [{ x = 1 }] }", "`s` has 2 elements, and is given 1"),
         ("{ s = [{ x = 1 }, { x = 2 }, { x = 3 }] }", "`s` has 2 elements, and is given 3"),
         ("{ q = ['a'] }", "q is no array, and is given a list"),
-        ("{ bits = 1 }", "bit field"),
+        ("{ q = 0, bits = 1 }", "`bits` is a bit field"),
         ("{ t = 't' }", "whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t`"),
         ("['a']", "`p` is a list, but the kernel takes `P`"),
     ] {

@@ -1,5 +1,7 @@
 //! The studio in a real window under Xvfb: keys typed by a real client, pictures read off the screen.
 
+mod dropping;
+
 use crate::skip::{Need, skip};
 use std::{
     fs,

@@ -81,6 +81,57 @@ fn a_scene_that_includes_from_elsewhere_runs_once_it_is_trusted() {
     assert!(studio.is_running());
 }
 
+/// A program that makes a picture, as nvcc takes it.
+const FOREIGN: &str = "#include <cstdio>
+#include <vector>
+struct Shade { float low, high; };
+__global__ void paint(float *picture, int width, int height, Shade shade) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < width && y < height) picture[y * width + x] = x + y > 0 ? shade.high : shade.low;
+}
+int main() {
+    const int width = 64, height = 32;
+    float *picture;
+    cudaMalloc(&picture, width * height * sizeof(float));
+    Shade shade = {-1.0f, 3.0f};
+    paint<<<dim3(4, 2), dim3(16, 16)>>>(picture, width, height, shade);
+    std::vector<float> back(width * height);
+    cudaMemcpy(back.data(), picture, back.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    printf(\"%f\\n\", back[1]);
+}
+";
+
+/// The upper end of viridis, as matplotlib has it.
+const YELLOW: [u8; 3] = [253, 231, 37];
+
+/// Without a change to its kernel.
+#[test]
+fn a_dropped_file_without_a_manifest_runs_once_one_is_written() {
+    let Some((screen, mut studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.place.file("foreign.cu", FOREIGN);
+    screen.drop_file(&screen.place.path("foreign.cu"), [900, 400]);
+    screen.until("the file is open", || screen.title().contains("foreign.cu"));
+    screen.until("nothing is drawn without a manifest", || screen.blob().is_none());
+    // The button stands where that which trusts a scene does.
+    screen.until("the manifest is there", || {
+        screen.click(TRUST);
+        screen.title().contains('•')
+    });
+    screen.until("the picture is drawn", || {
+        let (picture, [x, y]) = (screen.picture(), [900, 350]);
+        let found = picture.rgb[y * picture.width + x];
+        found.iter().zip(YELLOW).all(|(own, due)| own.abs_diff(due) < 3)
+    });
+    screen.keys(&["ctrl+s"]);
+    let saved = || fs::read_to_string(screen.place.path("foreign.cu")).unwrap();
+    screen.until("it is saved", || saved() != FOREIGN);
+    let text = saved();
+    assert!(text.ends_with(FOREIGN) && text.starts_with("/*---\n"), "{text}");
+    assert!(text.contains("shade = { low = -1.0, high = 3.0 }"), "{text}");
+    assert!(studio.is_running());
+}
+
 #[test]
 fn saving_in_another_editor_changes_the_picture() {
     let Some((screen, _studio)) = Screen::open(BLOB) else { return };

@@ -107,16 +107,16 @@ pub(super) struct Scanner<'t, 's> {
     brackets: Brackets,
     at: usize,
     depth: usize,
-    /// Open namespaces: the brace depth outside each, and how long the path was there.
-    scopes: Vec<(usize, usize)>,
-    /// The names of the open namespaces: `a::b`.
-    path: String,
+    /// Open namespaces: the brace depth outside each, and how long the paths were there.
+    scopes: Vec<(usize, [usize; 2])>,
+    /// The names of the open namespaces, `a::b`, and those of them that are not `inline`.
+    paths: [String; 2],
 }
 
 impl<'t, 's> Scanner<'t, 's> {
     pub(super) fn new(tokens: &'t [Token<'s>]) -> Self {
         let (brackets, scopes) = (Brackets::new(tokens), Vec::new());
-        Self { tokens, brackets, at: 0, depth: 0, scopes, path: String::new() }
+        Self { tokens, brackets, at: 0, depth: 0, scopes, paths: Default::default() }
     }
 
     fn text(&self, at: usize) -> &'s str {
@@ -168,36 +168,52 @@ impl<'t, 's> Scanner<'t, 's> {
 
     /// The name of the kernel that was found last, with its namespaces; `None` where it is too long.
     pub(super) fn name(&self, found: &Found<'t, 's>) -> Option<String> {
+        self.named(&self.paths[0], found)
+    }
+
+    /// Its name without the inline namespaces, where it lies in such.
+    pub(super) fn outer_name(&self, found: &Found<'t, 's>) -> Option<String> {
+        let [whole, outer] = &self.paths;
+        (whole != outer).then(|| self.named(outer, found))?
+    }
+
+    fn named(&self, path: &str, found: &Found<'t, 's>) -> Option<String> {
         let name = found.at.text;
-        if self.path.len() + "::".len() + name.len() > LONGEST_NAME {
-            return None;
-        }
-        let parted = if self.path.is_empty() { "" } else { "::" };
-        Some(format!("{}{parted}{name}", self.path))
+        let parted = if path.is_empty() { "" } else { "::" };
+        let fits = path.len() + "::".len() + name.len() <= LONGEST_NAME;
+        fits.then(|| format!("{path}{parted}{name}"))
     }
 
     fn leave_brace(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-        while let Some((_, length)) = self.scopes.pop_if(|(outside, _)| *outside >= self.depth) {
-            self.path.truncate(length);
+        while let Some((_, lengths)) = self.scopes.pop_if(|(outside, _)| *outside >= self.depth) {
+            self.paths.iter_mut().zip(lengths).for_each(|(path, length)| path.truncate(length));
         }
     }
 
     /// Takes `namespace a::b {`; leaves anything else (aliases, `using namespace`) to be skipped.
     fn enter_namespace(&mut self) {
+        // `inline namespace b`, or `namespace a::inline b`.
+        let mut is_inline = self.at > 0 && self.text(self.at - 1) == "inline";
         self.at += 1;
         let start = self.at;
         while self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word || t.text == "::") {
             self.at += 1;
         }
         if self.text(self.at) == "{" {
-            self.scopes.push((self.depth, self.path.len()));
-            let words = self.tokens[start..self.at].iter().filter(|t| t.kind == Kind::Word);
-            for name in words.map(|token| token.text).filter(|text| *text != "inline") {
-                if !self.path.is_empty() {
-                    self.path.push_str("::");
+            self.scopes.push((self.depth, self.paths.each_ref().map(String::len)));
+            for word in self.tokens[start..self.at].iter().filter(|t| t.kind == Kind::Word) {
+                if word.text == "inline" {
+                    is_inline = true;
+                    continue;
                 }
-                self.path.push_str(name);
+                let left_out = usize::from(std::mem::take(&mut is_inline));
+                for path in self.paths.iter_mut().rev().skip(left_out) {
+                    if !path.is_empty() {
+                        path.push_str("::");
+                    }
+                    path.push_str(word.text);
+                }
             }
             self.depth += 1;
             self.at += 1;

@@ -144,6 +144,27 @@ fn declarations_and_broken_neighbours() {
 }
 
 #[test]
+fn inline_namespaces_may_be_left_out() {
+    let source = "namespace a { inline namespace v2 { __global__ void f() {} namespace c { __global__ void g() {} } }\n\
+                  __global__ void h() {} } namespace a::inline b { __global__ void k() {} }\n\
+                  inline namespace d { __global__ void m() {} } inline int n; namespace e { __global__ void o() {} }";
+    let kernels = scan("test.cu", source);
+    let names: Vec<(&str, Option<&str>)> =
+        kernels.iter().map(|kernel| (&*kernel.name, kernel.outer_name.as_deref())).collect();
+    let expected = [
+        ("a::v2::f", Some("a::f")),
+        ("a::v2::c::g", Some("a::c::g")),
+        ("a::h", None),
+        ("a::b::k", Some("a::k")),
+        ("d::m", Some("m")),
+        ("e::o", None),
+    ];
+    assert_eq!(names, expected);
+    assert!(kernels[0].is_called("a::f") && kernels[0].is_called("a::v2::f"));
+    assert!(!kernels[0].is_called("f"));
+}
+
+#[test]
 fn templates_parameters_are_what_an_instance_says() {
     let cases = [
         (

@@ -75,10 +75,11 @@ impl<'a> Names<'a> {
 
     /// An element of a resource, `flag[0].x`, or a statistic, `residual.max`.
     fn read(&self, name: &str) -> Result<Meaning<Term>, String> {
-        if let Some((of, rest)) = name.split_once('[') {
+        let is_stat = self.manifest.stats.iter().any(|stat| stat.name == name);
+        if let Some((of, rest)) = name.split_once('[').filter(|_| !is_stat) {
             return self.element(of, rest);
         }
-        if name.contains('.') || self.manifest.stats.iter().any(|stat| stat.name == name) {
+        if name.contains('.') || is_stat {
             let measured = checks::measured(name, self.manifest)?;
             return Ok(Meaning::Term(Term::Measured(measured), kind_of(measured)));
         }

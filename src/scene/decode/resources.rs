@@ -127,10 +127,10 @@ fn texture(table: &mut Fields<'_, '_, '_>) -> Texels {
 
 fn size(table: &mut Fields<'_, '_, '_>) -> Option<([u32; 3], u8)> {
     let list = table.list("size")?;
-    if list.len() != 2 && list.len() != 3 {
+    if !(1..=3).contains(&list.len()) {
         let found = list.len();
         let text = format!(
-            "`size` must be [width, height] or [width, height, depth], not {found} numbers"
+            "`size` must be [width], [width, height] or [width, height, depth], not {found} numbers"
         );
         table.complain_about("size", text);
         return None;

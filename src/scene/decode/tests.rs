@@ -139,10 +139,10 @@ fn faults_of_resources() {
     check_more("[array.a]\ntype=\"int\"\ncount=true", &[("10:7", "not the bool true")]);
     check_more("[buffer]\na = 3", &[("9:5", "must be a table, [buffer.a]")]);
     check_more(
-        "[texture.t]\nformat=\"rgba16\"\nsize=[8]\nfilter=\"lienar\"",
+        "[texture.t]\nformat=\"rgba16\"\nsize=[8,8,8,8]\nfilter=\"lienar\"",
         &[
             ("9:8", "did you mean `rgba16f`"),
-            ("10:6", "must be [width, height]"),
+            ("10:6", "must be [width], [width, height]"),
             ("11:8", "`linear`"),
         ],
     );
@@ -537,6 +537,8 @@ fn faults_of_groups_and_loops() {
     check_more(&group("until = true"), &[("9:9", "needs `repeat`")]);
     check_more(&group("repeat = 9\nevery = 2"), &[("10:9", "`until` is looked at")]);
     check_more(&group("repeat = 9\nuntil = \"position\""), &[("10:10", "`position[0]`")]);
+    check_more(&group("repeat = 9\nuntil = \"`mean age\""), &[("10:10", "no second `")]);
+    check_more(&group("repeat = 9\nuntil = \"`mean age` > 1\""), &[("10:10", "`mean age`")]);
     check_more(
         &group("repeat = 9\nuntil = \"position[64].x > 0\""),
         &[("10:10", "there is no 64")],

@@ -79,7 +79,7 @@ fn share(manifest: &mut Manifest) {
 
 fn implied(manifest: &Manifest) -> Option<View> {
     let id = |index: Option<usize>| index.map(ResourceId);
-    let textures = |r: &Resource| r.texture().is_some();
+    let textures = |r: &Resource| r.texture().is_some_and(|texture| texture.dimensions > 1);
     let buffers = |r: &Resource| {
         matches!(r.kind, ResourceKind::Buffer(_))
             && r.element() == Some(Element::vector(Scalar::F32, 4))
@@ -217,11 +217,15 @@ fn problem_of_points(
     let position_problem = |selection: Selection| {
         let found = selection.vector(manifest).map(|(element, _)| element);
         let is_vector = matches!(position, Coordinates::Vector(_));
-        let fits = |e: Element| e.scalar == Scalar::F32 && (e.lanes > 1) == is_vector;
+        let is_real = |scalar| matches!(scalar, Scalar::F32 | Scalar::F64);
+        let fits = |e: Element| is_real(e.scalar) && (e.lanes > 1) == is_vector;
         if found.is_some_and(fits) {
             return None;
         }
-        let needed = if is_vector { "float2, float3 or float4" } else { "each a float" };
+        let needed = match is_vector {
+            true => "vectors of float or double",
+            false => "each a float or double",
+        };
         Some(format!("positions must be {needed}, not {}", described(selection, manifest)))
     };
     if let Some(text) = position.selections().filter(is_judged).find_map(position_problem) {
@@ -229,8 +233,9 @@ fn problem_of_points(
     }
     if let Some(color) = color.filter(is_judged) {
         let found = color.vector(manifest).map(|(element, _)| element);
-        if !found.is_some_and(is_drawable) {
-            return Some(("color", undrawable(&described(color, manifest))));
+        let is_known = |e: Element| e.scalar == Scalar::F64 || is_drawable(e);
+        if !found.is_some_and(is_known) {
+            return Some(("color", undrawable("float, double", &described(color, manifest))));
         }
     }
     if let Some(color) = color {
@@ -277,7 +282,7 @@ pub(crate) fn problems(
     })
 }
 
-/// Whether OpenGL knows what its components are.
+/// Whether OpenGL knows what its components are, in textures, too: doubles it takes for points alone.
 fn is_drawable(element: Element) -> bool {
     use Scalar::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     match element.scalar {
@@ -286,15 +291,16 @@ fn is_drawable(element: Element) -> bool {
     }
 }
 
-fn undrawable(what: &str) -> String {
-    let text = "must be of float, half, int, unsigned or unsigned char components";
-    format!("what is drawn {text}, not {what}")
+fn undrawable(reals: &str, what: &str) -> String {
+    format!(
+        "what is drawn must be of {reals}, half, int, unsigned or unsigned char components, not {what}"
+    )
 }
 
 /// Complains about elements of which OpenGL knows nothing.
 fn expect_drawable(table: &Fields<'_, '_, '_>, key: &str, resource: &Resource) {
     if !resource.element().is_some_and(is_drawable) {
-        table.complain_about(key, undrawable(&resource.of().to_string()));
+        table.complain_about(key, undrawable("float", &resource.of().to_string()));
     }
 }
 

@@ -264,22 +264,31 @@ impl<'s> Draft<'_, 's> {
         variable.is_some_and(|variable| variable.definitions.iter().any(moves))
     }
 
-    /// The template arguments of a launch, where those that are names of the host's are numbers or types.
-    pub(super) fn instance(
-        &self,
-        Launch { kernel, .. }: &'s Launch,
-        place: &Place<'_, 's>,
-    ) -> String {
-        let Some((_, arguments)) = kernel.split_once('<') else { return String::new() };
+    /// The template arguments of a launch, where those that are names of the host's are numbers or types; empty where
+    /// it has none.
+    pub(super) fn instance(&self, launch: &'s Launch, place: &Place<'_, 's>) -> String {
+        let (stem, arguments) = launch.kernel.split_once('<').unwrap_or((&launch.kernel, ""));
         let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
-        let written =
-            arguments.split(',').map(|argument| self.template_argument(argument, place, 0));
-        format!("<{}>", written.collect::<Vec<_>>().join(","))
+        let written = arguments.split(',').filter(|argument| !argument.is_empty());
+        let mut all: Vec<String> =
+            written.map(|argument| self.template_argument(argument, place, 0)).collect();
+        if let Some(kernel) = self.kernel(stem).filter(|kernel| kernel.template) {
+            all.extend(self.deduced(&kernel, all.len(), launch, place));
+        }
+        if all.is_empty() && !launch.kernel.contains('<') {
+            return String::new();
+        }
+        format!("<{}>", all.join(","))
     }
 
     /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that
     /// is called with.
-    fn template_argument(&self, argument: &'s str, place: &Place<'_, 's>, depth: usize) -> String {
+    pub(super) fn template_argument(
+        &self,
+        argument: &'s str,
+        place: &Place<'_, 's>,
+        depth: usize,
+    ) -> String {
         // That a type is no number is no doubt.
         let (number, is_sure) = self.host.surely(|host| host.integer_of_text(argument, place));
         if let Some(number) = number {

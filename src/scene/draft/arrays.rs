@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use super::{
     BYTES, Draft, FILL_IN,
     evaluator::Place,
-    guess::Guess,
-    host::{Allocation, Assumes, Host, MOST_LAUNCHES, Span},
-    names,
+    host::{Allocation, Assumes, Host, Span},
     number::Number,
     sides::Rows,
     text::one_line,
@@ -200,17 +198,6 @@ impl<'s> Draft<'_, 's> {
         Some(self.array_of(pointer, &element))
     }
 
-    /// A texture, and what manifests call it; its texels as kernels read or write them.
-    pub(super) fn texture(&mut self, name: &str, of_kernel: &str) -> Guess {
-        let name = self.names.of(name, names::TEXTURE);
-        if !self.textures.contains_key(&name) {
-            let is_looked_for = self.textures.len() < MOST_LAUNCHES;
-            let found = is_looked_for.then(|| self.host.texel_of(of_kernel)).flatten();
-            self.textures.insert(name.clone(), found.unwrap_or("r32f"));
-        }
-        Guess::known(format!("\"{name}\""))
-    }
-
     /// Says so where an array has bytes since the text does not explain its type. Returns whether it does.
     pub(super) fn remark_on_type(&mut self, ctype: &CType, name: &str, element: &str) -> bool {
         let CType::Pointer { to: Pointee::Named(of), .. } = ctype else { return true };
@@ -234,21 +221,45 @@ pub(super) fn of_bytes(element: &str, byte: u8) -> Option<String> {
     Some(Number::Real(super::number::Type::Double, value).written())
 }
 
-/// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none.
+/// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none. What the
+/// kernel calls it counts, unless that means nothing here, as the name of a template's parameter.
 pub(super) fn element_of(structures: &Structures, to: &Pointee, of_host: Option<&str>) -> String {
-    let name = match to {
+    let named = match to {
         Pointee::Element(element) => return element.to_string(),
-        Pointee::Void => of_host,
-        Pointee::Named(name) => Some(of_host.unwrap_or(name)),
+        Pointee::Void => None,
+        Pointee::Named(name) => element_named(structures, name),
     };
-    let name = name.unwrap_or_default().trim_start_matches("struct ");
+    let of_host = || element_named(structures, of_host?);
+    named.or_else(of_host).unwrap_or_else(|| BYTES.to_owned())
+}
+
+fn element_named(structures: &Structures, name: &str) -> Option<String> {
+    let name = name.trim_start_matches("const ").trim_start_matches("struct ").trim_end();
     let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
     match Element::parse(name) {
-        Some(element) => element.to_string(),
-        None if has_fields() => name.to_owned(),
+        Some(element) => Some(element.to_string()),
+        None if name.ends_with('*') => Some(ADDRESS.to_owned()),
+        None if has_fields() => Some(name.to_owned()),
         None => {
             let found = structures.elements().find(|(known, _)| *known == name);
-            found.map_or_else(|| BYTES.to_owned(), |(_, element)| element.to_string())
+            let found = found.map(|(_, element)| element.to_string());
+            found.or_else(|| of_header(name).map(str::to_owned))
         }
     }
+}
+
+/// What an address is as a number.
+const ADDRESS: &str = "unsigned long long";
+
+/// What CUDA's and C's headers call otherwise.
+pub(super) fn of_header(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "clock_t" | "time_t" | "ssize_t" | "ptrdiff_t" => "long long",
+        "cufftReal" => "float",
+        "cufftDoubleReal" => "double",
+        "cuComplex" | "cuFloatComplex" | "cufftComplex" => "float2",
+        "cuDoubleComplex" | "cufftDoubleComplex" => "double2",
+        "cudaTextureObject_t" | "cudaSurfaceObject_t" | "CUdeviceptr" => ADDRESS,
+        _ => return None,
+    })
 }

@@ -9,7 +9,7 @@ use super::{
     evaluator::{Place, Told},
     guess::Guess,
     header,
-    host::{Assumes, Launch, Span},
+    host::{Assumes, Host, Launch, Span},
     loops::{Loop, MOST_ROUNDS},
     nameless_instance,
     names::counter,
@@ -168,7 +168,7 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(text);
             return;
         };
-        if kernel.template && !launch.kernel.contains('<') {
+        if kernel.template && instance.is_empty() {
             self.remarks.push(nameless_instance(&kernel.name));
             return;
         }
@@ -208,7 +208,7 @@ impl<'a, 's> Draft<'a, 's> {
     ) -> Guess {
         match wanted {
             Wanted::Guess(guess) => guess,
-            Wanted::Texture(name) => self.texture(name, &parameter.name),
+            Wanted::Texture(name) => self.texture(name, &parameter.name, &parameter.ctype),
             Wanted::Array { pointer, element, offset } => {
                 let name = self.array_of(pointer, &element);
                 let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
@@ -336,7 +336,13 @@ impl<'a, 's> Draft<'a, 's> {
     /// Writes the group of the innermost loop at `place`, which lies in `depth` others.
     fn group(&mut self, place: &Place<'a, 's>, on: &str, depth: usize) {
         let Some(inner) = place.loops.last() else { return };
-        let (rounds, is_sure) = self.host.surely(|host| match host.rounds(place)? {
+        let rounds = |host: &Host<'s>| {
+            host.rounds(place).or_else(|| {
+                host.doubt();
+                host.assuming(Assumes::All, |host| host.rounds(place))
+            })
+        };
+        let (rounds, is_sure) = self.host.surely(|host| match rounds(host)? {
             Told::Number(number) => {
                 let rounds = number.whole()?;
                 if !(1..=MOST_ROUNDS).contains(&rounds) {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use super::{
+    arrays::of_header,
     evaluator::Place,
     functions::Functions,
     loops::Loop,
@@ -324,24 +325,6 @@ impl<'s> Host<'s> {
         place.levels().find_map(|level| Some((self.regions.repeated_around(level.at)?, level.at)))
     }
 
-    /// The format of a texture's texels, by how kernels read or write it: `tex2D<float4>(name, x, y)`.
-    pub(super) fn texel_of(&self, name: &str) -> Option<&'static str> {
-        let is_use = |at: &usize| {
-            let function = self.text_at(*at);
-            (function.starts_with("tex") || function.starts_with("surf"))
-                && self.text_at(at + 1) == "<"
-        };
-        let of = |at: usize| (at + 3..at + 16).any(|near| self.text_at(near) == name);
-        let at = (0..self.code.len()).filter(is_use).find(|at| of(*at))?;
-        match self.text_at(at + 2) {
-            "float4" => Some("rgba32f"),
-            "float2" => Some("rg32f"),
-            "float" => Some("r32f"),
-            "uchar4" => Some("rgba8"),
-            _ => None,
-        }
-    }
-
     /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two
     /// axes.
     pub(super) fn block_of(&self, kernel: &str) -> Option<String> {
@@ -421,6 +404,8 @@ impl<'s> Host<'s> {
         }
         let named = self.named_type(words).map(|of| of.bytes() as usize);
         let known = || self.sizes.get(*last).copied();
-        named.or_else(known).or_else(|| Some(Element::parse(&words.join(" "))?.bytes()))
+        let element =
+            || Element::parse(&words.join(" ")).or_else(|| Element::parse(of_header(last)?));
+        named.or_else(known).or_else(|| Some(element()?.bytes()))
     }
 }

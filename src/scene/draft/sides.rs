@@ -213,7 +213,12 @@ impl Draft<'_, '_> {
             let array = &mut self.arrays[place];
             let Some(count) = array.count else { continue };
             let pair = pairs().find(|[a, b]| is_all([a.1, b.1], count));
-            let pair = pair.map(|[a, b]| in_order([(&a.0, a.1), (&b.0, b.1)]));
+            let pair = pair.map(|[a, b]| {
+                let sides = in_order([(&a.0, a.1), (&b.0, b.1)]);
+                // Where neither is called a height, threads beside one another are those of a row.
+                let is_told = is_height(&a.0) || is_height(&b.0);
+                threads.filter(|along| !is_told && *along == [b.1, a.1]).unwrap_or(sides)
+            });
             let found = array.rows.map(|rows| rows.sides);
             // Names say which of two sides is the width.
             let pair = pair.filter(|pair| {

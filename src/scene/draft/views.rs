@@ -8,6 +8,8 @@ use crate::{
 
 /// Fields of a structure that are looked at.
 const MOST_FIELDS: usize = 64;
+/// A picture is at most so many times as long as it is wide.
+const LONGEST_STRIP: u64 = 64;
 /// A line goes through at most so many values.
 const MOST_VALUES: u64 = 1 << 20;
 
@@ -99,8 +101,10 @@ pub(super) fn some_numbers(element: &str, structures: &Structures) -> Option<[i3
 
 /// The last array that lies in rows, rather one that the host does not fill.
 fn image(arrays: &[Array]) -> Option<String> {
-    let meant =
-        || arrays.iter().filter(|array| is_texel(&array.element)).filter(|a| a.rows.is_some());
+    let is_meant = |array: &&Array| {
+        is_texel(&array.element) && array.rows.is_some_and(|rows| !is_strip(rows.sides))
+    };
+    let meant = || arrays.iter().filter(is_meant);
     let found = meant().rfind(|array| !array.filled).or_else(|| meant().next_back())?;
     let Rows { sides: [width, height], is_sure } = found.rows?;
     let name = quoted(&found.name);
@@ -108,6 +112,11 @@ fn image(arrays: &[Array]) -> Option<String> {
     Some(format!(
         "[view]\nkind     = \"image\"\ntexture  = {name}\nsize     = [{width}, {height}]{mark}\ncolormap = \"viridis\"\n"
     ))
+}
+
+/// Whether a picture of these sides would be a line.
+fn is_strip([width, height]: [u64; 2]) -> bool {
+    width.max(height) > LONGEST_STRIP * width.min(height)
 }
 
 /// Numbers side by side: of an array in rows the middle one, of one that is too large how often they lie where.

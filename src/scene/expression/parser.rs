@@ -140,6 +140,7 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
                 Ok((Node::Number(number), number.kind()))
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.named(),
+            Some('`') => self.quoted(),
             Some(c) => Err(self.error(format!("expected a number, a name or `(`, found `{c}`"))),
             None => Err(self.error("expected a number, a name or `(`, found the end")),
         }
@@ -253,6 +254,21 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
             self.at += usize::from(self.text[self.at..].starts_with(']'));
         }
         let name = self.text[offset..self.at].trim_end();
+        self.meaning(name, offset)
+    }
+
+    /// A name with blanks in it: `` `kinetic energy` ``.
+    fn quoted(&mut self) -> Result<Typed<T>, Error> {
+        let offset = self.at;
+        self.at += 1;
+        let name = self.take_while(|c| c != '`');
+        if self.take('`').is_none() {
+            return Err(Error { offset, text: "this name has no second ` behind it".into() });
+        }
+        self.meaning(name, offset)
+    }
+
+    fn meaning(&mut self, name: &str, offset: usize) -> Result<Typed<T>, Error> {
         match (self.resolve)(name).map_err(|text| Error { offset, text })? {
             Meaning::Number(number) => Ok((Node::Number(number), number.kind())),
             Meaning::Term(term, kind) => Ok((Node::Term(term), kind)),

@@ -31,9 +31,12 @@ fn loops_follow_parameters_and_conditions() {
         ("over = 1\nrepeat = 100\nuntil = \"count[0] >= 7\"\nevery = 5", 10),
         ("over = 1\nrepeat = 100\nuntil = \"count.sum >= 8 || round == 5\"", 6),
         ("over = 1\nrepeat = 3\nuntil = false", 3),
+        ("over = 1\nrepeat = 100\nuntil = '`twice as many` / 2 > 5 && `q[0].max` > 0'", 6),
     ];
+    let stats = "[[stat]]\nname = 'twice as many'\nof = 'count'\nmap = '2 * x'\nreduce = 'sum'\n\
+                 [[stat]]\nname = 'q[0].max'\nof = 'count'\nreduce = 'max'\n[[pass]]";
     for (pass, expected) in cases {
-        let mut session = open(&counting(pass));
+        let mut session = open(&counting(pass).replacen("[[pass]]", stats, 1));
         session.run_steps(1, |_| {}).unwrap();
         assert!(session.snapshot().fault.is_none(), "{pass}: {:?}", session.snapshot().fault);
         assert_eq!(count(&mut session), expected, "{pass}");
