@@ -1,6 +1,9 @@
 //! Shared memory: device to OpenGL, on each path that the machine has.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    time::Duration,
+};
 
 use warpaint::{
     device::{
@@ -18,6 +21,13 @@ use crate::{
     skip::{Need, skip},
     support::nvidia,
 };
+
+/// Held by those whose work on a GPU is made to wait: a call of the driver for another one might wait for that, too.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A GPU and a context on it, or `None`, said aloud.
 fn registered() -> Option<(Device, CurrentContext, Interop)> {
@@ -207,12 +217,14 @@ fn check_textures(interop: &Interop) {
 
 #[test]
 fn a_registered_texture_shows_what_the_device_wrote() {
+    let _alone = alone();
     let Some((.., interop)) = registered() else { return };
     check_textures(&interop);
 }
 
 #[test]
 fn a_gpu_whose_textures_are_not_registered_copies() {
+    let _alone = alone();
     let (Some(device), Some(context)) = (nvidia(), context()) else { return };
     check_textures(&Interop::copying(context.gl(), &device, "to see that it works"));
 }
@@ -236,6 +248,7 @@ fn a_texture_is_not_mapped_on_another_device() {
 
 #[test]
 fn a_registered_buffer_shows_what_the_device_wrote() {
+    let _alone = alone();
     let Some((_, context, interop)) = registered() else { return };
     assert!(cuda_devices_of(context.gl()).unwrap().contains(&0));
     check(&interop);
@@ -245,6 +258,7 @@ fn a_registered_buffer_shows_what_the_device_wrote() {
 
 #[test]
 fn a_gpu_whose_buffers_are_not_registered_copies() {
+    let _alone = alone();
     let (Some(device), Some(context)) = (nvidia(), context()) else { return };
     let interop = Interop::copying(context.gl(), &device, "to see that it works");
     assert_eq!(interop.path().to_string(), "copied through the host: to see that it works");
@@ -289,6 +303,7 @@ fn a_stream_of_another_device_is_refused() {
 #[test]
 #[expect(unsafe_code, reason = "the objects outlive their registration")]
 fn objects_are_registered_by_their_names() {
+    let _alone = alone();
     let Some((device, context, _)) = registered() else { return };
     let (gl, stream) = (context.gl(), device.stream().unwrap());
     let buffer = Buffer::new(gl, 64).unwrap();

@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, fmt::Write as _, fs, path::PathBuf};
 
 use super::{runs::replay, *};
+use warpaint::session::Line;
 
 /// What a random operation may be about: layouts of resources, of which an edit goes from any to any.
 const LAYOUTS: [Layout; 5] = [
@@ -390,10 +391,9 @@ impl Both {
             return; // what it has no more begins as after a reset, other types are converted
         }
         let Timeline { lines, shown, is_past, .. } = timeline(&self.session);
-        if is_past
-            && lines.last().is_some_and(|line| (line.id, line.last) == (shown.line, shown.step))
-        {
-            return; // the newest text would take over there first
+        let is_end = |line: &Line| (line.id, line.last) == (shown.line, shown.step);
+        if is_past && lines.iter().any(is_end) {
+            return; // that line would go on first, by the newest text
         }
         let loaded = self.session.load(&self.slot(slot));
         self.go_on();
