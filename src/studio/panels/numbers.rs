@@ -258,9 +258,9 @@ fn head(ui: &mut Ui, name: &str, column: Option<usize>, is_chosen: bool, local: 
     let mark = match local.wish.sort {
         Some((by, down)) if Some(by) == column => {
             if down {
-                " \u{2b07}"
+                " \u{23f7}"
             } else {
-                " \u{2b06}"
+                " \u{23f6}"
             }
         }
         Some(_) | None => "",
@@ -387,7 +387,7 @@ mod tests {
         screen.click("x");
         shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, false)));
-        screen.click("x \u{2b06}");
+        screen.click("x \u{23f6}");
         shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, true)));
         local.wish.filter = "isnan(y)".into();
