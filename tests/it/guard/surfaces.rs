@@ -76,6 +76,11 @@ fn an_access_outside_a_surface_is_left_out_and_told() {
     let guarded = store(x, y).replace("sust", "setp.lt.u32 %p1, %r1, 8; @%p1 sust");
     assert_eq!(told(&guarded, 32).0, None);
     assert_eq!(told(&store(x, y).replace("trap", "zero"), 32).0, None);
+    // But it must be aligned whatever is to happen outside.
+    for clamp in ["zero", "clamp"] {
+        let one = store("add.s32 %r5, %r1, 4;", y).replace("trap", clamp);
+        assert_eq!((told(&one, 1).0, told(&one, 2).0), (None, Some(FaultKind::Misaligned)));
+    }
 }
 
 #[test]

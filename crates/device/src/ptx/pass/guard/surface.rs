@@ -25,12 +25,14 @@ pub(super) struct SurfaceAccess {
     pub(super) bytes: u32,
     /// Whether the byte in the row is a multiple of them in any launch.
     pub(super) is_aligned: bool,
+    /// Whether it traps outside the surface.
+    traps: bool,
     pub(super) guard: Option<Guard>,
 }
 
 impl SurfaceAccess {
-    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that does not trap.
-    /// Registers have as many `zeros` in their lowest bits.
+    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that can do nothing wrong:
+    /// that does not trap outside, and is aligned. Registers have as many `zeros` in their lowest bits.
     pub(super) fn of(
         statement: usize,
         i: &Instruction,
@@ -38,7 +40,7 @@ impl SurfaceAccess {
         zeros: impl Fn(Reg) -> u32,
     ) -> Option<Self> {
         let surface = surface(&i.op)?;
-        let traps = matches!(surface.clamp, None | Some(Clamp::Trap)) && !surface.formatted;
+        let traps = matches!(surface.clamp, None | Some(Clamp::Trap));
         let at = i.src.get(1)?.lanes();
         let row = &Operand::Int(0);
         let (x, y, z) = match (surface.geometry, at) {
@@ -55,7 +57,8 @@ impl SurfaceAccess {
         let bytes = width(surface);
         let is_aligned = is_multiple(x, bytes, zeros);
         let (x, y, z, guard) = (x.clone(), y.clone(), z.cloned(), i.guard);
-        traps.then_some(Self { statement, argument, x, y, z, bytes, is_aligned, guard })
+        let can_fail = !surface.formatted && (traps || !is_aligned);
+        can_fail.then_some(Self { statement, argument, x, y, z, bytes, is_aligned, traps, guard })
     }
 
     /// The word with the places in a slice where it may begin.
@@ -104,23 +107,19 @@ impl Weaver<'_> {
     /// Compares an access with its surface, and writes or notes that it is outside. Gives the predicate that it is.
     pub(super) fn check_surface(&mut self, access: &SurfaceAccess, i: &Instruction) -> Reg {
         let [first, rows] = self.halves(access.word());
-        let wrong = [access.x.clone(), first.clone()];
-        let wrong = self.code.give("setp.hs.u32", Type::Pred, wrong);
-        let outside = [access.y.clone(), rows.clone(), Operand::Reg(wrong)];
-        let mut fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
-        let mut slice = None;
-        if let Some((z, word)) = access.slices() {
-            let [slices, _] = self.halves(word);
-            let outside = [z.clone(), slices.clone(), Operand::Reg(fail)];
-            fail = self.code.give("setp.hs.or.u32", Type::Pred, outside);
-            slice = Some([z.clone(), slices]);
+        let slice = access.slices().map(|(z, word)| [z.clone(), self.halves(word)[0].clone()]);
+        let mut pairs = Vec::new();
+        if access.traps {
+            pairs.push(("hs", [access.x.clone(), first.clone()]));
+            pairs.push(("hs", [access.y.clone(), rows.clone()]));
+            pairs.extend(slice.clone().map(|pair| ("hs", pair)));
         }
         if !access.is_aligned {
             let low = [access.x.clone(), Operand::Int((access.bytes - 1).into())];
             let low = self.code.give("and.b32", Type::B32, low);
-            let odd = [Operand::Reg(low), Operand::Int(0), Operand::Reg(fail)];
-            fail = self.code.give("setp.ne.or.u32", Type::Pred, odd);
+            pairs.push(("ne", [Operand::Reg(low), Operand::Int(0)]));
         }
+        let mut fail = self.any(pairs);
         if let Some(guard) = i.guard {
             let both = [Operand::Reg(fail), self.predicate(guard)];
             fail = self.code.give("and.pred", Type::Pred, both);
@@ -147,6 +146,21 @@ impl Weaver<'_> {
             code.jump(None, back);
         });
         fail
+    }
+
+    /// Gives a predicate: whether a comparison of one of the pairs holds, of which there are some.
+    fn any(&mut self, pairs: Vec<(&str, [Operand; 2])>) -> Reg {
+        let mut any: Option<Reg> = None;
+        for (order, [a, b]) in pairs {
+            any = Some(match any {
+                None => self.code.give(&format!("setp.{order}.u32"), Type::Pred, [a, b]),
+                Some(others) => {
+                    let operands = [a, b, Operand::Reg(others)];
+                    self.code.give(&format!("setp.{order}.or.u32"), Type::Pred, operands)
+                }
+            });
+        }
+        any.unwrap_or_else(|| self.code.reg(Type::Pred))
     }
 
     /// An access outside a surface reads zero or is left out, instead of ending the launch, whichever surface it is.
