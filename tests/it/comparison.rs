@@ -94,6 +94,35 @@ pub(super) fn expect_same(session: &Session) {
     assert!(comparison.unlike.is_empty() && !comparison.resources.is_empty());
 }
 
+/// A B that is another way to run A's text includes what A does.
+#[test]
+fn b_follows_the_files_that_the_text_includes() {
+    let place = Workplace::new();
+    let text = COUNTER.replacen(ADD, "value[i].y += gain * FACTOR;", 1);
+    let text = text.replacen("---*/", "---*/\n#include \"factor.cuh\"", 1);
+    let scene = place.path("scene.cu");
+    let write = |factor: &str| {
+        std::fs::write(place.path("factor.cuh"), format!("#define FACTOR {factor}\n")).unwrap();
+    };
+    let other_way = Variant { fast_math: Some(true), ..Variant::default() };
+    for (variant, follows) in [(other_way, true), (Variant::default(), false)] {
+        write("2.0f");
+        let path = Some(scene.clone());
+        let options = Options { path, ..Options::new("scene.cu", &*text) };
+        let mut session = open_with(&Device::cpu().unwrap(), options);
+        steps(&mut session, 2);
+        start(&mut session, variant);
+        steps(&mut session, 1);
+        assert!(comparison(&session).has_same_text);
+        write("-30.0f");
+        edit(&mut session, &text);
+        steps(&mut session, 2);
+        session.finish_comparing().unwrap();
+        assert_eq!(comparison(&session).has_same_text, follows);
+        assert_eq!(comparison(&session).parted().is_none(), follows);
+    }
+}
+
 #[test]
 fn an_edited_constant_gives_the_numbers_of_the_command() {
     let place = Workplace::new();

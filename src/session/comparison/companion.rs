@@ -19,7 +19,7 @@ use crate::{
     device::{Pool, Readback},
     diagnostic::Diagnostic,
     scene::{Inputs, Value},
-    session::{Error, Phase, Reset, Session, program::Program, work::Work},
+    session::{Error, Phase, Reset, Session, program::Program, run_files::UsedFile, work::Work},
     state::Checkpoint,
 };
 
@@ -30,8 +30,9 @@ pub(in crate::session) struct Companion {
     pub(in crate::session) other: Session,
     /// Whether it has a device of its own.
     pub(super) is_elsewhere: bool,
-    /// Its text.
+    /// Its text, and the files that A's program was made of when B got that.
     pub(super) text: Arc<str>,
+    pub(super) files: Arc<[UsedFile]>,
     /// B's program, once it is compiled.
     pub(super) program: Option<Arc<Program>>,
     pub(super) stage: Stage,
@@ -122,10 +123,11 @@ impl Companion {
         Ok(())
     }
 
-    /// B gets A's text, where it is to have that and has another one.
+    /// B gets A's text, where it is to have that and has another one, or other files that it includes.
     fn follow_text(&mut self, a: &Session) -> bool {
         let has_its_device = self.variant.device.is_some() == self.is_elsewhere;
-        let Some(of_a) = a.program.as_ref().map(|of_a| &of_a.scene.source) else { return false };
+        let Some(of_a) = &a.program else { return false };
+        let (text, files) = (&of_a.scene.source, &of_a.files);
         let is_free = match &self.stage {
             Stage::InStep | Stage::Waiting | Stage::Faulted(_) | Stage::Rejected(_) => true,
             Stage::Compiling
@@ -135,12 +137,14 @@ impl Companion {
             | Stage::Adopting => false,
         };
         let is_due = self.variant.follows_text() && is_free && has_its_device;
-        if !is_due || !a.is_settled() || *of_a == self.text {
+        if !is_due || !a.is_settled() || (text, files) == (&self.text, &self.files) {
             return false;
         }
-        self.text = of_a.clone();
+        (self.text, self.files) = (text.clone(), files.clone());
         self.due = None;
-        self.other.set_source(of_a.to_string());
+        // What A may include B may, too.
+        self.other.options.trust = a.options.trust;
+        self.other.set_source(text.to_string());
         self.stage = Stage::Compiling;
         true
     }
@@ -417,10 +421,13 @@ impl Companion {
 
     pub(in crate::session) fn snapshot(&self, a: &Session) -> Comparison {
         let figures = &self.figures;
-        let of_a = a.program.as_ref().map(|of_a| &of_a.scene.source);
+        let is_same = |of_a: &Arc<Program>| {
+            let own = self.program.as_ref();
+            of_a.scene.source == self.text && own.is_none_or(|own| own.files == of_a.files)
+        };
         Comparison {
             variant: self.variant.clone(),
-            has_same_text: of_a.is_some_and(|of_a| *of_a == self.text),
+            has_same_text: a.program.as_ref().is_some_and(is_same),
             phase: match &self.stage {
                 Stage::Compiling | Stage::Beginning => ComparisonPhase::Compiling,
                 Stage::Rejected(diagnostics) => ComparisonPhase::Rejected(diagnostics.clone()),

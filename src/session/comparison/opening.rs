@@ -38,6 +38,7 @@ impl Companion {
         let mut companion = Self {
             variant,
             text,
+            files: a.program.as_ref().map(|of_a| of_a.files.clone()).unwrap_or_default(),
             pool: Pool::new(&a.device),
             other,
             is_elsewhere: elsewhere.is_some(),

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 pub struct Comparison {
     /// What B is.
     pub variant: Variant,
-    /// Whether both have the same text now.
+    /// Whether both have the same text now, and the same files that it includes.
     pub has_same_text: bool,
     /// How far it is.
     pub phase: ComparisonPhase,

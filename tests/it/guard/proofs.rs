@@ -403,7 +403,8 @@ impl Program {
             if rng.bool() { "s32" } else { "u32" }
         ));
         self.put(&format!(
-            "add.s64 %rd2, %x, %rd1;\n    {guard}st.global.u32 [%rd2+{offset}], %i;"
+            // The same number whoever writes it: threads that write one word come in any order.
+            "add.s64 %rd2, %x, %rd1;\n    {guard}st.global.u32 [%rd2+{offset}], 7;"
         ));
     }
 }
