@@ -20,7 +20,8 @@ impl TemporaryFolder {
     pub fn new(what: &str) -> io::Result<Self> {
         let temporary = env::temp_dir();
         let own = OwnFolder::new(&temporary, &format!("{PREFIX}{what}-"))?;
-        // Many files may take a disk minutes. What it does not come to, or all without a thread, is there the next time.
+        // Many files may take a disk minutes. What it does not come to, or all without a thread, is there the next
+        // time.
         let sweep = move || OwnFolder::remove_left(&temporary, PREFIX);
         _ = thread::Builder::new().name("left files".into()).spawn(sweep);
         Ok(Self(own))

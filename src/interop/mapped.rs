@@ -138,8 +138,8 @@ pub fn map_all<'a, 'b>(
     Ok(MappedAll { buffers })
 }
 
-/// Presents several buffers, as [`SharedBuffer::present`] does, with one call of the driver for all that share an OpenGL
-/// context. Gives whether OpenGL has all of them.
+/// Presents several buffers, as [`SharedBuffer::present`] does, with one call of the driver for all that share an
+/// OpenGL context. Gives whether OpenGL has all of them.
 ///
 /// ```
 /// # use warpaint::{device::Device, interop::{Interop, map_all, present_all}};
@@ -198,10 +198,10 @@ impl MappedAll<'_, '_> {
         unmap(self.buffers, Content::Written)
     }
 
-    /// Leaves them to OpenGL without making it wait: with [`MappedAll::unmap`] all that OpenGL is told to do from then on
-    /// comes after the work put on the stream so far, whatever it draws, and a kernel that takes seconds holds the whole
-    /// window. Those that are registered are given back by [`SharedBuffer::present`], or when they are mapped again;
-    /// until then OpenGL must not use them. What is copied is on its way from here on.
+    /// Leaves them to OpenGL without making it wait: with [`MappedAll::unmap`] all that OpenGL is told to do from then
+    /// on comes after the work put on the stream so far, whatever it draws, and a kernel that takes seconds holds the
+    /// whole window. Those that are registered are given back by [`SharedBuffer::present`], or when they are mapped
+    /// again; until then OpenGL must not use them. What is copied is on its way from here on.
     ///
     /// ```
     /// # use warpaint::{device::{Device, Fill}, interop::{Interop, map_all}};

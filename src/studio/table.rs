@@ -329,8 +329,8 @@ fn sort_by(
     Ok(())
 }
 
-/// A number whose order is that of all numbers of a column: of integers, of which none is below `least`, or of floating-
-/// point numbers. Small, for there may be millions.
+/// A number whose order is that of all numbers of a column: of integers, of which none is below `least`, or of numbers
+/// with a point. Small, for there may be millions.
 fn rank(number: Number, least: i128, down: bool) -> u64 {
     const SIGN: u64 = 1 << 63;
     let up = match number {

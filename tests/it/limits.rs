@@ -313,7 +313,7 @@ fn a_block_that_the_kernel_does_not_allow_is_told_at_its_pass() {
     let (ended, text) = rendered(FLOATS, 256, kernel);
     let place = format!("scene.cu:{}:", line_of(&text, "kernel = "));
     ended.expect(
-        1,
+        2,
         &[&place, "256 threads in a block, where at most 128 are allowed", "`__launch_bounds__`"],
     );
 }

@@ -31,9 +31,9 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Whether it runs A's text, an edited one, too: where it is that text otherwise compiled, or run elsewhere, what is
-    /// compared is the other way to run it. What ran when it began it keeps else, to be compared with what A becomes;
-    /// so it does without a guard, for nobody knows yet whether the kernels of an edited text are right.
+    /// Whether it runs A's text, an edited one, too: where it is that text otherwise compiled, or run elsewhere, what
+    /// is compared is the other way to run it. What ran when it began it keeps else, to be compared with what A
+    /// becomes; so it does without a guard, for nobody knows yet whether the kernels of an edited text are right.
     pub fn follows_text(&self) -> bool {
         let is_other_way = self.fast_math.is_some()
             || self.device.is_some()

@@ -7,6 +7,9 @@ use super::{
     types::Type,
 };
 
+/// Most bytes of local memory of a thread (CUDA programming guide, "Technical specifications").
+pub const LOCAL_BYTES: u64 = 512 << 10;
+
 /// What stands in a text of PTX, as far as it is told by directives.
 ///
 /// ```

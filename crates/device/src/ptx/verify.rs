@@ -6,8 +6,6 @@
 
 mod limits;
 
-pub use limits::LOCAL_BYTES;
-
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use super::ast::{Body, Function, FunctionKind, Module, Param, Statement};

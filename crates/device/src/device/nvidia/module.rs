@@ -27,10 +27,7 @@ use crate::{
         CachePreference, DeviceInfo, Error, FunctionInfo, GuardedModule, LaunchConfig, Location,
         Parameter, Result, Slice,
     },
-    ptx::{
-        outline::{Entry, Outline},
-        verify::LOCAL_BYTES,
-    },
+    ptx::outline::{Entry, LOCAL_BYTES, Outline},
 };
 
 /// Room for what the JIT compiler says; it cuts off the rest.

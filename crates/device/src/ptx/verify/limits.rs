@@ -4,12 +4,11 @@
 use crate::ptx::ast::{Body, Function, Module, Param, Variable};
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::operand::Operand;
+use crate::ptx::outline::LOCAL_BYTES;
 use crate::ptx::types::Space;
 
 /// Most bytes of a function's parameters (the PTX ISA allows 32,764 of a kernel), of its results, and of a call's.
 const PARAMETER_BYTES: u64 = 64 << 10;
-/// Most bytes of local memory of a thread (CUDA programming guide, "Technical specifications").
-pub const LOCAL_BYTES: u64 = 512 << 10;
 /// Most bytes of shared memory; what a launch may have is less.
 const SHARED_BYTES: u64 = 1 << 30;
 /// Most bytes of a variable of the module.

@@ -31,8 +31,8 @@ pub(super) struct SurfaceAccess {
 }
 
 impl SurfaceAccess {
-    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that can do nothing wrong:
-    /// that does not trap outside, and is aligned. Registers have as many `zeros` in their lowest bits.
+    /// Of an instruction; `argument` is where its handle lies among the arguments. None of one that can do nothing
+    /// wrong: that does not trap outside, and is aligned. Registers have as many `zeros` in their lowest bits.
     pub(super) fn of(
         statement: usize,
         i: &Instruction,

@@ -64,8 +64,8 @@ pub trait Find {
     /// used.
     fn memory(&mut self, pointer: u64) -> Option<(u64, u64)>;
 
-    /// Bytes of a row, rows, and slices or layers of the surface with this handle; of one that is not known, none: it is
-    /// not checked.
+    /// Bytes of a row, rows, and slices or layers of the surface with this handle; of one that is not known, none: it
+    /// is not checked.
     fn surface(&mut self, handle: u64) -> Option<[u32; 3]> {
         let _ = handle;
         None

@@ -41,9 +41,9 @@ impl Range {
         (both.low <= both.high).then_some(both)
     }
 
-    /// What is known where both are known of a register of so many bits. Ends are not wrapped, so that the same number may
-    /// lie in each of them another time around; where they meet twice, what is in both is no range, and the narrower one
-    /// is given.
+    /// What is known where both are known of a register of so many bits. Ends are not wrapped, so that the same number
+    /// may lie in each of them another time around; where they meet twice, what is in both is no range, and the
+    /// narrower one is given.
     pub(super) fn and_also(self, other: Self, bits: u32) -> Self {
         let (a, b) = (self.limited(bits), other.limited(bits));
         let first = -(a.high - b.low).div_euclid(1 << bits);
