@@ -23,7 +23,8 @@ use crate::{
 const WARM_UP: Duration = Duration::from_secs(2);
 /// A part takes so long at least.
 const PART: Duration = Duration::from_millis(8);
-/// A scene is measured for so long, at most.
+/// A scene is measured for so long; longer where there are not yet enough parts, of which each has several copies: of a
+/// large state they take their time.
 const PATIENCE: Duration = Duration::from_secs(16);
 /// Fewer parts say nothing.
 const FEWEST: usize = 8;
