@@ -278,7 +278,8 @@ struct BenchArgs {
     /// Measure the array library's main operations
     #[arg(long)]
     library: bool,
-    /// Measure what it costs to keep the past: steps with and without, in turn, twenty seconds a scene, longer for one with a large state
+    /// Measure what it costs to keep the past: steps with and without, in turn, twenty seconds a scene, longer for one
+    /// with a large state
     #[arg(long)]
     history: bool,
     /// Steps to measure, at most; a scene that is slow is given 20 seconds

@@ -16,7 +16,7 @@ use crate::{
     compile::Compiler,
     device::Device,
     interop::Interop,
-    session::{Past, Session, Timeline},
+    session::{Past, Session, Timeline, quartiles},
 };
 
 /// Before the first part that counts, steps are done for so long: the spacing of copies finds itself, clocks rise.
@@ -106,12 +106,12 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
     }
     let Timeline { spacing, share, bytes, lines, .. } = timeline(sessions[1])?;
     let copies = lines.iter().map(|line| line.copies.len() as u64).sum::<u64>();
-    let of = |at: usize| quartiles(times.iter().map(|both| both[at]).collect())[1];
+    let of = |at: usize| quartiles(times.iter().map(|both| both[at]))[1];
     Ok(HistoryCost {
         parts: times.len(),
         without_ms: of(0),
         with_ms: of(1),
-        cost: quartiles(times.iter().map(|[without, with]| with / without - 1.0).collect()),
+        cost: quartiles(times.iter().map(|[without, with]| with / without - 1.0)),
         spacing,
         share,
         copy_bytes: bytes.iter().sum::<u64>() / copies.max(1),
@@ -131,18 +131,12 @@ fn timeline(session: &Session) -> Result<Timeline> {
     timeline.ok_or_else(|| Error::Usage("of this scene no past is kept".to_owned()))
 }
 
-/// The lower quartile, the median and the upper quartile.
-fn quartiles(mut of: Vec<f64>) -> [f64; 3] {
-    of.sort_by(f64::total_cmp);
-    [1, 2, 3].map(|quarter| of.get(of.len() * quarter / 4).copied().unwrap_or(f64::NAN))
-}
-
 #[cfg(test)]
 mod tests {
     use super::quartiles;
 
     #[test]
     fn quartiles_are_numbers_of_the_list() {
-        assert_eq!(quartiles(vec![5.0, 1.0, 4.0, 2.0, 3.0]), [2.0, 3.0, 4.0]);
+        assert_eq!(quartiles([5.0, 1.0, 4.0, 2.0, 3.0].into_iter()), [2.0, 3.0, 4.0]);
     }
 }

@@ -88,7 +88,7 @@ pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]
 pub(crate) use {
     check::{examine, examine_on, examine_plain},
-    comparison::{PassTimes, in_common},
+    comparison::{PassTimes, in_common, quartiles},
     draft::draft_of,
     examine::{included_files, parse},
 };

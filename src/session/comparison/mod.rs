@@ -26,4 +26,7 @@ pub use variant::{Variant, VariantText};
 
 pub(super) use companion::Companion;
 #[cfg(feature = "cli")]
-pub(crate) use {compared::in_common, pass_times::PassTimes};
+pub(crate) use {
+    compared::in_common,
+    pass_times::{PassTimes, quartiles},
+};

@@ -80,20 +80,21 @@ impl Pass {
     /// Clocks drift, and what else runs comes and goes: the two times of one step have most of that in common.
     fn ratio(&self) -> PassRatio {
         let ratios = self.ms.iter().map(|ms| ms.map(f64::from)).filter(|ms| ms[0].min(ms[1]) > 0.0);
-        let ratios = sorted(ratios.map(|[a, b]| b / a));
-        let median = |side: usize| sorted(self.ms.iter().map(|ms| f64::from(ms[side])));
+        let mut ratios = ratios.map(|[a, b]| b / a).peekable();
+        let of = |side: usize| quartiles(self.ms.iter().map(|ms| f64::from(ms[side])));
         PassRatio {
             name: self.name.clone(),
-            ratio: (!ratios.is_empty()).then(|| [0.25, 0.5, 0.75].map(|q| quantile(&ratios, q))),
-            median_ms: [0, 1].map(|side| quantile(&median(side), 0.5)),
+            ratio: ratios.peek().is_some().then(|| quartiles(ratios)),
+            median_ms: [0, 1].map(|side| of(side)[1]),
         }
     }
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+/// The lower quartile, the median and the upper quartile, as numpy's `percentile` has them; 0 where there are none.
+pub(crate) fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    values
+    [0.25, 0.5, 0.75].map(|q| quantile(&values, q))
 }
 
 /// A quantile of sorted values, linear between two of them; 0 where there are none.
