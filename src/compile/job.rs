@@ -14,6 +14,7 @@ use super::{
     request::{PRELUDE_NAME, Request, Target},
     sources::Sources,
 };
+use crate::ptx::files::renamed;
 
 /// The first version that precompiles headers.
 const FIRST_TO_PRECOMPILE: (u32, u32) = (12, 8);
@@ -230,42 +231,20 @@ fn bytes(path: &Path) -> Vec<u8> {
 /// The PTX with its `.file` entries as the request named the files: NVRTC puts the current directory before
 /// relative names, which would tie a cached result to the directory that it was compiled in.
 fn name_files_as_requested(ptx: &str, request: &Request, directory: &[u8]) -> String {
-    let directory = format!("{}/", escape(directory));
+    let directory = [directory, b"/"].concat();
     let names = request.headers.iter().map(|header| &header.name).chain([&request.name]);
     let paths = names.map(Path::new).chain(request.include_dirs.iter().map(PathBuf::as_path));
-    let absolute = paths.filter(|path| path.is_absolute());
-    let absolute: Vec<String> =
-        absolute.map(|path| escape(path.as_os_str().as_encoded_bytes())).collect();
-    let own =
-        request.path.as_ref().map(|_| format!("{}\"", escape(request.file_name().as_bytes())));
-    let is_absolute = |name: &str| absolute.iter().any(|path| name.starts_with(path.as_str()));
-    let mut lines = Vec::new();
-    for line in ptx.split('\n') {
-        let entry = line.trim_start().starts_with(".file").then(|| line.split_once('"')).flatten();
-        let Some((head, found)) = entry else {
-            lines.push(std::borrow::Cow::Borrowed(line));
-            continue;
-        };
-        let below = found.strip_prefix(&directory).filter(|_| !is_absolute(found));
-        let renamed = |name: &str| {
-            let rest = name.strip_prefix(own.as_deref()?)?;
-            Some(format!("{head}\"{}\"{rest}", escape(request.name.as_bytes())))
-        };
-        let renamed = renamed(found).or_else(|| renamed(below?));
-        let line = renamed.unwrap_or_else(|| format!("{head}\"{}", below.unwrap_or(found)));
-        lines.push(line.into());
-    }
-    lines.join("\n")
-}
-
-/// As PTX strings spell bytes beyond ASCII: `\303\274`.
-fn escape(bytes: &[u8]) -> String {
-    let escaped = bytes.iter().map(|byte| match byte {
-        b'"' | b'\\' => format!("\\{}", char::from(*byte)),
-        b' '..=b'~' => char::from(*byte).to_string(),
-        _ => format!("\\{byte:03o}"),
-    });
-    escaped.collect()
+    let absolute: Vec<Vec<u8>> = paths.filter(|path| path.is_absolute()).map(bytes).collect();
+    let own = request.path.as_ref().map(|_| request.file_name());
+    renamed(ptx, |found| {
+        let is_absolute = absolute.iter().any(|path| found.starts_with(path));
+        let below = found.strip_prefix(&directory[..]).filter(|_| !is_absolute);
+        let is_own = |name: &[u8]| own.as_ref().is_some_and(|own| own.as_bytes() == name);
+        if is_own(found) || below.is_some_and(is_own) {
+            return Some(request.name.as_bytes().to_owned());
+        }
+        below.map(<[u8]>::to_vec)
+    })
 }
 
 #[cfg(test)]

@@ -343,7 +343,7 @@ impl SharedBuffer {
     fn goes_with(&self, other: &Self) -> bool {
         let same_stream = match (&self.mapping, &other.mapping) {
             (Some(a), Some(b)) => match (&a.stream, &b.stream) {
-                (Stream::Nvidia(a), Stream::Nvidia(b)) => a.raw() == b.raw(),
+                (Stream::Nvidia(a), Stream::Nvidia(b)) => a.is(b),
                 _ => false,
             },
             (None, None) => true,

@@ -61,6 +61,12 @@ entry_points! {
     optional {}
 }
 
+/// The stream as the driver's functions take it.
+pub(super) fn driver_stream(stream: &nvidia::Stream) -> sys::CUstream {
+    // A handle is no address of memory to Rust.
+    ptr::without_provenance_mut(stream.handle() as usize)
+}
+
 /// `CUDA_ARRAY3D_DESCRIPTOR`, with numbers in place of enums.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -287,7 +293,7 @@ impl<'a> Resources<'a> {
             graphics.cuGraphicsMapResources(
                 self.count as c_uint,
                 self.list.as_mut_ptr(),
-                stream.raw(),
+                driver_stream(stream),
             )
         };
         Ok(stream.context().check(status)?)
@@ -301,7 +307,7 @@ impl<'a> Resources<'a> {
             graphics.cuGraphicsUnmapResources(
                 self.count as c_uint,
                 self.list.as_mut_ptr(),
-                stream.raw(),
+                driver_stream(stream),
             )
         };
         Ok(stream.context().check(status)?)

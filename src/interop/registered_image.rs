@@ -6,7 +6,10 @@ use std::{ffi::c_uint, ptr};
 
 use cudarc::driver::sys;
 
-use super::{Access, Result, registered::Graphics};
+use super::{
+    Access, Result,
+    registered::{Graphics, driver_stream},
+};
 use crate::{
     device::{ArrayDescriptor, nvidia},
     gl,
@@ -65,8 +68,9 @@ impl RegisteredImage {
         self.activate()?;
         // SAFETY: the resource is registered and unmapped, the stream is of its device, and its OpenGL context is
         // current.
-        let status =
-            unsafe { self.graphics.cuGraphicsMapResources(1, list.as_mut_ptr(), stream.raw()) };
+        let status = unsafe {
+            self.graphics.cuGraphicsMapResources(1, list.as_mut_ptr(), driver_stream(stream))
+        };
         self.device.context().check(status)?;
         let array = self.mapped_array();
         if array.is_err() {
@@ -92,8 +96,9 @@ impl RegisteredImage {
         let mut list = [self.resource];
         self.activate()?;
         // SAFETY: the resource is mapped, the stream is of its device, and its OpenGL context is current.
-        let status =
-            unsafe { self.graphics.cuGraphicsUnmapResources(1, list.as_mut_ptr(), stream.raw()) };
+        let status = unsafe {
+            self.graphics.cuGraphicsUnmapResources(1, list.as_mut_ptr(), driver_stream(stream))
+        };
         Ok(self.device.context().check(status)?)
     }
 

@@ -9,7 +9,7 @@ use cudarc::driver::sys;
 
 use super::{
     Access, Error, Result,
-    registered::{Described, Graphics, flags},
+    registered::{Described, Graphics, driver_stream, flags},
 };
 use crate::{
     device::{
@@ -325,8 +325,12 @@ impl MappedObjects<'_, '_> {
         let context = first.device.context();
         context.activate()?;
         first.gl.make_current()?;
-        let status =
-            call(first.graphics, list.len() as c_uint, list.as_mut_ptr(), self.stream.raw());
+        let status = call(
+            first.graphics,
+            list.len() as c_uint,
+            list.as_mut_ptr(),
+            driver_stream(&self.stream),
+        );
         Ok(context.check(status)?)
     }
 }

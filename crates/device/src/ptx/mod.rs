@@ -17,6 +17,7 @@
 
 pub mod ast;
 pub mod cfg;
+pub mod files;
 pub mod inst;
 mod keyword;
 mod lexer;
@@ -29,6 +30,7 @@ pub mod outline;
 mod parser;
 pub mod pass;
 pub mod print;
+mod quoted;
 pub mod types;
 pub mod verify;
 pub mod video;

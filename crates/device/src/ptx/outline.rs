@@ -4,6 +4,7 @@ use std::{collections::HashSet, ops::Range};
 
 use super::{
     lexer::{Kind, Number, Token, number, tokens},
+    quoted::unquoted,
     types::Type,
 };
 
@@ -108,8 +109,9 @@ pub fn place_of(text: &str, line: u32) -> Option<(String, u32, u32)> {
     let place = all[..end].iter().rposition(|word| *word == ".loc")?;
     let [number, line, column] = *all.get(place + 1..place + 4)? else { return None };
     let is_file = |three: &&[&str]| three[0] == ".file" && three[1] == number;
-    let name = all.windows(3).find(is_file)?[2].trim_matches('"');
-    Some((name.to_owned(), line.parse().ok()?, column.parse().ok()?))
+    let name = all.windows(3).find(is_file)?[2];
+    let name = String::from_utf8_lossy(&unquoted(name)).into_owned();
+    Some((name, line.parse().ok()?, column.parse().ok()?))
 }
 
 /// Tokens that have not been read yet.

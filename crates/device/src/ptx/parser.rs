@@ -17,6 +17,7 @@ use super::ast::{File, Item, Linkage, Location, LocationId, Module, Section};
 use super::inst::Op;
 use super::lexer::{self, Kind, Number, Token};
 use super::operand::Symbol;
+use super::quoted;
 use crate::diagnostic::Diagnostic;
 
 /// Name of a PTX text in diagnostics.
@@ -267,7 +268,7 @@ impl<'a> Parser<'a> {
             return self.unexpected("a file's name");
         }
         self.next();
-        let name = String::from_utf8_lossy(&lexer::unquoted(self.text(token))).into_owned();
+        let name = String::from_utf8_lossy(&quoted::unquoted(self.text(token))).into_owned();
         let stamp = if self.take(b',') {
             let time = self.unsigned("a time")?;
             self.expect(b',')?;

@@ -17,6 +17,7 @@ use super::ast::{
 };
 use super::inst::Op;
 use super::operand::Symbol;
+use super::quoted::quoted;
 
 /// The text of `module`.
 pub fn print(module: &Module) -> String {
@@ -47,7 +48,7 @@ pub fn print(module: &Module) -> String {
         }
     }
     for (number, file) in &module.files {
-        put!(out, ".file {number} \"{}\"", escaped(&file.name));
+        put!(out, ".file {number} {}", quoted(file.name.as_bytes()));
         if let Some((time, bytes)) = file.stamp {
             put!(out, ", {time}, {bytes}");
         }
@@ -80,23 +81,6 @@ pub fn instruction(
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     put!(out, "{text}");
     out.push('\n');
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\000"),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 const fn linkage(linkage: Linkage) -> &'static str {
@@ -145,8 +129,7 @@ fn initial(out: &mut String, module: &Module, function: Option<&Function>, init:
     match init {
         Init::Value(value) => initial_value(out, module, function, *value),
         Init::Text(bytes) => {
-            let text = String::from_utf8_lossy(bytes);
-            put!(out, "\"{}\"", escaped(&text));
+            out.push_str(&quoted(bytes));
         }
         Init::List(list) => {
             out.push('{');
@@ -247,7 +230,7 @@ fn directives(out: &mut String, list: &[Directive]) {
             put!(out, "{} {number}", if at == 0 { "" } else { "," });
         }
         for (at, text) in directive.strings.iter().enumerate() {
-            put!(out, "{} \"{}\"", if at == 0 { "" } else { "," }, escaped(text));
+            put!(out, "{} {}", if at == 0 { "" } else { "," }, quoted(text.as_bytes()));
         }
         if directive.name == "pragma" {
             out.push(';');

@@ -280,8 +280,7 @@ impl Stream {
         self.device().context()
     }
 
-    #[doc(hidden)]
-    pub fn raw(&self) -> sys::CUstream {
+    pub(super) fn raw(&self) -> sys::CUstream {
         self.0.raw.0
     }
 

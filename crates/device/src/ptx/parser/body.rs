@@ -7,8 +7,9 @@ use super::scope::FunctionScope;
 use super::{DEEPEST_SCOPE, Fault, Parsed, Parser};
 use crate::ptx::ast::{Registers, Statement};
 use crate::ptx::inst::{Guard, Instruction, Op};
-use crate::ptx::lexer::{self, Kind};
+use crate::ptx::lexer::Kind;
 use crate::ptx::operand::{Address, Base, Operand};
+use crate::ptx::quoted;
 use crate::ptx::types::Type;
 use crate::ptx::video::{Part, Video};
 
@@ -125,7 +126,7 @@ impl<'a> Parser<'a> {
             return self.unexpected("a string");
         }
         self.next();
-        let text = String::from_utf8_lossy(&lexer::unquoted(self.text(token))).into_owned();
+        let text = String::from_utf8_lossy(&quoted::unquoted(self.text(token))).into_owned();
         frame.body.statements.push(Statement::Pragma(text));
         self.expect(b';')
     }

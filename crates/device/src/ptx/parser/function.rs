@@ -5,6 +5,7 @@ use super::{Fault, MOST_ERRORS, MOST_PARAMETERS, MOST_REGISTERS, Parsed, Parser}
 use crate::ptx::ast::{Directive, Function, FunctionKind, Item, Linkage, Param};
 use crate::ptx::lexer::{self, Kind};
 use crate::ptx::operand::Symbol;
+use crate::ptx::quoted;
 use crate::ptx::types::Type;
 
 /// A parameter and its name in the text.
@@ -187,7 +188,7 @@ impl<'a> Parser<'a> {
                     Kind::Number => directive.numbers.push(self.small("a number")?),
                     Kind::Text => {
                         self.next();
-                        let text = lexer::unquoted(self.text(token));
+                        let text = quoted::unquoted(self.text(token));
                         directive.strings.push(String::from_utf8_lossy(&text).into_owned());
                     }
                     Kind::Word | Kind::Directive | Kind::Mark(_) | Kind::End => break,

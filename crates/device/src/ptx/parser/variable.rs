@@ -5,6 +5,7 @@ use super::{DEEPEST, Fault, Parsed, Parser};
 use crate::ptx::ast::{Init, Linkage, SymbolAddress, Value, Variable};
 use crate::ptx::lexer::{self, Kind, Number};
 use crate::ptx::operand::Symbol;
+use crate::ptx::quoted;
 use crate::ptx::types::{Space, Type};
 
 impl<'a> Parser<'a> {
@@ -103,7 +104,7 @@ impl<'a> Parser<'a> {
         let token = self.peek();
         if token.kind == Kind::Text {
             self.next();
-            return Ok(Init::Text(lexer::unquoted(self.text(token))));
+            return Ok(Init::Text(quoted::unquoted(self.text(token))));
         }
         if !self.take(b'{') {
             return Ok(Init::Value(self.value(frame)?));

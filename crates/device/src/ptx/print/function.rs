@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{declared, directives, escaped, line, offset, params};
+use super::{declared, directives, line, offset, params};
 use crate::ptx::ast::{Body, Function, Inlined, Location, LocationId, Module, Statement};
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::operand::{Address, Base, Label, Operand, Reg};
+use crate::ptx::quoted::quoted;
 use crate::ptx::video::Part;
 
 /// What names are needed to print an instruction.
@@ -37,7 +38,9 @@ pub(super) fn body(out: &mut String, module: &Module, function: &Function, body:
     for statement in &body.statements {
         match statement {
             Statement::Label(label) => line(out, format_args!("{}:", names.label(*label))),
-            Statement::Pragma(text) => line(out, format_args!("\t.pragma \"{}\";", escaped(text))),
+            Statement::Pragma(text) => {
+                line(out, format_args!("\t.pragma {};", quoted(text.as_bytes())))
+            }
             Statement::Instruction(item) => {
                 places.write(out, module, item.location);
                 out.push('\t');
