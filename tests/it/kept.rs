@@ -31,7 +31,8 @@ impl Screen {
         found
     }
 
-    fn keeps(&self, text: &str) -> bool {
+    /// Whether one of them has `text` in it.
+    pub fn keeps(&self, text: &str) -> bool {
         self.kept().iter().any(|kept| kept.contains(text))
     }
 

@@ -56,6 +56,8 @@ mod link;
 #[cfg(feature = "gl")]
 mod manual;
 mod matrix;
+#[cfg(feature = "cli")]
+mod monkey;
 mod nvidia;
 #[cfg(feature = "cli")]
 mod options;

@@ -225,6 +225,19 @@ impl Studio {
         assert!(sent.success(), "{name}");
     }
 
+    /// What it has said.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// How much of its memory is in the machine's (Linux: `VmRSS`), in MiB.
+    pub fn resident_mib(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.process.0.id());
+        let status = fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024
+    }
+
     /// Ends it as a crash does.
     pub fn kill(mut self) {
         self.process.0.kill().unwrap();
