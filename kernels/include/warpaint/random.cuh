@@ -153,7 +153,12 @@ struct Random {
     __host__ __device__ float uniform() { return to_unit(bits()); }
 
     // Uniform in [low, high).
-    __host__ __device__ float uniform(float low, float high) { return low + (high - low) * uniform(); }
+    // Rounding may reach the end, which is not in the range.
+    __host__ __device__ float uniform(float low, float high)
+    {
+        float u = low + (high - low) * uniform();
+        return u < high || low >= high ? u : nextafterf(high, low);
+    }
 
     // Uniform in [0, 1), of 53 bits.
     __host__ __device__ double uniform_double() { return to_unit(bits64()); }

@@ -20,7 +20,11 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, overrides: &Overrides) -> 
             let text = format!("`standard` must be one of {}", STANDARDS.join(", "));
             table.complain_about("standard", text);
         }
-        for value in table.list("include").unwrap_or_default().iter().take(MOST) {
+        let folders = table.list("include").unwrap_or_default();
+        if folders.len() > MOST {
+            table.complain_about("include", format!("`include` takes {MOST} folders at most"));
+        }
+        for value in folders.iter().take(MOST) {
             match value.get_ref().as_str().filter(|text| !text.contains(char::is_control)) {
                 Some(folder) => options.include.push(folder.into()),
                 None => table.report.error(value.span(), "`include` takes names of folders"),
@@ -42,6 +46,9 @@ fn defines(table: &mut Fields<'_, '_, '_>, options: &mut CompileOptions) {
     let Some(defines) = value.get_ref().as_table() else {
         return table.complain_about("define", "`define` must be a table, such as { N = 1024 }");
     };
+    if defines.len() > MOST {
+        table.complain_about("define", format!("`define` takes {MOST} macros at most"));
+    }
     for (key, value) in sorted(defines).into_iter().take(MOST) {
         let name: &str = key.get_ref();
         if !is_macro(name) {

@@ -256,9 +256,16 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
     }
 
     pub(super) fn float_in(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<f64> {
-        let found = self.number_in(key, value)?.as_f64();
-        if found.is_none() {
-            self.wrong_type(key, "a number", value);
+        let number = self.number_in(key, value)?;
+        let found = number.as_f64();
+        match (number, found) {
+            (_, None) => self.wrong_type(key, "a number", value),
+            (Number::Int(whole), Some(found)) if found as i128 != whole => {
+                let text = format!("`{key}` is in double precision, which has no {whole}");
+                self.report.error(value.span(), text);
+                return None;
+            }
+            (Number::Int(_) | Number::Float(_) | Number::Bool(_), Some(_)) => {}
         }
         found
     }

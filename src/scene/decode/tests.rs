@@ -326,7 +326,19 @@ fn faults_of_statistics_and_checks() {
         &[("10:4", "no resource"), ("12:8", "`sum`")],
     );
     check_more("[[stat]]\nname=\"e\"\nof=\"position\"\nreduce=\"sum\"", &[("8:1", "needs `map`")]);
+    for (more, what) in
+        [("", ""), ("[param.e]\nvalue=1.0\n", "a parameter"), ("[constant]\ne=1\n", "a constant")]
+    {
+        let line = 9 + more.lines().count();
+        let expected = [(&*format!("{line}:8"), what)];
+        let is_well = more.is_empty();
+        check_more(&format!("{more}{stat}"), if is_well { &[] } else { &expected });
+    }
+    check_more(&stat.replace("\"e\"", "\"step\""), &[("9:8", "the built-in `step`")]);
     check_more("[[check]]\nstat=\"position.nan\"\nequals=0", &[]);
+    let equals = "[[check]]\nstat=\"position.x.max\"\nequals=";
+    check_more(&format!("{equals}\"1 << 60\""), &[]);
+    check_more(&format!("{equals}\"(1 << 53) + 1\""), &[("10:8", "no 9007199254740993")]);
     check_more("[[check]]\nstat=\"position.x.max\"\nmax=1", &[]);
     check_more("[[check]]\nstat=\"position.q.max\"\nmax=1", &[("9:6", "no component `q`")]);
     check_more("[[check]]\nstat=\"position.nam\"\nmax=1", &[("9:6", "did you mean `nan`")]);
@@ -597,4 +609,13 @@ fn faults_of_arguments() {
     check_more(&pass("{ a = \"position + nix\" }"), &[("11:26", "`nix`")]);
     check_more(&pass("{ a = \"1 + position\" }"), &[("11:19", "no number")]);
     check_more(&pass("{ a = \"true + 1\" }"), &[("11:20", "no numbers")]);
+}
+
+#[test]
+fn more_macros_and_folders_than_are_taken_are_told() {
+    let defines: Vec<String> = (0..=1000).map(|n| format!("M{n} = 1")).collect();
+    let text = format!("[compile]\ndefine = {{ {} }}", defines.join(", "));
+    check_more(&text, &[("9:10", "`define` takes 1000 macros at most")]);
+    let text = format!("[compile]\ninclude = [{}]", "\"a\", ".repeat(1001));
+    check_more(&text, &[("9:11", "`include` takes 1000 folders at most")]);
 }

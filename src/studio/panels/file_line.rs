@@ -1,4 +1,5 @@
-//! What stands beside the name of the open file: whether it is a file, and where the caret is.
+//! What stands beside the name of the open file: whether it is a file, where the caret is, and
+//! what was refused.
 
 use egui::{Label, RichText, Ui};
 
@@ -16,7 +17,9 @@ pub fn show(ui: &mut Ui, document: &Document, caret: (usize, usize)) {
         (Some(_), true) => "modified",
         (Some(_), false) => "",
     };
-    if ui.available_width() > 420.0 {
+    if let Some(limit) = document.text.refused() {
+        ui.add(Label::new(small(&limit.to_string()).color(theme::error())).truncate());
+    } else if ui.available_width() > 420.0 {
         let hint = "compiles as you type, at once with Ctrl+Enter";
         ui.add(Label::new(small(hint)).truncate());
     }

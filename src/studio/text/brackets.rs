@@ -41,15 +41,54 @@ impl Brackets {
         let pair = |at: usize| Some([at, self.partner(at)?]);
         pair(at).or_else(|| pair(at.checked_sub(1)?))
     }
+}
+
+/// Which brackets are around a place, found without a look at all of them. Pairs lie within or beside each other.
+pub(super) struct Nest {
+    /// In the text's order.
+    pairs: Vec<Pair>,
+    /// The places of all brackets in order, and the innermost pair that is open behind each.
+    places: Vec<(usize, Option<usize>)>,
+}
+
+struct Pair {
+    open: usize,
+    close: usize,
+    /// The pair around it.
+    outer: Option<usize>,
+}
+
+impl Nest {
+    pub(super) fn new(brackets: &Brackets) -> Self {
+        let mut all: Vec<(usize, usize)> = brackets.0.iter().map(|(at, of)| (*at, *of)).collect();
+        all.sort_unstable();
+        let mut nest = Self {
+            pairs: Vec::with_capacity(all.len() / 2),
+            places: Vec::with_capacity(all.len()),
+        };
+        let mut innermost = None;
+        for (at, partner) in all {
+            if at < partner {
+                nest.pairs.push(Pair { open: at, close: partner, outer: innermost });
+                innermost = Some(nest.pairs.len() - 1);
+            } else {
+                innermost = innermost.and_then(|pair: usize| nest.pairs[pair].outer);
+            }
+            nest.places.push((at, innermost));
+        }
+        nest
+    }
 
     /// The text within the innermost brackets around `range`; with the brackets, where it is that text already.
     pub(super) fn around(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let holds = |(&open, &close): (&usize, &usize)| {
-            (open < close && open < range.start && range.end <= close).then_some((open, close))
-        };
-        let (open, close) = self.0.iter().filter_map(holds).max_by_key(|(open, _)| *open)?;
-        let within = open + 1..close;
-        Some(if within == *range { open..close + 1 } else { within })
+        let before = self.places.partition_point(|(at, _)| *at < range.start);
+        let mut pair = &self.pairs[self.places[before.checked_sub(1)?].1?];
+        // Those that end within the range are not around it.
+        while pair.close < range.end {
+            pair = &self.pairs[pair.outer?];
+        }
+        let within = pair.open + 1..pair.close;
+        Some(if within == *range { pair.open..pair.close + 1 } else { within })
     }
 }
 

@@ -9,11 +9,12 @@ use std::{
 use ropey::Rope;
 
 use super::{
-    brackets::Brackets,
-    change::{self, Change, Edit, Side, moved},
+    brackets::{Brackets, Nest},
+    change::{self, Change, Edit, Moves, Side},
     command::Command,
     history::{History, Kind, Letters},
     indentation,
+    limit::{LONGEST, Limit, MOST_CARETS},
     lines::{self, Outcome},
     motion::{self, Motion},
     occurrence,
@@ -27,6 +28,7 @@ pub struct Buffer {
     selections: Selections,
     history: History,
     revision: u64,
+    refused: Option<Limit>,
 }
 
 /// Numbers texts, so that no two different ones have the same, of whatever buffer.
@@ -43,7 +45,13 @@ impl Buffer {
             selections: Selections::default(),
             history: History::default(),
             revision: next_revision(),
+            refused: None,
         }
+    }
+
+    /// Why the last command was not done, if it was not.
+    pub fn refused(&self) -> Option<Limit> {
+        self.refused
     }
 
     /// The text. A copy of it takes no time.
@@ -71,7 +79,8 @@ impl Buffer {
     /// The character at a line and a column, or what is nearest to them.
     pub fn at(&self, line: usize, column: usize) -> usize {
         let line = line.min(self.rope.len_lines() - 1);
-        (self.rope.line_to_char(line) + column).min(motion::line_end(&self.rope, line))
+        let end = motion::line_end(&self.rope, line);
+        self.rope.line_to_char(line).saturating_add(column).min(end)
     }
 
     /// Where a line starts and where it ends, without its `\n`.
@@ -105,11 +114,12 @@ impl Buffer {
         texts.join("\n")
     }
 
-    /// Puts carets and selections where `selections` has them.
+    /// Puts carets and selections where `selections` has them, unless they are too many.
     pub fn select(&mut self, selections: Selections) {
         let end = self.rope.len_chars();
-        self.selections =
+        let selections =
             selections.map(|s| Selection { column: s.column, ..s.mapped(|at| at.min(end)) });
+        self.apply(selected(selections), Kind::Whole, 0.0);
     }
 
     /// Makes the text `text`, as one change; carets stay where they are as far as they can.
@@ -122,7 +132,8 @@ impl Buffer {
     pub fn replace(&mut self, replacements: Vec<(Range<usize>, String)>, now: f64) -> bool {
         let edits: Vec<Edit> =
             replacements.into_iter().map(|(range, text)| Edit::new(range, text)).collect();
-        let selections = self.selections.map(|s| s.mapped(|at| moved(at, &edits, Side::Before)));
+        let moves = Moves::new(&edits);
+        let selections = self.selections.map(|s| s.mapped(|at| moves.of(at, Side::Before)));
         self.apply(Outcome { edits, selections }, Kind::Whole, now)
     }
 
@@ -164,12 +175,28 @@ impl Buffer {
     }
 
     fn apply(&mut self, Outcome { edits, selections }: Outcome, kind: Kind, now: f64) -> bool {
+        self.refused = self.limit(&edits, &selections);
+        if self.refused.is_some() {
+            return false;
+        }
         let change = Change::make(&mut self.rope, &edits);
         let before = std::mem::replace(&mut self.selections, selections);
         let Some(change) = change else { return false };
         self.history.note(change, kind, now, [&before, &self.selections]);
         self.revision = next_revision();
         true
+    }
+
+    /// What forbids these edits and selections. Those that make a text shorter are always well.
+    fn limit(&self, edits: &[Edit], selections: &Selections) -> Option<Limit> {
+        let carets = selections.all().len();
+        if carets > MOST_CARETS && carets > self.selections.all().len() {
+            return Some(Limit::Carets);
+        }
+        let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
+        let removed: usize = edits.iter().map(|edit| edit.range.len()).sum();
+        let is_too_long = added > removed && self.rope.len_bytes() + added - removed > LONGEST;
+        is_too_long.then_some(Limit::Length)
     }
 
     fn travel(&mut self, step: fn(&mut History, &mut Rope) -> Option<Selections>) -> bool {
@@ -184,9 +211,15 @@ impl Buffer {
         let all = self.selections.all();
         let (mut edits, mut carets) =
             (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-        let (mut end, mut added, mut removed) = (0, 0, 0);
+        let (mut end, mut added, mut removed, mut bytes) = (0, 0, 0, 0);
         for (n, selection) in all.iter().enumerate() {
             let Put { mut edit, behind } = put(n, selection);
+            bytes += edit.text.len();
+            if bytes > LONGEST {
+                // Before many carets have filled the memory with a long text.
+                self.refused = Some(Limit::Length);
+                return false;
+            }
             // What one takes from beside its caret may be another one's already.
             edit.range = edit.range.start.max(end)..edit.range.end.max(end);
             end = edit.range.end;
@@ -201,14 +234,19 @@ impl Buffer {
 
     fn type_letters(&mut self, text: &str, now: f64) -> bool {
         let rope = self.rope.clone();
-        self.put(Kind::Typed(Letters::of(text)), now, |_, selection| {
+        let openings = match text.chars().next() {
+            Some(closing @ ('}' | ')' | ']')) if text.len() == 1 => {
+                let places: Vec<usize> =
+                    self.selections.all().iter().map(|s| s.range().start).collect();
+                Some(indentation::openings(&rope, &places, closing))
+            }
+            Some(_) | None => None,
+        };
+        self.put(Kind::Typed(Letters::of(text)), now, |n, selection| {
             let range = selection.range();
-            let surplus = match text.chars().next() {
-                Some(closing @ ('}' | ')' | ']')) if text.len() == 1 => {
-                    indentation::surplus(&rope, range.start, closing)
-                }
-                Some(_) | None => 0,
-            };
+            let surplus = openings
+                .as_ref()
+                .map_or(0, |openings| indentation::surplus(&rope, range.start, openings[n]));
             Edit::new(range.start - surplus..range.end, text).into()
         })
     }
@@ -279,8 +317,8 @@ impl Buffer {
     }
 
     fn brackets_around(&self) -> Selections {
-        let brackets = Brackets::new(&self.rope);
-        self.selections.map(|selection| match brackets.around(&selection.range()) {
+        let nest = Nest::new(&Brackets::new(&self.rope));
+        self.selections.map(|selection| match nest.around(&selection.range()) {
             Some(range) => Selection::new(range.start, range.end),
             None => *selection,
         })

@@ -85,22 +85,42 @@ pub(super) enum Side {
     Behind,
 }
 
-/// Where `place` is after `edits`, which are in order and do not overlap.
-pub(super) fn moved(place: usize, edits: &[Edit], side: Side) -> usize {
-    let (mut added, mut removed) = (0, 0);
-    for Edit { range, text } in edits.iter().take_while(|edit| edit.range.start <= place) {
-        let new = text.chars().count();
-        if place <= range.end {
-            let inside = match side {
-                Side::Before => 0,
-                Side::Behind => new,
-            };
-            return range.start + added - removed + inside;
+/// Where places are after edits, which are in order and do not overlap. There may be as many places as edits, so none
+/// goes through all of them.
+pub(super) struct Moves<'a> {
+    edits: &'a [Edit],
+    /// The characters that the edits before each one have added and removed, and in the end those of all.
+    before: Vec<[usize; 2]>,
+}
+
+impl<'a> Moves<'a> {
+    pub(super) fn new(edits: &'a [Edit]) -> Self {
+        let mut before = Vec::with_capacity(edits.len() + 1);
+        let [mut added, mut removed] = [0, 0];
+        for Edit { range, text } in edits {
+            before.push([added, removed]);
+            added += text.chars().count();
+            removed += range.len();
         }
-        added += new;
-        removed += range.len();
+        before.push([added, removed]);
+        Self { edits, before }
     }
-    place + added - removed
+
+    /// Where `place` is.
+    pub(super) fn of(&self, place: usize, side: Side) -> usize {
+        let next = self.edits.partition_point(|edit| edit.range.end < place);
+        let [added, removed] = self.before[next];
+        match self.edits.get(next) {
+            Some(Edit { range, .. }) if range.start <= place => {
+                let inside = match side {
+                    Side::Before => 0,
+                    Side::Behind => self.before[next + 1][0] - added,
+                };
+                range.start + added - removed + inside
+            }
+            Some(_) | None => place + added - removed,
+        }
+    }
 }
 
 /// The edit that makes `old` `new` and leaves what both begin and end with.
@@ -128,9 +148,11 @@ mod tests {
         assert_eq!(rope, "abcdef");
         change.redo(&mut rope);
         assert_eq!(rope, "\u{fc}adexyz");
-        let places = [0, 1, 3, 4, 5, 6].map(|place| moved(place, &edits, Side::Behind));
+        let moves = Moves::new(&edits);
+        let places = [0, 1, 3, 4, 5, 6].map(|place| moves.of(place, Side::Behind));
         assert_eq!(places, [1, 2, 2, 3, 7, 7]);
-        assert_eq!(moved(0, &edits, Side::Before), 0);
+        let places = [0, 2, 5, 6].map(|place| moves.of(place, Side::Before));
+        assert_eq!(places, [0, 2, 4, 4]);
         assert_eq!(Change::make(&mut rope, &[Edit::new(0..1, "\u{fc}")]), None);
     }
 

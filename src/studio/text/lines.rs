@@ -5,7 +5,7 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    change::{Edit, Side, moved},
+    change::{Edit, Moves, Side},
     command::Direction,
     indentation::{self, TAB},
     motion::{indentation as blanks, line, line_end},
@@ -51,8 +51,8 @@ fn text(rope: &Rope, lines: &Range<usize>) -> Range<usize> {
 }
 
 fn follow(edits: Vec<Edit>, selections: &Selections) -> Outcome {
-    let place = |at| moved(at, &edits, Side::Behind);
-    let selections = selections.map(|selection| selection.mapped(place));
+    let moves = Moves::new(&edits);
+    let selections = selections.map(|s| s.mapped(|at| moves.of(at, Side::Behind)));
     Outcome { edits, selections }
 }
 
@@ -129,8 +129,8 @@ pub(super) fn move_lines(rope: &Rope, selections: &Selections, direction: Direct
     }
     let shift = |selection: &Selection| {
         let line = touched(rope, selection).start;
-        let shift =
-            shifts.iter().find(|(block, _)| block.contains(&line)).map_or(0, |(_, shift)| *shift);
+        let block = shifts.get(shifts.partition_point(|(block, _)| block.end <= line));
+        let shift = block.filter(|(block, _)| block.contains(&line)).map_or(0, |(_, shift)| *shift);
         let end = rope.len_chars();
         selection.mapped(|at| at.saturating_add_signed(shift).min(end))
     };
@@ -156,7 +156,8 @@ pub(super) fn duplicate(rope: &Rope, selections: &Selections, direction: Directi
         Direction::Down => Side::Behind,
         Direction::Up => Side::Before,
     };
-    let selections = selections.map(|selection| selection.mapped(|at| moved(at, &edits, side)));
+    let moves = Moves::new(&edits);
+    let selections = selections.map(|selection| selection.mapped(|at| moves.of(at, side)));
     Outcome { edits, selections }
 }
 
@@ -172,10 +173,11 @@ pub(super) fn delete(rope: &Rope, selections: &Selections) -> Outcome {
     let edits: Vec<Edit> = blocks(rope, selections).iter().map(gone).collect();
     let mut after = rope.clone();
     super::change::Change::make(&mut after, &edits);
+    let moves = Moves::new(&edits);
     // The column is the old one where the line is as long.
     let selections = selections.map(|selection| {
         let column = super::motion::column(rope, selection.head);
-        let start = moved(rope.line_to_char(touched(rope, selection).start), &edits, Side::Before);
+        let start = moves.of(rope.line_to_char(touched(rope, selection).start), Side::Before);
         let line = after.char_to_line(start.min(after.len_chars()));
         let (start, end) = (after.line_to_char(line), line_end(&after, line));
         Selection::caret((start + column).min(end))

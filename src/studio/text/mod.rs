@@ -12,6 +12,7 @@ mod change;
 mod command;
 mod history;
 mod indentation;
+mod limit;
 mod lines;
 mod motion;
 mod occurrence;

@@ -2,7 +2,10 @@
 
 use ropey::{Rope, RopeSlice};
 
-use super::selection::Selection;
+use super::{indentation::WIDEST, selection::Selection};
+
+/// A longer word is gone through in parts, so that many carets in one need not all go through the whole of it.
+const LONGEST_WORD: usize = 10_000;
 
 /// A way for a caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +71,9 @@ pub(super) fn column(rope: &Rope, at: usize) -> usize {
     at - rope.line_to_char(rope.char_to_line(at))
 }
 
-/// How many blanks the line begins with.
+/// How many blanks the line begins with, [`WIDEST`] at most.
 pub(super) fn indentation(rope: &Rope, of: usize) -> usize {
-    line(rope, of).chars().take_while(|c| c.is_whitespace()).count()
+    line(rope, of).chars().take(WIDEST).take_while(|c| c.is_whitespace()).count()
 }
 
 /// The range of the word at a place, or of the blanks or signs there; empty in an empty line.
@@ -87,8 +90,9 @@ pub(super) fn word_at(rope: &Rope, at: usize) -> std::ops::Range<usize> {
         (None, None) => return at..at,
     };
     let same = |c: &char| class(*c) == wanted;
-    let back = rope.chars_at(at).reversed().take(at - start).take_while(same).count();
-    let ahead = rope.chars_at(at).take(end - at).take_while(same).count();
+    let (most_back, most_ahead) = ((at - start).min(LONGEST_WORD), (end - at).min(LONGEST_WORD));
+    let back = rope.chars_at(at).reversed().take(most_back).take_while(same).count();
+    let ahead = rope.chars_at(at).take(most_ahead).take_while(same).count();
     at - back..at + ahead
 }
 
@@ -155,9 +159,8 @@ fn word_left(rope: &Rope, at: usize) -> usize {
         return at.saturating_sub(1);
     }
     let back = |at: usize, wanted: Class| {
-        let same =
-            rope.chars_at(at).reversed().take(at - start).take_while(|c| class(*c) == wanted);
-        at - same.count()
+        let before = rope.chars_at(at).reversed().take((at - start).min(LONGEST_WORD));
+        at - before.take_while(|c| class(*c) == wanted).count()
     };
     let at = back(at, Class::Blank);
     if at == start { at } else { back(at, class(rope.char(at - 1))) }
@@ -173,7 +176,8 @@ fn word_right(rope: &Rope, at: usize) -> usize {
         };
     }
     let ahead = |at: usize, wanted: Class| {
-        at + rope.chars_at(at).take(end - at).take_while(|c| class(*c) == wanted).count()
+        let behind = rope.chars_at(at).take((end - at).min(LONGEST_WORD));
+        at + behind.take_while(|c| class(*c) == wanted).count()
     };
     let at = ahead(at, Class::Blank);
     if at == end { at } else { ahead(at, class(rope.char(at))) }

@@ -17,7 +17,9 @@ pub(super) fn add_next(rope: &Rope, selections: &Selections) -> Selections {
     let range = selections.primary().range();
     let (wanted, text) = (rope.slice(range.clone()).to_string(), rope.to_string());
     let found = places(rope, &text, &wanted);
-    let is_new = |at: &&usize| selections.all().iter().all(|s| s.range().start != **at);
+    let is_new = |at: &&usize| {
+        selections.all().binary_search_by_key(*at, |selection| selection.range().start).is_err()
+    };
     let behind = found.iter().filter(|at| **at >= range.end).find(is_new);
     match behind.or(found.iter().find(is_new)) {
         Some(at) => selections.with(Selection::new(*at, at + range.len())),

@@ -8,6 +8,8 @@ use std::{
 use regex::{Captures, Regex, RegexBuilder};
 use ropey::Rope;
 
+use super::limit::LONGEST as LONGEST_TEXT;
+
 /// What is looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
@@ -37,7 +39,7 @@ pub struct Found {
     pub is_all: bool,
 }
 
-/// There are too many matches, or it takes too long to find them.
+/// There are too many matches, it takes too long to find them, or what takes their place is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany;
 
@@ -95,7 +97,7 @@ impl Finder {
     ) -> Result<Vec<(Range<usize>, String)>, TooMany> {
         let (text, end) = (rope.to_string(), Instant::now() + LONGEST_REPLACING);
         let (mut at, last) = (rope.char_to_byte(within.start), rope.char_to_byte(within.end));
-        let mut replacements = Vec::new();
+        let (mut replacements, mut bytes) = (Vec::new(), 0);
         while let Some(captures) = self.pattern.captures_at(&text, at) {
             let found = captures.get_match().range();
             if found.end > last {
@@ -110,7 +112,12 @@ impl Finder {
                 let Some(next) = text[at..].chars().next() else { break };
                 at += next.len_utf8();
             } else {
-                replacements.push((characters(rope, found), self.expanded(&captures, template)));
+                let text = self.expanded(&captures, template);
+                bytes += text.len();
+                if bytes > LONGEST_TEXT {
+                    return Err(TooMany);
+                }
+                replacements.push((characters(rope, found), text));
             }
         }
         Ok(replacements)

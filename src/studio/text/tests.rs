@@ -1,6 +1,11 @@
 //! Commands one by one, and many at random against a text that is edited as simply as can be.
 
-use super::{Buffer, Command, Direction, Motion, Selection, Selections, indentation::TAB};
+use super::{
+    Brackets, Buffer, Command, Direction, Motion, Selection, Selections,
+    brackets::Nest,
+    indentation::{TAB, openings},
+    limit::{LONGEST, Limit, MOST_CARETS},
+};
 
 /// A buffer with what stands between `<` and `>` selected, the caret behind it, and a caret at each `|`.
 fn buffer(text: &str) -> Buffer {
@@ -458,4 +463,135 @@ fn undo_of_everything_gives_the_start_and_redo_the_end() {
         while buffer.run(&Command::Redo, 9.0) {}
         assert_eq!(buffer.to_string(), end, "{seed}");
     }
+}
+
+/// A line so many times, with a caret behind each `a`.
+fn many_carets(line: &str, count: usize) -> Buffer {
+    let mut buffer = Buffer::new(&line.repeat(count));
+    buffer.select(Selections::one(Selection::caret(line.find('a').unwrap())));
+    buffer.run(&Command::AddAll, 0.0);
+    assert_eq!(buffer.selections().all().len(), count);
+    buffer.run(&Command::Move(Motion::Right), 0.0);
+    buffer
+}
+
+/// None of these may go through all carets for each of them: that would take minutes.
+#[test]
+fn commands_with_many_carets_do_what_they_do_with_one() {
+    const COUNT: usize = 12_000;
+    let commands = [
+        Command::Type("}".into()),
+        Command::SelectBracket,
+        Command::ToggleComment("//"),
+        Command::Unindent,
+        Command::Break,
+        Command::Backspace,
+        Command::DuplicateLines(Direction::Down),
+        Command::MoveLines(Direction::Down),
+        Command::Delete(Motion::WordLeft),
+        Command::DeleteLines,
+    ];
+    let line = "{ (\n    a\n) }\n\n";
+    for command in commands {
+        let [many, two] = [COUNT, 2].map(|count| {
+            let mut buffer = many_carets(line, count);
+            buffer.run(&command, 0.0);
+            shown_by_parts(&buffer)
+        });
+        // The parts of the text are alike, so each becomes what each of two becomes.
+        assert_eq!(two.len() % 2, 0, "{command:?}");
+        assert!(many == two[..two.len() / 2].repeat(COUNT), "{command:?}");
+    }
+}
+
+/// As [`shown`], without going through the text for each mark.
+fn shown_by_parts(buffer: &Buffer) -> Vec<char> {
+    let mut all = Vec::new();
+    let mut before = 0;
+    for selection in buffer.selections().all() {
+        let range = selection.range();
+        all.extend(buffer.text(before..range.start).chars().chain(['<']));
+        all.extend(buffer.text(range.clone()).chars().chain(['>']));
+        before = range.end;
+    }
+    all.extend(buffer.text(before..buffer.rope().len_chars()).chars());
+    all
+}
+
+#[test]
+fn too_many_carets_and_too_long_texts_are_refused() {
+    let mut buffer = Buffer::new(&"a ".repeat(MOST_CARETS + 1));
+    assert!(!buffer.run(&Command::AddAll, 0.0));
+    assert_eq!(buffer.refused(), Some(Limit::Carets));
+    assert!(buffer.selections().is_one());
+    let mut buffer = many_carets("a\n", 1000);
+    let (long, before) = ("x".repeat(LONGEST / 1000), buffer.to_string());
+    assert!(!buffer.run(&Command::Paste(long), 0.0));
+    assert!((buffer.refused(), buffer.to_string()) == (Some(Limit::Length), before));
+    assert!(buffer.run(&Command::Paste("x".into()), 0.0));
+    assert_eq!(buffer.refused(), None);
+    let mut buffer = Buffer::new(&"x\n".repeat(LONGEST / 4 + 1));
+    buffer.run(&Command::SelectAll, 0.0);
+    assert!(!buffer.run(&Command::DuplicateLines(Direction::Down), 0.0));
+    assert_eq!(buffer.refused(), Some(Limit::Length));
+    assert!(buffer.run(&Command::Backspace, 0.0), "what makes it shorter is well");
+}
+
+/// Brackets and letters, some of them within comments.
+fn any_brackets(random: &mut fastrand::Rng) -> String {
+    let pieces = ["(", ")", "[", "]", "{", "}", "a", " ", "\n", "/*(", "[)*/", "//{\n", "\"(\""];
+    (0..random.usize(0..60)).map(|_| pieces[random.usize(0..pieces.len())]).collect()
+}
+
+#[test]
+fn brackets_around_are_those_of_a_look_at_all_pairs() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..500 {
+        let text = any_brackets(&mut random);
+        let brackets = Brackets::new(&ropey::Rope::from_str(&text));
+        let nest = Nest::new(&brackets);
+        let end = text.chars().count();
+        for _ in 0..20 {
+            let start = random.usize(0..=end);
+            let range = start..random.usize(start..=end);
+            let holds = |open: usize| {
+                let close = brackets.partner(open).filter(|close| open < *close)?;
+                (open < range.start && range.end <= close).then_some((open, close))
+            };
+            let found = (0..end).filter_map(holds).max_by_key(|(open, _)| *open);
+            let within = found.map(|(open, close)| match open + 1..close {
+                within if within == range => open..close + 1,
+                within => within,
+            });
+            assert_eq!(nest.around(&range), within, "{text:?} {range:?}");
+        }
+    }
+}
+
+#[test]
+fn the_opening_bracket_is_the_first_one_back_that_is_not_closed() {
+    let mut random = fastrand::Rng::with_seed(6);
+    for _ in 0..500 {
+        let text: Vec<char> = any_brackets(&mut random).chars().collect();
+        let rope = ropey::Rope::from_str(&text.iter().collect::<String>());
+        let places: Vec<usize> = (0..=text.len()).filter(|_| random.bool()).collect();
+        for (open, closing) in [('(', ')'), ('[', ']'), ('{', '}')] {
+            let back = |place: &usize| {
+                let mut depth = 0;
+                (0..*place).rev().find(|at| {
+                    depth += i32::from(text[*at] == closing) - i32::from(text[*at] == open);
+                    depth < 0
+                })
+            };
+            let expected: Vec<_> = places.iter().map(back).collect();
+            assert_eq!(openings(&rope, &places, closing), expected, "{rope} {places:?}");
+        }
+    }
+}
+
+#[test]
+fn places_beyond_a_line_or_the_text_are_its_end() {
+    let buffer = Buffer::new("ab\ncd");
+    assert_eq!(buffer.at(0, usize::MAX), 2);
+    assert_eq!(buffer.at(usize::MAX, usize::MAX), 5);
 }

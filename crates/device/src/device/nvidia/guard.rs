@@ -185,7 +185,11 @@ impl Guard {
         let mut raised = lock(&self.raised);
         *raised = true;
         self.wish(1);
-        self.write(context, self.block + control::STOP.unsigned_abs(), &1_u32.to_ne_bytes())
+        let (driver, address) = (context.driver(), self.block + control::STOP.unsigned_abs());
+        // Not waited for: where a kernel prints more than its buffer holds, the driver comes back from a wait for any
+        // stream only when all of it is printed.
+        // SAFETY: the control block has this word, which kernels read at any time.
+        context.check(unsafe { driver.cuMemsetD32Async(address, 1, 1, self.stream.0) })
     }
 
     /// Writes the host's wish.
