@@ -2,7 +2,8 @@
 //!
 //! Two sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are
 //! compared, into each of which as many copies fall. They are short: what else the machine does comes and goes, and of
-//! many parts the medians do not show it.
+//! many parts the medians do not show it. Then some of the past steps are shown, in any order, as somebody does who
+//! drags along the timeline.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +11,13 @@ use serde::Serialize;
 
 use super::{
     Bench, Error, Result, SceneSource,
-    run::{progress_bar, run_to},
+    run::{expect_no_fault, progress_bar, run_to},
 };
 use crate::{
     compile::Compiler,
     device::Device,
     interop::Interop,
-    session::{Past, Session, Timeline, quartiles},
+    session::{Moment, Past, Session, Timeline, quartiles},
 };
 
 /// Before the first part that counts, steps are done for so long: the spacing of copies finds itself, clocks rise.
@@ -29,7 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(16);
 /// Fewer parts say nothing.
 const FEWEST: usize = 8;
 
-/// What keeping the past of a scene costs.
+/// Steps from a reset on among which past ones are shown, and how many.
+const PAST_STEPS: u64 = 300;
+const SHOWN: u64 = 40;
+
+/// What keeping the past of a scene costs, and what it is to go there.
 #[derive(Debug, Serialize)]
 pub(super) struct HistoryCost {
     /// Pairs of parts that were compared.
@@ -46,14 +51,19 @@ pub(super) struct HistoryCost {
     share: f64,
     /// Bytes of a copy, about.
     copy_bytes: u64,
+    /// Milliseconds until a past step is there that is asked for: the lower quartile, the median, the upper one, and
+    /// the longest.
+    shown_ms: [f64; 4],
 }
 
 impl HistoryCost {
     pub(super) fn line(&self) -> String {
         let [low, cost, high] = self.cost.map(|part| 100.0 * part);
+        let [soon, shown, late, longest] = self.shown_ms;
         format!(
             "  the past: {cost:+.1} % ({low:+.1} to {high:+.1}, {} pairs) on {:.4} ms a step; {:.1} MiB every {} steps, by \
-             its own count {:.1} %",
+             its own count {:.1} %; one of {PAST_STEPS} past steps is shown after {shown:.1} ms ({soon:.1} to {late:.1}, at \
+             most {longest:.1})",
             self.parts,
             self.without_ms,
             self.copy_bytes as f64 / f64::from(1 << 20),
@@ -106,6 +116,7 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
     }
     let Timeline { spacing, share, bytes, lines, .. } = timeline(sessions[1])?;
     let copies = lines.iter().map(|line| line.copies.len() as u64).sum::<u64>();
+    let shown_ms = show_past(sessions[1])?;
     let of = |at: usize| quartiles(times.iter().map(|both| both[at]))[1];
     Ok(HistoryCost {
         parts: times.len(),
@@ -115,7 +126,29 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
         spacing,
         share,
         copy_bytes: bytes.iter().sum::<u64>() / copies.max(1),
+        shown_ms,
     })
+}
+
+/// Goes to past steps, and says how long that takes: see [`HistoryCost::shown_ms`].
+fn show_past(session: &mut Session) -> Result<[f64; 4]> {
+    session.reset();
+    session.run_steps(PAST_STEPS, |_| {})?;
+    expect_no_fault(session)?;
+    let timeline = timeline(session)?;
+    let Moment { line, step: last } = timeline.shown;
+    let first = timeline.lines.iter().find(|of| of.id == line).map_or(last, |line| line.first);
+    let mut times = Vec::new();
+    for round in 1..=SHOWN {
+        // Neighbours lie far apart, and none comes twice.
+        let step = first + round * 113 % (last - first).max(1);
+        let start = Instant::now();
+        session.seek(Moment { line, step });
+        session.finish_seeking()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let [soon, shown, late] = quartiles(times.iter().copied());
+    Ok([soon, shown, late, times.into_iter().fold(0.0, f64::max)])
 }
 
 /// Milliseconds of a step, of so many of them.
