@@ -1,9 +1,9 @@
 //! `warpaint bench --history`: what it costs to keep the past.
 //!
-//! Two sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are
-//! compared, into each of which as many copies fall. They are short: what else the machine does comes and goes, and of
-//! many parts the medians do not show it. Then some of the past steps are shown, in any order, as somebody does who
-//! drags along the timeline.
+//! After some steps past ones are shown, in any order, as somebody does who drags along the timeline. Then two
+//! sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are compared,
+//! into each of which as many copies fall. They are short: what else the machine does comes and goes, and of many parts
+//! the medians do not show it.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Bench, Error, Result, SceneSource,
-    run::{expect_no_fault, progress_bar, run_to},
+    run::{progress_bar, run_to},
 };
 use crate::{
     compile::Compiler,
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(16);
 /// Fewer parts say nothing.
 const FEWEST: usize = 8;
 
-/// Steps from a reset on among which past ones are shown, and how many.
+/// Steps from the start on among which past ones are shown, and how many.
 const PAST_STEPS: u64 = 300;
 const SHOWN: u64 = 40;
 
@@ -93,6 +93,8 @@ pub(super) fn measure(
 
 /// Steps both in turn.
 fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
+    let shown_ms = show_past(sessions[1])?;
+    sessions[1].reset();
     let start = Instant::now();
     let mut step_ms = f64::INFINITY;
     while start.elapsed() < WARM_UP {
@@ -116,7 +118,6 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
     }
     let Timeline { spacing, share, bytes, lines, .. } = timeline(sessions[1])?;
     let copies = lines.iter().map(|line| line.copies.len() as u64).sum::<u64>();
-    let shown_ms = show_past(sessions[1])?;
     let of = |at: usize| quartiles(times.iter().map(|both| both[at]))[1];
     Ok(HistoryCost {
         parts: times.len(),
@@ -132,9 +133,7 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
 
 /// Goes to past steps, and says how long that takes: see [`HistoryCost::shown_ms`].
 fn show_past(session: &mut Session) -> Result<[f64; 4]> {
-    session.reset();
-    session.run_steps(PAST_STEPS, |_| {})?;
-    expect_no_fault(session)?;
+    run_to(session, PAST_STEPS, &progress_bar(0))?;
     let timeline = timeline(session)?;
     let Moment { line, step: last } = timeline.shown;
     let first = timeline.lines.iter().find(|of| of.id == line).map_or(last, |line| line.first);
