@@ -1,8 +1,9 @@
 //! `warpaint bench --history`: what it costs to keep the past.
 //!
-//! Two sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are
-//! compared, into each of which as many copies fall. They are short: what else the machine does comes and goes, and of
-//! many parts the medians do not show it.
+//! After some steps past ones are shown, in any order, as somebody does who drags along the timeline. Then two
+//! sessions of a scene do steps in turn, one of them with the past at its default. Parts of several steps are compared,
+//! into each of which as many copies fall. They are short: what else the machine does comes and goes, and of many parts
+//! the medians do not show it.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::{
     compile::Compiler,
     device::Device,
     interop::Interop,
-    session::{Past, Session, Timeline, quartiles},
+    session::{Moment, Past, Session, Timeline, quartiles},
 };
 
 /// Before the first part that counts, steps are done for so long: the spacing of copies finds itself, clocks rise.
@@ -29,7 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(16);
 /// Fewer parts say nothing.
 const FEWEST: usize = 8;
 
-/// What keeping the past of a scene costs.
+/// Steps from the start on among which past ones are shown, and how many.
+const PAST_STEPS: u64 = 300;
+const SHOWN: u64 = 40;
+
+/// What keeping the past of a scene costs, and what it is to go there.
 #[derive(Debug, Serialize)]
 pub(super) struct HistoryCost {
     /// Pairs of parts that were compared.
@@ -46,14 +51,19 @@ pub(super) struct HistoryCost {
     share: f64,
     /// Bytes of a copy, about.
     copy_bytes: u64,
+    /// Milliseconds until a past step is there that is asked for: the lower quartile, the median, the upper one, and
+    /// the longest.
+    shown_ms: [f64; 4],
 }
 
 impl HistoryCost {
     pub(super) fn line(&self) -> String {
         let [low, cost, high] = self.cost.map(|part| 100.0 * part);
+        let [soon, shown, late, longest] = self.shown_ms;
         format!(
             "  the past: {cost:+.1} % ({low:+.1} to {high:+.1}, {} pairs) on {:.4} ms a step; {:.1} MiB every {} steps, by \
-             its own count {:.1} %",
+             its own count {:.1} %; one of {PAST_STEPS} past steps is shown after {shown:.1} ms ({soon:.1} to {late:.1}, at \
+             most {longest:.1})",
             self.parts,
             self.without_ms,
             self.copy_bytes as f64 / f64::from(1 << 20),
@@ -83,6 +93,8 @@ pub(super) fn measure(
 
 /// Steps both in turn.
 fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
+    let shown_ms = show_past(sessions[1])?;
+    sessions[1].reset();
     let start = Instant::now();
     let mut step_ms = f64::INFINITY;
     while start.elapsed() < WARM_UP {
@@ -115,7 +127,27 @@ fn compare(mut sessions: [&mut Session; 2]) -> Result<HistoryCost> {
         spacing,
         share,
         copy_bytes: bytes.iter().sum::<u64>() / copies.max(1),
+        shown_ms,
     })
+}
+
+/// Goes to past steps, and says how long that takes: see [`HistoryCost::shown_ms`].
+fn show_past(session: &mut Session) -> Result<[f64; 4]> {
+    run_to(session, PAST_STEPS, &progress_bar(0))?;
+    let timeline = timeline(session)?;
+    let Moment { line, step: last } = timeline.shown;
+    let first = timeline.lines.iter().find(|of| of.id == line).map_or(last, |line| line.first);
+    let mut times = Vec::new();
+    for round in 1..=SHOWN {
+        // Neighbours lie far apart, and none comes twice.
+        let step = first + round * 113 % (last - first).max(1);
+        let start = Instant::now();
+        session.seek(Moment { line, step });
+        session.finish_seeking()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let [soon, shown, late] = quartiles(times.iter().copied());
+    Ok([soon, shown, late, times.into_iter().fold(0.0, f64::max)])
 }
 
 /// Milliseconds of a step, of so many of them.

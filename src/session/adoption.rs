@@ -106,9 +106,8 @@ impl Session {
             program.carry_variables(before, &self.stream)?;
         }
         program.set_variables(&self.stream)?;
-        let running = before.as_ref().map(|before| &before.scene.source);
-        if let Some(text) = running.filter(|text| **text != program.scene.source) {
-            self.text_before = Some(text.clone());
+        if let Some(before) = before.as_ref().filter(|before| !before.has_origin_of(program)) {
+            self.before = Some(Arc::new(before.made()));
         }
         self.latest = Some(program.clone());
         if let Some(history) = &mut self.history {

@@ -18,6 +18,7 @@ use super::{
     layout::declared_at,
     program::{Pass, Program, shapes},
     run_files::used_files,
+    source::Made,
     stat::Stat,
     unwritten,
     variables::Variables,
@@ -30,7 +31,7 @@ use crate::{
     device::{self, Device, DeviceKind, Function, Module},
     diagnostic::{Diagnostic, Severity},
     ptx::outline::Outline,
-    scene::{self, Plan, PlannedPass, Scene},
+    scene::{self, PlannedPass, Scene},
 };
 
 /// How much the compiler optimises. Roundings may depend on it: what is a multiplication and an addition in a draft may
@@ -163,39 +164,14 @@ impl Builder {
         }
         let cached = compiled.as_ref().is_some_and(|c| c.cached);
         let mut program = None;
-        if let (Some(plan), Some(compiled), Some(contents)) = (plan, compiled, contents) {
-            let _loading = Loading::begin(&self.loading);
-            match load(&scene, plan, &compiled, &self.device, self.guarded)? {
-                Ok((module, passes, stats, not_guarded)) => {
-                    diagnostics.extend(not_guarded);
-                    diagnostics.extend(unwritten::warnings(&scene, &passes, &compiled.ptx));
-                    let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
-                    let types =
-                        scene.manifest.resources().iter().map(scene::Resource::of).collect();
-                    let ptx = compiled.ptx;
-                    let outline = Outline::new(&ptx);
-                    let allocates = outline.allocates;
-                    let variables = Variables::of(&ptx, outline, &module, &self.device)?;
-                    program = Some(Program {
-                        scene,
-                        passes,
-                        summary,
-                        types,
-                        stats,
-                        ptx,
-                        module,
-                        variables,
-                        fetched: Fetched::default(),
-                        files: used_files(&included),
-                        allocates,
-                        contents,
-                        checksum,
-                        effort,
-                        generation: 0,
-                    });
-                }
-                Err(errors) => diagnostics.extend(errors),
-            }
+        if let (Some(plan), Some(Compiled { ptx, names, .. }), Some(contents)) =
+            (plan, compiled, contents)
+        {
+            let (names, files) = (Arc::new(names), used_files(&included));
+            program = self.load(
+                Made { scene, plan, ptx, names, contents, files, effort },
+                &mut diagnostics,
+            )?;
         }
         Ok(Built {
             program,
@@ -206,6 +182,55 @@ impl Builder {
             untrusted,
             lacks_manifest: false,
         })
+    }
+
+    /// Loads once more what was made of a text before.
+    pub(super) fn rebuild(&mut self, made: Made) -> Result<Built, Error> {
+        let mut diagnostics = Vec::new();
+        let program = self.load(made, &mut diagnostics)?;
+        Ok(Built { program, ..Built::rejected(diagnostics) })
+    }
+
+    /// The program, unless `diagnostics` say then why there is none.
+    fn load(
+        &mut self,
+        made: Made,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Program>, Error> {
+        let _loading = Loading::begin(&self.loading);
+        let (module, passes, stats, not_guarded) = match load(&made, &self.device, self.guarded)? {
+            Ok(loaded) => loaded,
+            Err(errors) => {
+                diagnostics.extend(errors);
+                return Ok(None);
+            }
+        };
+        let Made { scene, ptx, names, contents, files, effort, .. } = made;
+        diagnostics.extend(not_guarded);
+        diagnostics.extend(unwritten::warnings(&scene, &passes, &ptx));
+        let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
+        let types = scene.manifest.resources().iter().map(scene::Resource::of).collect();
+        let outline = Outline::new(&ptx);
+        let allocates = outline.allocates;
+        let variables = Variables::of(&ptx, outline, &module, &self.device)?;
+        Ok(Some(Program {
+            scene,
+            passes,
+            summary,
+            types,
+            stats,
+            ptx,
+            names,
+            module,
+            variables,
+            fetched: Fetched::default(),
+            files,
+            allocates,
+            contents,
+            checksum,
+            effort,
+            generation: 0,
+        }))
     }
 
     fn checksum(&mut self) -> Result<Option<Arc<Checksum>>, Error> {
@@ -246,23 +271,18 @@ pub(super) fn target_of(device: &Device) -> Target {
 /// The last one is a remark.
 type Loaded = Result<(Module, Vec<Pass>, Vec<Stat>, Option<Diagnostic>), Vec<Diagnostic>>;
 
-fn load(
-    scene: &Scene,
-    plan: Plan,
-    compiled: &Compiled,
-    device: &Device,
-    guarded: bool,
-) -> Result<Loaded, Error> {
+fn load(made: &Made, device: &Device, guarded: bool) -> Result<Loaded, Error> {
+    let Made { scene, plan, ptx, .. } = made;
     let mut diagnostics = Vec::new();
     let plain = plan.passes.iter().filter(|pass| !pass.declared.guarded);
-    let plain: Vec<&str> = plain.map(|pass| lowered(compiled, &pass.name_expression)).collect();
-    let (module, not_guarded) = match guarding::load(device, &compiled.ptx, guarded, &plain) {
+    let plain: Vec<&str> = plain.map(|pass| lowered(made, &pass.name_expression)).collect();
+    let (module, not_guarded) = match guarding::load(device, ptx, guarded, &plain) {
         Ok(loaded) => loaded,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };
     let mut passes = Vec::new();
-    for pass in plan.passes {
-        let function = match module.function(lowered(compiled, &pass.name_expression)) {
+    for pass in plan.passes.iter().cloned() {
+        let function = match module.function(lowered(made, &pass.name_expression)) {
             Ok(function) => function,
             Err(error) => {
                 diagnostics.push(refusal(scene, error)?);
@@ -289,8 +309,8 @@ fn load(
 }
 
 /// The name of a kernel in the PTX: that of a template's instance is mangled.
-fn lowered<'a>(compiled: &'a Compiled, kernel: &'a str) -> &'a str {
-    compiled.names.get(kernel).map_or(kernel, String::as_str)
+fn lowered<'a>(made: &'a Made, kernel: &'a str) -> &'a str {
+    made.names.get(kernel).map_or(kernel, String::as_str)
 }
 
 /// What a device does not want to load is a remark about the source; a broken device is an error.

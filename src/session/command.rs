@@ -90,7 +90,7 @@ impl Session {
             Command::Seek(moment) => self.seek(*moment),
             Command::KeepPast(keeping) => self.keep_past(*keeping),
             Command::Export(what, path) => self.start_export(*what, path.clone()),
-            Command::StartComparison(variant) => _ = self.start_comparison(variant.clone()),
+            Command::StartComparison(variant) => self.start_comparison(variant.clone()),
             Command::StopComparison => self.stop_comparison(),
             Command::ForgetRename => self.forget_rename(),
         }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What there is at the start.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contents {
     /// Of each resource; `None`: zeros.
     resources: Vec<Option<Arc<Found>>>,

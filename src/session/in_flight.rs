@@ -435,7 +435,10 @@ impl Session {
                 // Behind the moment that is sought steps are done to be compared, not to be seen.
                 let step = self.state.inputs.step;
                 match self.sought.is_some_and(|sought| step > sought.step) {
-                    true => Ok(()),
+                    true => {
+                        self.state.resources.advance();
+                        Ok(())
+                    }
                     false => self.show(),
                 }
             }

@@ -50,6 +50,7 @@ mod run;
 mod run_files;
 mod seek;
 mod snapshot;
+mod source;
 mod stat;
 mod statistics;
 mod status;
@@ -118,8 +119,9 @@ use rename::Rename;
 use reset::Reset;
 use reset_edit::Beginning;
 use seek::Shown;
+use source::{Made, Source};
 use timing::{Stopwatch, Timings};
-use worker::{Job, Recipe, Worker};
+use worker::{Recipe, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -162,11 +164,12 @@ pub struct Session {
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Moment>,
-    /// A variant of what runs, which does the same steps; and the one that is to take its place, with its text.
+    /// A variant of what runs, which does the same steps; and the one that is to take its place, with what it is made
+    /// of, or why there is none.
     companion: Option<Box<Companion>>,
-    wanted_variant: Option<(Variant, Arc<str>)>,
-    /// The text that ran before the one that runs.
-    text_before: Option<Arc<str>>,
+    wanted_variant: Option<(Variant, Result<Source, String>)>,
+    /// What ran before the last edit, of the text or of a file that it reads.
+    before: Option<Arc<Made>>,
 
     in_flight: Option<InFlight>,
     /// How often each pass was launched in the last step.
@@ -217,11 +220,15 @@ impl Session {
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self, Error> {
         let measures = options.statistics_every.is_some();
-        Self::open_measuring(options, device, compiler, interop, wake, measures)
+        let source = options.source.clone();
+        let mut session = Self::open_empty(options, device, compiler, interop, wake, measures)?;
+        session.set_source(source);
+        Ok(session)
     }
 
-    /// As [`Session::open`]; the kernels of statistics are there with each program where it `measures`.
-    fn open_measuring(
+    /// As [`Session::open`], with nothing to compile yet; the kernels of statistics are there with each program where
+    /// it `measures`.
+    fn open_empty(
         options: Options,
         device: Device,
         compiler: Compiler,
@@ -246,7 +253,7 @@ impl Session {
             Past::Kept => Some(Budget::of(&device)),
             Past::Within(budget) => Some(budget),
         };
-        let mut session = Self {
+        Ok(Self {
             stream: device.stream()?,
             worker: Worker::start(recipe, Box::new(wake))?,
             history: budget.map(|budget| History::new(&device, budget)),
@@ -254,7 +261,7 @@ impl Session {
             sought: None,
             companion: None,
             wanted_variant: None,
-            text_before: None,
+            before: None,
             device,
             interop,
             checker: Checker::of(options.engine),
@@ -293,29 +300,7 @@ impl Session {
             rate: Rate::default(),
             exports: Exports::default(),
             options,
-        };
-        let source = std::mem::take(&mut session.options.source);
-        session.set_source(source);
-        Ok(session)
-    }
-
-    /// Compiles new text on the worker; the running program goes on until it is ready. Returns its generation.
-    pub fn set_source(&mut self, text: String) -> u64 {
-        self.submit(text, None)
-    }
-
-    /// As [`Session::set_source`], compiled with this effort alone.
-    pub fn set_source_with(&mut self, text: String, effort: Effort) -> u64 {
-        self.submit(text, Some(effort))
-    }
-
-    fn submit(&mut self, text: String, effort: Option<Effort>) -> u64 {
-        self.compile.generation += 1;
-        self.compile.phase = Phase::Compiling;
-        self.submitted = Instant::now();
-        let (generation, trusted) = (self.compile.generation, self.options.trust);
-        self.worker.submit(Job { generation, text, trusted, effort });
-        self.compile.generation
+        })
     }
 
     /// From now on sources may include files from anywhere; see [`Options::trust`].

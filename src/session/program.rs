@@ -1,6 +1,9 @@
 //! A scene that is ready to run: compiled, loaded, its arguments checked against the compiled kernels.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Error, Reset,
@@ -31,6 +34,8 @@ pub(super) struct Program {
     /// The manifest's own statistics.
     pub(super) stats: Vec<Stat>,
     pub(super) ptx: Arc<str>,
+    /// The name in the PTX of each kernel of the passes.
+    pub(super) names: Arc<BTreeMap<String, String>>,
     pub(super) module: Module,
     /// The variables of the module that kernels may write.
     pub(super) variables: Variables,

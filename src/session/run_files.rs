@@ -42,6 +42,18 @@ pub(super) struct UsedFile {
     stamp: Option<Stamp>,
 }
 
+impl UsedFile {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is not as it was then, or gone.
+    pub(super) fn has_changed(&self) -> bool {
+        let now = fs::metadata(&self.path).ok();
+        now.is_none_or(|metadata| Stamp::from(&metadata) != self.stamp)
+    }
+}
+
 /// The files among `paths` that are there, as they are now.
 pub(super) fn used_files(paths: &[PathBuf]) -> Arc<[UsedFile]> {
     let used = |path: &PathBuf| {

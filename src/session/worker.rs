@@ -17,6 +17,7 @@ use super::{
     builder::{Builder, Effort, OwnKernels},
     examine,
     program::Program,
+    source::{Made, Source},
 };
 use crate::{
     compile::{self, Cancel, Compiler},
@@ -75,7 +76,7 @@ pub(super) struct Built {
 
 impl Built {
     /// What became of a source that did not come to the compiler.
-    fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
+    pub(super) fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
         let (log, untrusted) = (Arc::from(""), Vec::new());
         Self {
             program: None,
@@ -89,10 +90,10 @@ impl Built {
     }
 }
 
-/// A text to be compiled.
+/// What a program is to be made of.
 pub(super) struct Job {
     pub(super) generation: u64,
-    pub(super) text: String,
+    pub(super) source: Source,
     /// Whether it may include files from anywhere.
     pub(super) trusted: bool,
     /// `None`: as a draft first, where that is of use, and then in full.
@@ -312,15 +313,19 @@ fn build(
     job: &Job,
     effort: Effort,
 ) -> Result<Built, Error> {
-    let place = (recipe.path.as_deref(), job.trusted);
-    let scene = match examine::parse(&recipe.name, &job.text, place, &recipe.overrides) {
-        Ok(scene) => scene,
-        Err(diagnostics) => {
-            let lacks_manifest = !Scene::has_manifest(&job.text);
-            return Ok(Built { lacks_manifest, ..Built::rejected(diagnostics) });
+    let mut built = match &job.source {
+        Source::Text(text) => {
+            let place = (recipe.path.as_deref(), job.trusted);
+            match examine::parse(&recipe.name, text, place, &recipe.overrides) {
+                Ok(scene) => builder.build(scene, effort, compiler)?,
+                Err(diagnostics) => {
+                    let lacks_manifest = !Scene::has_manifest(text);
+                    return Ok(Built { lacks_manifest, ..Built::rejected(diagnostics) });
+                }
+            }
         }
+        Source::Made(made) => builder.rebuild(Made::clone(made))?,
     };
-    let mut built = builder.build(scene, effort, compiler)?;
     if let Some(program) = &mut built.program {
         program.generation = job.generation;
     }

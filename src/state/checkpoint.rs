@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use super::{download::Download, resources::Borrowed};
+use super::{borrowed::Borrowed, download::Download};
 use crate::{
     array::{Checksum, PendingChecksum},
     cuda::mangled::counterparts,

@@ -8,6 +8,7 @@
 //! file.
 
 pub(crate) mod archive;
+mod borrowed;
 mod checkpoint;
 mod download;
 mod fill;
@@ -15,13 +16,15 @@ pub(crate) mod migrate;
 mod parity;
 mod resample;
 mod resources;
+mod shared_pair;
 mod texture;
 mod until_error;
 
+pub(crate) use borrowed::{Borrowed, Extent, extents, linear};
 pub(crate) use checkpoint::{Checkpoint, Subject};
 pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
-pub(crate) use resources::{Borrowed, Extent, Resources, TooLarge, extents, linear};
+pub(crate) use resources::{Resources, TooLarge};
 
 use crate::scene::Inputs;
 

@@ -2,14 +2,18 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use super::{fill, parity::Parity, texture::SceneTexture};
+use super::{
+    borrowed::{Borrowed, borrow, in_order},
+    parity::Parity,
+    shared_pair::SharedPair,
+    texture::SceneTexture,
+};
 use crate::{
     cuda::Position,
-    data::Found,
-    device::{self, Allocation, Device, Fill, Memory, Region, Slice, Stream},
+    device::{self, Device, Fill, Memory, Stream},
     gl,
     interop::{self, Error, Interop, SharedBuffer},
-    scene::{Change, Manifest, ResourceId, Wanted},
+    scene::{Change, Manifest, ResourceId},
 };
 
 /// The resources of the running scene, in the manifest's order.
@@ -36,175 +40,6 @@ enum Storage {
     Shared(Box<SharedPair>),
     /// Kernels use it through objects, OpenGL draws its twin.
     Texture(Box<SceneTexture>),
-}
-
-/// Two buffers that OpenGL sees: it draws the front one while a step writes the other.
-struct SharedPair {
-    buffers: [SharedBuffer; 2],
-    front: usize,
-}
-
-impl SharedPair {
-    /// Two whose front one is zero: the other is overwritten before anybody looks at it.
-    fn zeroed(interop: &Interop, stream: &Stream, bytes: usize) -> Result<Self, Error> {
-        let mut buffers = [interop.buffer(bytes)?, interop.buffer(bytes)?];
-        let mapped = buffers[0].map(stream)?;
-        stream.fill(mapped.slice(), Fill::U8(0))?;
-        mapped.unmap()?;
-        Ok(Self { buffers, front: 0 })
-    }
-
-    fn front(&mut self) -> &mut SharedBuffer {
-        &mut self.buffers[self.front]
-    }
-
-    fn back(&mut self) -> &mut SharedBuffer {
-        &mut self.buffers[1 - self.front]
-    }
-
-    fn front_and_back(&mut self) -> [&mut SharedBuffer; 2] {
-        let [first, second] = &mut self.buffers;
-        if self.front == 0 { [first, second] } else { [second, first] }
-    }
-
-    /// Turns to the one that was written, which is to be presented.
-    fn show(&mut self) -> &mut SharedBuffer {
-        self.front = 1 - self.front;
-        self.front()
-    }
-
-    /// What OpenGL draws.
-    fn drawn(&self) -> Option<&gl::Buffer> {
-        self.buffers[self.front].gl()
-    }
-}
-
-/// A resource while work that uses it is put on the stream.
-pub(crate) enum Borrowed<'a> {
-    /// A buffer, or an array that is drawn.
-    Memory(Slice<'a>),
-    /// An array: one slice, or two that take turns.
-    Array { halves: Vec<Slice<'a>>, parity: &'a mut Parity },
-    /// A texture.
-    Texture(&'a mut SceneTexture),
-}
-
-impl Borrowed<'_> {
-    /// What a kernel takes of it.
-    pub(crate) fn handle(&self, wanted: Wanted) -> u64 {
-        match self {
-            Self::Memory(slice) => slice.address(),
-            Self::Array { halves, parity } => halves[parity.half(wanted.next)].address(),
-            Self::Texture(texture) => texture.handle(wanted.next, wanted.handle),
-        }
-    }
-
-    /// The half that was being written has been written, where there are two.
-    pub(crate) fn swap(&mut self) {
-        match self {
-            Self::Memory(_) => {}
-            Self::Array { parity, .. } => parity.swap(),
-            Self::Texture(texture) => texture.swap(),
-        }
-    }
-
-    /// Fills it with zeros, both halves where there are two.
-    pub(crate) fn clear(&self, stream: &Stream) -> Result<(), Error> {
-        let fill = |slice: &Slice<'_>| Ok(stream.fill(*slice, Fill::U8(0))?);
-        match self {
-            Self::Memory(slice) => fill(slice),
-            Self::Array { halves, .. } => halves.iter().try_for_each(fill),
-            Self::Texture(texture) => texture.clear(stream),
-        }
-    }
-
-    /// Gives it what was found for it, both halves where there are two.
-    pub(crate) fn set(&self, found: &Found, stream: &Stream) -> Result<(), Error> {
-        match self {
-            Self::Memory(slice) => fill::put(found, *slice, stream),
-            Self::Array { halves, .. } => {
-                halves.iter().try_for_each(|half| fill::put(found, *half, stream))
-            }
-            Self::Texture(texture) => texture.set(found, stream),
-        }
-    }
-
-    /// Its halves, for copies: the last one, and behind it the one that is being written where there are two.
-    pub(crate) fn halves(&self) -> Vec<Region<'_>> {
-        match self {
-            Self::Memory(slice) => vec![(*slice).into()],
-            Self::Array { halves, parity } => {
-                parity.in_order().map(|half| halves[half].into()).collect()
-            }
-            Self::Texture(texture) => texture.regions().map(Region::from).collect(),
-        }
-    }
-
-    /// The texture, where it is one.
-    pub(crate) fn texture(&mut self) -> Option<&mut SceneTexture> {
-        match self {
-            Self::Memory(_) | Self::Array { .. } => None,
-            Self::Texture(texture) => Some(texture),
-        }
-    }
-
-    /// Its content in linear memory, for work that is put on `stream` now.
-    pub(crate) fn linear(&mut self, stream: &Stream) -> Result<Slice<'_>, Error> {
-        match self {
-            Self::Memory(slice) => Ok(*slice),
-            Self::Array { halves, parity } => Ok(halves[parity.half(false)]),
-            Self::Texture(texture) => texture.linear(stream),
-        }
-    }
-
-    /// Its content, for copies.
-    pub(crate) fn region(&self) -> Region<'_> {
-        match self {
-            Self::Memory(slice) => (*slice).into(),
-            Self::Array { halves, parity } => halves[parity.half(false)].into(),
-            Self::Texture(texture) => texture.region().into(),
-        }
-    }
-
-    /// What kernels see as the last one, or as the one that is being written; `None` of a texture.
-    pub(crate) fn half(&self, next: bool) -> Option<Slice<'_>> {
-        match self {
-            Self::Memory(slice) => Some(*slice),
-            Self::Array { halves, parity } => halves.get(parity.half(next)).copied(),
-            Self::Texture(_) => None,
-        }
-    }
-}
-
-/// Where a resource lies that kernels take by its address, or one half of one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    pub(crate) id: ResourceId,
-    pub(crate) memory: Allocation,
-}
-
-/// Where all of them lie that kernels take by their addresses.
-pub(crate) fn extents(borrowed: &[Borrowed<'_>]) -> Vec<Extent> {
-    let of = |(index, one): (usize, &Borrowed<'_>)| -> Vec<Extent> {
-        let extent = |slice: &Slice<'_>| Extent {
-            id: ResourceId(index),
-            memory: Allocation { address: slice.address(), bytes: slice.bytes() as u64 },
-        };
-        match one {
-            Borrowed::Memory(slice) => vec![extent(slice)],
-            Borrowed::Array { halves, .. } => halves.iter().map(extent).collect(),
-            Borrowed::Texture(_) => Vec::new(),
-        }
-    };
-    borrowed.iter().enumerate().flat_map(of).collect()
-}
-
-/// The contents of all of them in linear memory, for work that is put on `stream` now.
-pub(crate) fn linear<'a>(
-    borrowed: &'a mut [Borrowed<'_>],
-    stream: &Stream,
-) -> Result<Vec<Slice<'a>>, Error> {
-    borrowed.iter_mut().map(|one| one.linear(stream)).collect()
 }
 
 /// A resource that memory, or OpenGL, is too small for: the manifest's fault.
@@ -332,12 +167,23 @@ impl Resources {
         show(&mut self.list, stream)
     }
 
+    /// What the finished work wrote is the present content from now on, and OpenGL goes on drawing what it drew.
+    pub(crate) fn advance(&mut self) {
+        for resource in &mut self.list {
+            match &mut resource.storage {
+                Storage::Device { parity, .. } => parity.finish(),
+                Storage::Shared(pair) => pair.advance(),
+                Storage::Texture(texture) => texture.advance(),
+            }
+        }
+    }
+
     /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
     pub(crate) fn abandon(&mut self) {
         for resource in &mut self.list {
             match &mut resource.storage {
                 Storage::Device { parity, .. } => parity.abandon(),
-                Storage::Shared(_) => {}
+                Storage::Shared(pair) => pair.abandon(),
                 Storage::Texture(texture) => texture.abandon(),
             }
         }
@@ -430,6 +276,7 @@ fn write<R, E: From<Error>>(
 ) -> Result<R, E> {
     let mut borrowed = Vec::new();
     let (mut drawn, mut spare, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ahead, mut of_ahead) = (Vec::new(), Vec::new());
     let (mut copies, mut copied) = (Vec::new(), Vec::new());
     for (index, resource) in list.iter_mut().enumerate() {
         match &mut resource.storage {
@@ -441,14 +288,21 @@ fn write<R, E: From<Error>>(
                 }
             }
             Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
-            Storage::Shared(pair) => {
-                let [front, back] = pair.front_and_back();
-                drawn.push(front);
-                spare.push(back);
-                shared.push(index);
-            }
+            Storage::Shared(pair) => match pair.next() {
+                (back, Some(front)) => {
+                    drawn.push(front);
+                    spare.push(back);
+                    shared.push(index);
+                }
+                (back, None) => {
+                    ahead.push(back);
+                    of_ahead.push(index);
+                }
+            },
         }
     }
+    spare.append(&mut ahead);
+    shared.append(&mut of_ahead);
     spare.append(&mut copies);
     let spare = interop::map_all(&mut spare, stream)?;
     // What is on the screen is given back at once, so that drawing waits for this copy at most.
@@ -496,7 +350,7 @@ fn read<R, E: From<Error>>(
             }
             Storage::Texture(texture) => borrowed.push((index, Borrowed::Texture(texture))),
             Storage::Shared(pair) => {
-                drawn.push(pair.front());
+                drawn.push(pair.present());
                 shared.push(index);
             }
         }
@@ -506,16 +360,4 @@ fn read<R, E: From<Error>>(
     let result = work(&mut in_order(borrowed))?;
     drawn.unmap_unchanged()?;
     Ok(result)
-}
-
-/// An array, for work that uses it.
-fn borrow<'a>(halves: &'a [Memory], parity: &'a mut Parity) -> Result<Borrowed<'a>, Error> {
-    let halves = halves.iter().map(|half| half.slice(..)).collect::<device::Result<_>>()?;
-    Ok(Borrowed::Array { halves, parity })
-}
-
-/// Them in the order of their resources.
-fn in_order(mut borrowed: Vec<(usize, Borrowed<'_>)>) -> Vec<Borrowed<'_>> {
-    borrowed.sort_by_key(|(index, _)| *index);
-    borrowed.into_iter().map(|(_, borrowed)| borrowed).collect()
 }

@@ -139,6 +139,11 @@ impl SceneTexture {
         Ok(())
     }
 
+    /// That work has ended, and OpenGL is not to see it.
+    pub(crate) fn advance(&mut self) {
+        self.parity.finish();
+    }
+
     /// That work has faulted: what a double texture held before is there still, if it was launched for once.
     pub(crate) fn abandon(&mut self) {
         self.parity.abandon();

@@ -39,6 +39,8 @@ fn passes_have_times_rates_and_their_share_of_the_ceilings() {
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("h.json")).unwrap()).unwrap();
     let history = &report["scenes"][0]["history"];
+    let shown: Vec<f64> = history["shown_ms"].as_array().unwrap().iter().map(number).collect();
+    assert!(shown.len() == 4 && shown.is_sorted() && shown[0] > 0.0, "{shown:?}");
     assert!(number(&history["with_ms"]) > 0.0 && number(&history["without_ms"]) > 0.0);
     // Four floats of each of 1000 elements, and what a copy has to be aligned to.
     assert!((16_000..20_000).contains(&history["copy_bytes"].as_u64().unwrap()), "{history}");

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod drawn;
 mod keeping;
 mod operations;
 mod runs;

@@ -57,6 +57,8 @@ mod link;
 mod manual;
 mod matrix;
 #[cfg(feature = "cli")]
+mod migrating;
+#[cfg(feature = "cli")]
 mod monkey;
 mod nvidia;
 #[cfg(feature = "cli")]
@@ -77,6 +79,8 @@ mod scenes;
 mod scratch;
 #[cfg(feature = "cli")]
 mod screen;
+#[cfg(feature = "cli")]
+mod scrubbing;
 #[cfg(all(feature = "cli", unix))]
 mod security;
 #[cfg(feature = "cli")]

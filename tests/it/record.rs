@@ -8,7 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{self, COUNTER, Ended, Workplace};
+use super::{
+    comparison,
+    support::{self, COUNTER, Ended, Workplace},
+};
+use warpaint::device::Device;
 
 /// Renders the counter scene on the CPU device; `None`, said aloud, where there is no OpenGL.
 fn rendered(place: &Workplace, arguments: &[&str]) -> Option<Ended> {
@@ -220,6 +224,61 @@ fn the_real_ffmpeg_makes_films_of_every_picture() {
         ended.expect(0, &[]);
         assert_eq!(probed(&place.path(name)), expected);
     }
+}
+
+/// A picture that becomes brighter by ten of 255 a step.
+const BRIGHTER: &str = r#"/*---
+[texture.picture]
+format = "rgba8"
+size = [32, 16]
+[[pass]]
+kernel = "paint"
+over = "picture"
+[view]
+kind = "image"
+texture = "picture"
+color_by = "rgba"
+---*/
+__global__ void paint(cudaSurfaceObject_t picture)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= 32 || y >= 16) return;
+    uchar4 texel = surf2Dread<uchar4>(picture, x * 4, y);
+    unsigned char gray = texel.x + 10;
+    surf2Dwrite(make_uchar4(gray, gray, gray, 255), picture, x * 4, y);
+}
+"#;
+
+/// The text of a run that was edited takes over in the film of its replay where it did in the run.
+#[test]
+fn a_film_of_a_replay_turns_where_the_text_was_edited() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let place = Workplace::new();
+    let mut session = comparison::open(&Device::cpu().unwrap(), BRIGHTER);
+    comparison::steps(&mut session, 12);
+    comparison::edit(&mut session, &BRIGHTER.replace("texel.x + 10", "texel.x - 10"));
+    comparison::steps(&mut session, 6);
+    session.run().unwrap().write(&place.path("r.json")).unwrap();
+    let command = ["replay", "r.json", "--device", "cpu", "--size", "64x32", "--every", "1"];
+    let ended = place.run(&[&command[..], &["--out", "clip.mp4"]].concat());
+    if ended.err.contains("EGL") {
+        skip(Need::Gl, &ended.err);
+        return;
+    }
+    ended.expect(0, &[]);
+    let grays = Command::new("ffmpeg")
+        .args(["-v", "error", "-i"])
+        .arg(place.path("clip.mp4"))
+        .args(["-f", "rawvideo", "-pix_fmt", "gray", "-"])
+        .output()
+        .unwrap();
+    let middles: Vec<u8> = grays.stdout.chunks(64 * 32).map(|frame| frame[16 * 64 + 32]).collect();
+    assert_eq!(middles.len(), 18, "{}", String::from_utf8_lossy(&grays.stderr));
+    let due = (1..=12).chain((6..=11).rev()).map(|tens: u8| tens * 10);
+    // Films are lossy; half of what a step adds is less than that.
+    assert!(middles.iter().zip(due).all(|(found, due)| found.abs_diff(due) < 5), "{middles:?}");
 }
 
 #[cfg(unix)]

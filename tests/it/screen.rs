@@ -215,7 +215,7 @@ impl Screen {
 }
 
 /// A part of the window that only the picture covers, at the studio's first layout: left, top, right, bottom.
-const VIEW: [usize; 4] = [700, 150, 1250, 560];
+pub const VIEW: [usize; 4] = [700, 150, 1250, 560];
 
 impl Studio {
     /// Sends a signal.

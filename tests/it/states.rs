@@ -2,19 +2,19 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     fs,
     io::{Read as _, Write as _},
     path::Path,
     process::{Child, Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use ndarray_npy::ReadNpyExt as _;
 use zip::write::SimpleFileOptions;
 
 mod asked;
+mod kills;
 mod memory;
 mod runs;
 mod signal;
@@ -606,88 +606,6 @@ fn what_a_killed_replay_left_is_removed() {
     let mut names: Vec<_> = names.collect();
     names.sort();
     assert_eq!(names, ["other", "warpaint-run-notes"]);
-}
-
-/// Kills the program at moments spread over the time in which it writes both files: they are those of before, or whole.
-#[test]
-fn a_program_that_is_killed_leaves_whole_files() {
-    let folder = folder();
-    let at = folder.path();
-    // So large that writing takes a while, the run with the data that it has, too: else no kill would fall into it.
-    let data = ndarray::Array1::<f32>::linspace(0.0, 1.0, 2_000_000);
-    let file = fs::File::create(at.join("data.npy")).unwrap();
-    ndarray_npy::WriteNpyExt::write_npy(&data, file).unwrap();
-    let array =
-        "[array.data]\ntype  = \"float\"\ncount = 2000000\nfile  = \"data.npy\"\n[array.slow]";
-    fs::write(at.join("scene.cu"), SCENE.replace("[array.slow]", array)).unwrap();
-    let render = |steps: u32| {
-        let mut command = Command::new(binary());
-        let steps = steps.to_string();
-        command.current_dir(at).args(["render", "scene.cu", "--device", "cpu", "--steps", &steps]);
-        command.args(["--save", "s.npz", "--record", "r.json"]);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().unwrap()
-    };
-    let wait_until_it_writes = |child: &mut Child, before| {
-        while listing(at) == before && child.try_wait().unwrap().is_none() {
-            thread::sleep(Duration::from_millis(1));
-        }
-    };
-    assert!(render(3).wait().unwrap().success());
-    let (before, mut child) = (listing(at), render(3));
-    wait_until_it_writes(&mut child, before);
-    let start = Instant::now();
-    assert!(child.wait().unwrap().success());
-    let time = start.elapsed();
-
-    let kills = std::env::var("WARPAINT_KILLS").map_or(12, |text| text.parse().unwrap());
-    // Of the state and of the run: how many were those of before.
-    let (mut of_before, mut finished) = ([0, 0], 0);
-    for kill in 0..kills {
-        let steps = 4 + kill;
-        let before = listing(at);
-        let mut child = render(steps);
-        wait_until_it_writes(&mut child, before);
-        thread::sleep(time.mul_f64(f64::from(kill) / f64::from(kills)));
-        child.kill().unwrap();
-        finished += u32::from(child.wait().unwrap().success());
-        let run: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(at.join("r.json")).unwrap()).unwrap();
-        let found = [steps_of(&at.join("s.npz")), run["steps"].as_u64().unwrap()];
-        for (found, of_before) in found.into_iter().zip(&mut of_before) {
-            assert!(found <= u64::from(steps));
-            *of_before += u32::from(found != u64::from(steps));
-        }
-    }
-    let [states, runs] = of_before;
-    eprintln!(
-        "{kills} kills within {time:?}: {states} left the state of before, {runs} the run, {finished} came late"
-    );
-    let (said, code) = run(at, &["replay", "r.json", "--device", "cpu"]);
-    assert_eq!(code, 0, "{said}");
-    // What else there is are drafts, which are cleared away once they are old enough.
-    let names = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name());
-    let whole: Vec<_> =
-        names.filter(|name| !name.to_string_lossy().starts_with(".warpaint-")).collect();
-    assert_eq!(whole.len(), 4, "{whole:?}");
-}
-
-/// The files of a folder, with their sizes.
-fn listing(folder: &Path) -> BTreeMap<OsString, u64> {
-    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let sized = |entry: fs::DirEntry| Some((entry.file_name(), entry.metadata().ok()?.len()));
-    entries.filter_map(sized).collect()
-}
-
-/// The steps that a state's file says were finished; reads all that it has.
-fn steps_of(path: &Path) -> u64 {
-    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
-    for at in 0..archive.len() {
-        // A checksum that does not fit is an error.
-        std::io::copy(&mut archive.by_index(at).unwrap(), &mut std::io::sink()).unwrap();
-    }
-    let about: serde_json::Value = serde_json::from_str(&about_of(path)).unwrap();
-    about["step"].as_u64().unwrap()
 }
 
 /// A run file from a stranger names no folder of its own: what it includes lies below its own one.

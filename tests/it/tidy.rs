@@ -303,10 +303,13 @@ fn lines_are_120_columns_at_most() {
 
 #[test]
 fn files_stay_short_enough_to_read() {
+    // What a session and its state are is many nouns, each of which is to have a file.
+    let is_narrow = |path: &str| path.starts_with("session/") || path.starts_with("state/");
+    let most = |path: &str| if is_narrow(path) { 500 } else { 1000 };
     let long: Vec<_> = sources()
         .into_iter()
         .map(|source| (source.text.lines().count(), source.path))
-        .filter(|(lines, _)| *lines > 1000)
+        .filter(|(lines, path)| *lines > most(path))
         .collect();
-    assert!(long.is_empty(), "longer than 1000 lines: {long:?}");
+    assert!(long.is_empty(), "too many lines: {long:?}");
 }

@@ -3,23 +3,23 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use super::{Comparison, Variant, VariantText, companion::Companion};
-use crate::session::{Error, Reset, Session, work::Work};
+use crate::session::{
+    Effort, Error, Reset, Session,
+    source::{Made, Source},
+    work::Work,
+};
 
 /// How often somebody who waits for a comparison looks whether he should.
 const LOOK: Duration = Duration::from_micros(200);
 
 impl Session {
     /// Lets a variant of what runs, B, do the same steps on a copy of the state, and compares both: see
-    /// [`Snapshot::comparison`](crate::session::Snapshot::comparison). A comparison before ends. Says whether there is
-    /// such a text.
-    pub fn start_comparison(&mut self, variant: Variant) -> bool {
-        let text = self.text_of(&variant.text);
-        let is_known = text.is_some();
-        if let Some(text) = text {
-            self.stop_comparison();
-            self.wanted_variant = Some((variant, text));
-        }
-        is_known
+    /// [`Snapshot::comparison`](crate::session::Snapshot::comparison). A comparison before ends. Where B's text is not
+    /// known any more, the comparison says so.
+    pub fn start_comparison(&mut self, variant: Variant) {
+        let source = self.source_of(&variant);
+        self.stop_comparison();
+        self.wanted_variant = Some((variant, source));
     }
 
     /// Ends the comparison, if there is one.
@@ -65,19 +65,35 @@ impl Session {
             || self.companion.as_ref().is_some_and(|companion| companion.is_busy(is_settled))
     }
 
-    /// The text that is meant, where it is known.
-    fn text_of(&self, text: &VariantText) -> Option<Arc<str>> {
-        match text {
-            VariantText::Running => Some(self.program.as_ref()?.scene.source.clone()),
-            VariantText::Before => self.text_before.clone(),
-            VariantText::Version(generation) => {
-                let lines = self.history.as_ref()?.lines();
-                let mut segments = lines.flat_map(|line| line.segments());
-                let segment = segments.find(|segment| segment.program.generation == *generation)?;
-                Some(segment.program.scene.source.clone())
-            }
-            VariantText::Given(text) => Some(Arc::from(text.as_str())),
+    /// What B is made of; the error is a sentence.
+    fn source_of(&self, variant: &Variant) -> Result<Source, String> {
+        let made = match &variant.text {
+            VariantText::Given(text) => return Ok(Source::Text(text.as_str().into())),
+            VariantText::Running => self.program.as_ref().map(|program| Arc::new(program.made())),
+            VariantText::Before => self.before.clone(),
+            VariantText::Version(generation) => self.version(*generation),
+        };
+        let made = made.ok_or_else(|| absent(&variant.text))?;
+        // What ran is what is compared. A draft would have other times, and was not what ran for long.
+        if variant.is_compiled_as_a() && made.effort == Effort::Full {
+            return Ok(Source::Made(made));
         }
+        match made.changed_file() {
+            None => Ok(Source::Text(made.scene.source.clone())),
+            Some(file) => Err(format!(
+                "{} was changed since this text ran, and what it said then is not kept",
+                file.display()
+            )),
+        }
+    }
+
+    /// What ran as the version of this number, in full rather than as a draft.
+    fn version(&self, generation: u64) -> Option<Arc<Made>> {
+        let lines = self.history.as_ref()?.lines();
+        let programs = lines.flat_map(|line| line.segments()).map(|segment| &segment.program);
+        let own = programs.filter(|program| program.generation == generation);
+        let best = own.max_by_key(|program| program.effort == Effort::Full)?;
+        Some(Arc::new(best.made()))
     }
 
     /// Does the next part of the comparison, without waiting. Returns whether there is something new to show.
@@ -93,9 +109,9 @@ impl Session {
             has_changed = true;
         }
         if self.companion.is_none()
-            && let Some((variant, text)) = self.wanted_variant.take()
+            && let Some((variant, source)) = self.wanted_variant.take()
         {
-            self.companion = Some(Box::new(Companion::new(self, variant, text)?));
+            self.companion = Some(Box::new(Companion::new(self, variant, source)?));
             has_changed = true;
         }
         let Some(mut companion) = self.companion.take() else { return Ok(has_changed) };
@@ -134,6 +150,17 @@ impl Session {
     pub(in crate::session) fn part(&mut self) {
         if let Some(companion) = &mut self.companion {
             companion.part();
+        }
+    }
+}
+
+/// Why there is no such text.
+fn absent(text: &VariantText) -> String {
+    match text {
+        VariantText::Running | VariantText::Given(_) => "nothing runs yet".to_owned(),
+        VariantText::Before => "nothing ran before: the text was not edited yet".to_owned(),
+        VariantText::Version(version) => {
+            format!("version {version} lies further back than the past is kept")
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What B is opened with.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use super::{
     Variant,
@@ -10,21 +10,31 @@ use super::{
 };
 use crate::{
     device::{self, Choice, Device, DeviceKind, Pool},
-    session::{Engine, Error, Options, Session, options::Past},
+    session::{Engine, Error, Options, Phase, Session, options::Past, source::Source},
 };
 
 impl Companion {
-    /// A variant of `a` with the source `text`, which is compiled from now on.
+    /// A variant of `a`, which is made of `source` from now on, or of which this says why it cannot be.
     pub(in crate::session) fn new(
         a: &Session,
         variant: Variant,
-        text: Arc<str>,
+        source: Result<Source, String>,
     ) -> Result<Self, Error> {
-        let (elsewhere, problem) = match variant.device.as_deref().map(open).transpose() {
-            Ok(device) => (device, None),
-            Err(problem) => (None, Some(problem)),
+        let (elsewhere, source) = match variant.device.as_deref().map(open).transpose() {
+            Ok(device) => (device, source),
+            Err(problem) => (None, Err(problem)),
         };
-        let options = options(a, &variant, elsewhere.as_ref(), &text);
+        let of_a = a.program.as_ref();
+        let text = match &source {
+            Ok(Source::Text(text)) => text.clone(),
+            Ok(Source::Made(made)) => made.scene.source.clone(),
+            Err(_) => of_a.map(|of_a| of_a.scene.source.clone()).unwrap_or_default(),
+        };
+        let files = match &source {
+            Ok(Source::Made(made)) => made.files.clone(),
+            Ok(Source::Text(_)) | Err(_) => of_a.map(|of_a| of_a.files.clone()).unwrap_or_default(),
+        };
+        let options = options(a, &variant, elsewhere.as_ref());
         let measures = a.options.statistics_every.is_some();
         let device = elsewhere.clone().unwrap_or_else(|| a.device.clone());
         let interop = match &elsewhere {
@@ -32,13 +42,12 @@ impl Companion {
             None => a.interop.clone(),
         };
         let compiler = a.worker.compiler().clone();
-        let mut other =
-            Session::open_measuring(options, device, compiler, interop, || {}, measures)?;
+        let mut other = Session::open_empty(options, device, compiler, interop, || {}, measures)?;
         other.pause();
         let mut companion = Self {
             variant,
             text,
-            files: a.program.as_ref().map(|of_a| of_a.files.clone()).unwrap_or_default(),
+            files,
             pool: Pool::new(&a.device),
             other,
             is_elsewhere: elsewhere.is_some(),
@@ -52,8 +61,12 @@ impl Companion {
             comparer: Comparer::start()?,
             due: None,
         };
-        if let Some(problem) = problem {
-            companion.refuse(problem);
+        match source {
+            Ok(source) => _ = companion.other.submit(source, None),
+            Err(problem) => {
+                companion.other.compile.phase = Phase::Rejected;
+                companion.refuse(problem);
+            }
         }
         Ok(companion)
     }
@@ -65,7 +78,7 @@ fn open(selector: &str) -> Result<Device, String> {
     Device::open(choice).map_err(|error: device::Error| error.to_string())
 }
 
-fn options(a: &Session, variant: &Variant, elsewhere: Option<&Device>, text: &str) -> Options {
+fn options(a: &Session, variant: &Variant, elsewhere: Option<&Device>) -> Options {
     let mut overrides = a.options.overrides.clone();
     overrides.constants.extend(variant.constants.clone());
     overrides.fast_math = variant.fast_math.or(overrides.fast_math);
@@ -87,6 +100,6 @@ fn options(a: &Session, variant: &Variant, elsewhere: Option<&Device>, text: &st
         guarded: variant.guarded.unwrap_or(a.options.guarded),
         engine: variant.engine.unwrap_or(usual),
         history: Past::Forgotten,
-        ..Options::new(&a.options.name, text)
+        ..Options::new(&a.options.name, "")
     }
 }

@@ -41,6 +41,11 @@ impl Variant {
             || !self.constants.is_empty();
         self.text == VariantText::Running && is_other_way
     }
+
+    /// Whether the compiler makes the same of a text for it as for A.
+    pub(super) fn is_compiled_as_a(&self) -> bool {
+        self.fast_math.is_none() && self.device.is_none() && self.constants.is_empty()
+    }
 }
 
 /// The text of B.

@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         let before = Variant { text: VariantText::Before, ..Variant::default() };
         let was_edited = timeline.lines.iter().flat_map(|line| &line.edits).count() > timeline.lines.len();
         ui.add_enabled_ui(was_edited, |ui| {
-            offer(ui, "The text before the last edit", "The version that ran before", before, actions);
+            offer(ui, "The text before the last edit", "The version that ran before, with the files that it included", before, actions);
         });
         let file = ui.button("The text as it was saved").on_hover_text("The file, or the built-in scene");
         if file.clicked() {
@@ -96,7 +96,13 @@ fn versions(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         for (version, step) in older {
             let text = format!("Version {version}, from step {}", number::count(*step));
             let variant = Variant { text: VariantText::Version(*version), ..Variant::default() };
-            offer(ui, &text, "Its text, on a copy of the state that is shown", variant, actions);
+            offer(
+                ui,
+                &text,
+                "What ran then, on a copy of the state that is shown",
+                variant,
+                actions,
+            );
         }
     });
 }

@@ -1,7 +1,7 @@
 //! States that a signal asks for.
 #![cfg(target_os = "linux")]
 
-use super::*;
+use super::{kills::steps_of, *};
 
 /// Whether the process does something of its own when SIGUSR1 comes, which would end it else.
 fn catches_the_signal(child: &Child) -> bool {
