@@ -12,6 +12,7 @@ mod compile_options;
 mod data;
 mod decode;
 mod draft;
+mod each;
 mod expression;
 mod inputs;
 mod manifest;
@@ -43,6 +44,7 @@ pub use self::{
     data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
     draft::{Includes, draft, draft_beside, instances_beside},
+    each::{Each, EachField, EachTerm},
     expression::{Expression, Floats, Kind, Meaning, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
