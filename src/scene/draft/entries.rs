@@ -63,7 +63,7 @@ impl<'a, 's> Draft<'a, 's> {
                     self.entry(index, launch, &place, on, skipped, &mut open);
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
-                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) | Act::Write(_) => {}
             }
         }
         self.starts();
@@ -283,8 +283,10 @@ impl<'a, 's> Draft<'a, 's> {
             if region.repeated().is_none_or(|body| !body.contains(&at)) {
                 continue;
             }
-            count += usize::from(host.loops.contains_key(&place));
+            let is_understood = host.loops.contains_key(&place);
+            count += usize::from(is_understood);
             let condition = match &region.kind {
+                Kind::While { .. } if is_understood => continue,
                 Kind::While { condition } => condition,
                 Kind::Do { condition: Some(condition) } => condition,
                 Kind::For { header, .. } if !host.loops.contains_key(&place) => {

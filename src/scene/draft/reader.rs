@@ -21,8 +21,6 @@ pub(super) struct Reader<'h, 's> {
     pub(super) exchanging: BTreeSet<usize>,
     /// The parameters that functions of a name take by reference, with their places.
     pub(super) by_reference: BTreeMap<&'s str, Vec<(usize, Id)>>,
-    /// Pointers to memory that the host may write itself.
-    managed: BTreeSet<&'s str>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
@@ -33,7 +31,6 @@ impl<'h, 's> Reader<'h, 's> {
             initial: BTreeSet::new(),
             exchanging: BTreeSet::new(),
             by_reference: BTreeMap::new(),
-            managed: BTreeSet::new(),
         }
     }
 
@@ -76,7 +73,6 @@ impl<'h, 's> Reader<'h, 's> {
                 | "cudaMemset2DAsync"
                 | "cudaMemset3D" => self.leave(at),
                 "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => self.launch_by_call(at),
-                "[" => self.element(at),
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
                 _ => {}
             }
@@ -201,10 +197,6 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        if self.text(at) == "cudaMallocManaged" {
-            let name = target.clone().rev().take(LONGEST).find(|at| self.is_word(*at));
-            self.managed.extend(name.map(|at| self.text(at)));
-        }
         if self.found.allocating.len() < MOST_FOUND {
             let (target, bytes) = (target.clone(), bytes.clone());
             self.found.allocating.push(Allocating { target, bytes });
@@ -260,16 +252,6 @@ impl<'h, 's> Reader<'h, 's> {
     pub(super) fn leave(&mut self, at: usize) {
         if self.found.untold.len() < MOST_LAUNCHES {
             self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
-        }
-    }
-
-    /// `name[i] = value` of what the host may write itself.
-    fn element(&mut self, at: usize) {
-        let Some(name) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
-        let behind = self.brackets.after(at).map(|after| (self.text(after), self.text(after + 1)));
-        let is_set = behind.is_some_and(|(sign, next)| sign == "=" && next != "=");
-        if is_set && self.managed.contains(self.text(name)) {
-            self.fill(&(name..name + 1));
         }
     }
 

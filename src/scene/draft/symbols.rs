@@ -35,7 +35,12 @@ impl<'s> Host<'s> {
     }
 
     /// Those of a list, in the lists within it, too.
-    fn listed_numbers(&self, parts: &[Span], depth: usize, found: &mut Vec<Number>) -> Option<()> {
+    pub(super) fn listed_numbers(
+        &self,
+        parts: &[Span],
+        depth: usize,
+        found: &mut Vec<Number>,
+    ) -> Option<()> {
         for part in parts.iter().filter(|part| !part.is_empty()) {
             let is_list = self.text_at(part.start) == "{" && self.text_at(part.end - 1) == "}";
             if is_list && depth < DEEPEST {
