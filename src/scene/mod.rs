@@ -20,6 +20,7 @@ mod mapping;
 mod parameter;
 mod plan;
 mod plot;
+mod pointers;
 mod resource;
 mod selection;
 mod source;
