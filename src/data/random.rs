@@ -1,5 +1,7 @@
 //! Random numbers, the same in every run.
 
+use std::thread;
+
 use super::{Error, Found, Result, Wanted, convert::with_room};
 use crate::element::{Part, Scalar};
 
@@ -53,28 +55,46 @@ pub(crate) fn room(wanted: &Wanted) -> Result<Vec<u8>> {
 }
 
 /// Lets `compute` write each of the elements of `bytes`, which are what is called `name`; it is told the element's
-/// place, and draws numbers from 0 up to 1, which do not depend on other elements.
+/// place, and draws numbers from 0 up to 1, which do not depend on other elements. All cores
+/// compute at once.
 ///
 /// Returns whether that was done before `is_over` said that there is no more time.
 ///
 /// # Errors
 /// The first that `compute` has.
-pub(crate) fn computed<E>(
+pub(crate) fn computed<E: Send>(
     (bytes, element): (&mut [u8], usize),
     name: &str,
-    is_over: &dyn Fn() -> bool,
-    compute: &mut dyn FnMut(u64, &mut dyn FnMut() -> f64, &mut [u8]) -> std::result::Result<(), E>,
+    is_over: &(dyn Fn() -> bool + Sync),
+    compute: &(
+         dyn Fn(u64, &mut dyn FnMut() -> f64, &mut [u8]) -> std::result::Result<(), E> + Sync
+     ),
 ) -> std::result::Result<bool, E> {
-    let seed = seed(name);
-    for (index, element) in bytes.chunks_exact_mut(element.max(1)).enumerate() {
-        if index % PART_ELEMENTS == 0 && is_over() {
-            return Ok(false);
+    let (seed, element) = (seed(name), element.max(1));
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let part = bytes.len().div_ceil(element).div_ceil(workers).max(PART_ELEMENTS);
+    let of_part = |first: usize, bytes: &mut [u8]| {
+        for (place, element) in bytes.chunks_exact_mut(element).enumerate() {
+            if place % PART_ELEMENTS == 0 && is_over() {
+                return Ok(false);
+            }
+            let index = (first + place) as u64;
+            let mut generator = SplitMix(SplitMix(seed ^ index).word());
+            compute(index, &mut || generator.next(), element)?;
         }
-        let index = index as u64;
-        let mut generator = SplitMix(SplitMix(seed ^ index).word());
-        compute(index, &mut || generator.next(), element)?;
-    }
-    Ok(true)
+        Ok(true)
+    };
+    thread::scope(|scope| {
+        let parts = bytes.chunks_mut(part * element).enumerate();
+        let started =
+            parts.map(|(number, bytes)| scope.spawn(move || of_part(number * part, bytes)));
+        let started: Vec<_> = started.collect();
+        let ended = started.into_iter().map(|worker| match worker.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.fold(Ok(true), |all, ended| Ok(all? && ended?))
+    })
 }
 
 /// Puts random numbers into a part of an element.

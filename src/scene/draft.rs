@@ -159,7 +159,7 @@ struct Draft<'a, 's> {
     textures: BTreeMap<String, Texture>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
-    /// What variables of the device begin with, each with its type.
+    /// What variables of the device begin with, as the key that says so, each with its type.
     variables: BTreeMap<String, (Element, String)>,
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
@@ -406,9 +406,8 @@ impl<'a, 's> Draft<'a, 's> {
         for (name, texture) in &self.textures {
             text.push_str(&texture.written(name));
         }
-        for (name, (element, list)) in &self.variables {
-            let _ =
-                writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\nvalue = {list}", key(name));
+        for (name, (element, contents)) in &self.variables {
+            let _ = writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\n{contents}", key(name));
         }
         text.push_str(&self.passes);
         // A texture is seen without a word; what is only read is not what is to be seen.

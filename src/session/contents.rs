@@ -199,14 +199,10 @@ impl<'a> Reader<'a> {
         let mut bytes = room.map_err(|e| (format!("`each` does not fit {what}: {e}"), None))?;
         let placed = each.placed(&wanted.of).map_err(|(text, at)| (text, Some(at)))?;
         let of_all = (bytes.as_mut_slice(), wanted.of.bytes());
-        let is_whole = data::computed(
-            of_all,
-            name,
-            &|| self.has_no_time_left(),
-            &mut |index, random, element| {
+        let is_whole =
+            data::computed(of_all, name, &|| self.has_no_time_left(), &|index, random, element| {
                 placed.iter().try_for_each(|field| field.write(index, random, element))
-            },
-        );
+            });
         match is_whole {
             Ok(is_whole) => Ok(is_whole.then_some(Found::All(bytes))),
             Err((text, at)) => Err((format!("`each` of {what}: {text}"), Some(at))),

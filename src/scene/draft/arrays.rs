@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// An array whose size the file does not say has at most so many elements, one for each thread.
-const MOST_ASSUMED: u64 = 1 << 20;
+const MOST_ASSUMED: u64 = 1 << 24;
 
 pub(super) struct Array {
     pub(super) name: String,
@@ -102,7 +102,7 @@ impl Host<'_> {
         let Some(element) = Element::parse(element) else {
             return u64::try_from(self.count_of(allocation, element)?).ok();
         };
-        let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
+        let bytes = self.bytes_allocated(allocation)?;
         Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
     }
 

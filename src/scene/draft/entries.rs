@@ -63,7 +63,8 @@ impl<'a, 's> Draft<'a, 's> {
                     self.entry(index, launch, &place, on, skipped, &mut open);
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
-                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) | Act::Write(_) => {}
+                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+                Act::Write(_) | Act::Symbol(_) => {}
             }
         }
         self.starts();
@@ -79,9 +80,8 @@ impl<'a, 's> Draft<'a, 's> {
             }
         }
         for allocation in self.host.allocations.values() {
-            let (bytes, call) = (&allocation.bytes, allocation.call.as_ref());
-            if self.host.integer(bytes, call).is_none() {
-                self.host.assuming(Assumes::All, |host| host.integer(bytes, call));
+            if self.host.bytes_allocated(allocation).is_none() {
+                self.host.assuming(Assumes::All, |host| host.bytes_allocated(allocation));
             }
         }
     }

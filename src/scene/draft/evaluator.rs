@@ -9,7 +9,7 @@ use super::{
     host::{ASSUMED, Allocation, Assumes, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
-    syntax::{self, Expression, Link, Sign, Types},
+    syntax::{self, Expression, Link, SIZE, Sign, Types},
     trace::Call,
     variables::{Definition, Id, Value},
 };
@@ -83,10 +83,22 @@ impl<'s> Host<'s> {
         i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
     }
 
+    /// The bytes of an allocation, those of all its rows. Between rows there is nothing here.
+    pub(super) fn bytes_allocated(
+        &self,
+        Allocation { bytes, rows, call }: &Allocation,
+    ) -> Option<i64> {
+        let bytes = self.integer(bytes, call.as_ref())?;
+        match rows {
+            Some(rows) => bytes.checked_mul(self.integer(rows, call.as_ref())?),
+            None => Some(bytes),
+        }
+    }
+
     /// How many of a structure lie in an allocation of so many bytes.
     pub(super) fn count_of(&self, allocation: &Allocation, structure: &str) -> Option<i64> {
         *self.unit.borrow_mut() = Some(structure.to_owned());
-        let count = self.integer(&allocation.bytes, allocation.call.as_ref());
+        let count = self.bytes_allocated(allocation);
         *self.unit.borrow_mut() = None;
         count
     }
@@ -463,6 +475,9 @@ impl<'s> Host<'s> {
     /// `block.x`, which is an unsigned int, or the number of a structure.
     fn told_field(&self, of: &str, field: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
         let id = self.visible(of, look.place.at)?;
+        if field == SIZE {
+            return self.told_size(id, look);
+        }
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
             return self.told_member(of, field, look);
         }
@@ -474,6 +489,24 @@ impl<'s> Host<'s> {
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
         let told = self.told_of(self.code.get(part)?, look)?;
         self.converted(told, Type::Unsigned)
+    }
+
+    /// How many elements a vector of the host begins with.
+    fn told_size(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+        let variable = self.variables.get(id);
+        let first = variable.definitions.first().filter(|set| set.at == variable.at)?;
+        let Value::List(parts) = &first.value else { return None };
+        if !variable.declared.words.contains(&"vector") {
+            return None;
+        }
+        if self.text_at(variable.at + 1) != "(" {
+            let count = parts.iter().filter(|part| !part.is_empty()).count() as i128;
+            return Some(Told::Number(Number::Whole(Type::UnsignedLong, count)));
+        }
+        let place = Place { at: first.at, ..look.place.clone() };
+        let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
+        let told = self.told_of(self.code.get(parts.first()?.clone())?, look)?;
+        self.converted(told, Type::UnsignedLong)
     }
 
     /// That as a number of another type; a formula is doubted where it may be another number there.

@@ -25,13 +25,15 @@ pub(super) struct Filling {
 }
 
 impl<'s> Host<'s> {
-    /// That of each pointer of the device that the host fills, by its name.
+    /// That of each pointer and each variable of the device that the host fills, by its name.
     pub(super) fn fillings(&self, brackets: &Brackets) -> BTreeMap<&'s str, Filling> {
         let writes = self.writes.iter().map(|write| write.at).enumerate();
         let fills = self.filling.iter().map(|target| target.start).enumerate();
         let launches = self.launches.iter().map(|launch| launch.at).enumerate();
+        let symbols = self.symbols.iter().map(|(.., call)| call.start).enumerate();
         let acts = (writes.map(|(place, at)| (at, Act::Write(place))))
             .chain(fills.map(|(place, at)| (at, Act::Fill(place))))
+            .chain(symbols.map(|(place, at)| (at, Act::Symbol(place))))
             .chain(launches.map(|(place, at)| (at, Act::Launch(place))));
         let (done, _) = self.trace(acts.collect(), brackets);
         let mut walk = Walk { host: self, written: BTreeMap::new(), found: BTreeMap::new() };
@@ -41,7 +43,15 @@ impl<'s> Host<'s> {
             match done.act {
                 Act::Launch(_) => is_launched = true,
                 Act::Write(write) => walk.write(write, &self.writes[write], done, is_launched),
-                Act::Fill(fill) => walk.fill(&self.filling[fill], done, is_launched),
+                Act::Fill(fill) => {
+                    let target = &self.filling[fill];
+                    let from = self.copied.get(&target.start).unwrap_or(target);
+                    walk.fill(target, from, done, is_launched);
+                }
+                Act::Symbol(symbol) => {
+                    let (symbol, from, _) = &self.symbols[symbol];
+                    walk.fill(symbol, from, done, is_launched);
+                }
                 Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) => {}
             }
         }
@@ -82,7 +92,7 @@ impl<'s> Walk<'_, 's> {
         }
     }
 
-    fn fill(&mut self, target: &Span, done: &Done, is_launched: bool) {
+    fn fill(&mut self, target: &Span, from: &Span, done: &Done, is_launched: bool) {
         let host = self.host;
         let place = Place { call: done.call.clone(), ..Place::of(done.at) };
         let words = |span: &Span| {
@@ -94,9 +104,8 @@ impl<'s> Walk<'_, 's> {
         if is_launched && self.found.contains_key(name) {
             return;
         }
-        let from = host.copied.get(&target.start).unwrap_or(target).clone();
         let there = Place { at: from.start, ..place };
-        let source = words(&from).into_iter().find(|word| host.visible(word, from.start).is_some());
+        let source = words(from).into_iter().find(|word| host.visible(word, from.start).is_some());
         let Some(source) = source else { return };
         let pieces = self.written.get(&self.owner(source, &there)).cloned().unwrap_or_default();
         let of_variable = host.visible(source, from.start).map(|id| host.variables.get(id));

@@ -82,8 +82,8 @@ impl<'s> Host<'s> {
             }
         }
         found.slots.check(count);
-        let key = match found.list.as_ref().and_then(|list| found.slots.list(list, count)) {
-            Some(list) => list,
+        let key = match &found.list {
+            Some(list) => found.slots.list(list, count)?,
             None => found.slots.key()?,
         };
         let is_known = found.is_sure && !found.slots.is_unknown();

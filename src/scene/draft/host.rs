@@ -150,15 +150,18 @@ pub(super) struct Transfer<'s> {
     pub(super) call: Span,
 }
 
-/// `cudaMalloc(target, bytes)`.
+/// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
 pub(super) struct Allocating {
     pub(super) target: Span,
     pub(super) bytes: Span,
+    pub(super) rows: Option<Span>,
 }
 
 /// How many bytes are allocated, and in which call.
 pub(super) struct Allocation {
     pub(super) bytes: Span,
+    /// How often, where it is in rows.
+    pub(super) rows: Option<Span>,
     pub(super) call: Option<Rc<Call>>,
 }
 
@@ -277,7 +280,8 @@ impl<'s> Host<'s> {
             let target = match act {
                 Act::Allocation(place) => &self.allocating[*place].target,
                 Act::Fill(place) => &self.filling[*place],
-                Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) | Act::Write(_) => continue,
+                Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
+                Act::Write(_) | Act::Symbol(_) => continue,
             };
             let place = Place { call: call.clone(), ..Place::of(*at) };
             let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
@@ -291,8 +295,9 @@ impl<'s> Host<'s> {
             let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
-                    let bytes = self.allocating[*place].bytes.clone();
-                    allocations.insert(name, Allocation { bytes, call: call.clone() });
+                    let Allocating { bytes, rows, .. } = &self.allocating[*place];
+                    let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
+                    allocations.insert(name, Allocation { bytes, rows, call });
                 }
                 _ => _ = filled.insert(name),
             }

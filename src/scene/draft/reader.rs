@@ -63,6 +63,7 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" if self.is_launch(at) => self.launch(at),
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMallocPitch" => self.allocation_of_rows(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
                 "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
                 "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => self.symbol(at),
@@ -125,8 +126,11 @@ impl<'h, 's> Reader<'h, 's> {
         parts
     }
 
-    /// What is written as a value at `at`.
-    pub(super) fn value(&self, at: usize) -> Value {
+    /// What is written as a value at `at`: behind the last of several `=`.
+    pub(super) fn value(&self, mut at: usize) -> Value {
+        while self.is_word(at) && self.text(at + 1) == "=" && self.text(at + 2) != "=" {
+            at += 2;
+        }
         match (self.text(at), self.text(at + 1)) {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
@@ -197,9 +201,24 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
+        self.allocate(Allocating { target: target.clone(), bytes: bytes.clone(), rows: None });
+    }
+
+    /// `cudaMallocPitch(&name, &pitch, bytes, rows)`: the rows lie one behind the other.
+    fn allocation_of_rows(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, pitch, bytes, rows, ..] = parts.as_slice() else { return };
+        let id = (self.text(pitch.start) == "&").then(|| self.text(pitch.start + 1));
+        if let Some(id) = id.and_then(|name| self.visible(name, at)) {
+            self.define(id, Value::Expression(bytes.clone()), bytes.start);
+        }
+        let (target, bytes, rows) = (target.clone(), bytes.clone(), Some(rows.clone()));
+        self.allocate(Allocating { target, bytes, rows });
+    }
+
+    fn allocate(&mut self, found: Allocating) {
         if self.found.allocating.len() < MOST_FOUND {
-            let (target, bytes) = (target.clone(), bytes.clone());
-            self.found.allocating.push(Allocating { target, bytes });
+            self.found.allocating.push(found);
         }
     }
 

@@ -47,6 +47,7 @@ pub(super) enum Act {
     Allocation(usize),
     Fill(usize),
     Write(usize),
+    Symbol(usize),
 }
 
 /// Something that the host does at a place, within a call.

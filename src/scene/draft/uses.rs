@@ -97,7 +97,8 @@ impl<'a, 's> Draft<'a, 's> {
                     taken.extend(transfer.to.into_iter().chain(from).map(own));
                 }
             }
-            Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) | Act::Write(_) => {}
+            Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+            Act::Write(_) | Act::Symbol(_) => {}
         }
         (taken, written)
     }

@@ -150,11 +150,62 @@ fn fields_of_structures_have_numbers_of_their_own() {
     drafts(
         HELPERS,
         &of("h[i].x = 0.5f * i; h[i].y = rand() % 3; h[i].tag = i;"),
-        &["each = { x = \"0.5 * i\", y = \"2.0 * random\", tag = \"i\" }\n"],
+        &["each = { x = \"0.5 * float(i)\", y = \"2.0 * random\", tag = \"i\" }\n"],
     );
     let vectors = "int main() { float4 *d; cudaMalloc(&d, 64 * sizeof(float4)); float4 h[64];
         for (int i = 0; i < 64; i++) h[i] = make_float4(i, 0.0f, 2.0f * i, 1.0f);
         cudaMemcpy(d, h, sizeof(h), cudaMemcpyHostToDevice); move<<<1, 64>>>(d); }";
     let kernel = "__global__ void move(float4 *p) { p[threadIdx.x].x += 1; }\n";
     drafts(kernel, vectors, &["each = [\"i\", 0.0, \"2.0 * i\", 1.0]\n"]);
+}
+
+#[test]
+fn variables_of_the_device_are_filled_as_arrays_are() {
+    let of = |fill: &str| {
+        format!(
+            "int main() {{ float *b; cudaMalloc(&b, 256); float h[8]; for (int i = 0; i < 8; i++) {{ {fill} }}
+             cudaMemcpyToSymbol(table, h, sizeof(h)); look<<<1, 64>>>(b); }}"
+        )
+    };
+    drafts(
+        HELPERS,
+        &of("h[i] = 3 * i + 1;"),
+        &["[variable.table]\ntype  = \"float\"\neach = \"3 * i + 1\"\n"],
+    );
+    drafts(
+        HELPERS,
+        &of("h[i] = rand() % 3;"),
+        &["[variable.table]\ntype  = \"float\"\nrandom = [0.0, 2.0]\n"],
+    );
+    drafts(HELPERS, &of("h[i] = other(i);"), &["`cudaMemcpyToSymbol(table,h,sizeof(h))` is made"]);
+}
+
+#[test]
+fn sizes_of_containers_are_numbers() {
+    let host = |vector: &str| {
+        format!(
+            "#include <vector>\nint main() {{ const int n = 12; {vector} float *a, *b;
+             cudaMalloc(&a, v.size() * sizeof(float)); cudaMalloc(&b, sizeof(float) * v.size());
+             cudaMemcpy(a, v.data(), v.size() * 4, cudaMemcpyHostToDevice); take<<<1, v.size()>>>(a, b); }}"
+        )
+    };
+    let list = host("std::vector<float> v = {4, 1, 2};");
+    drafts(
+        HELPERS,
+        &list,
+        &["[array.a]\ntype  = \"float\"\ncount = 3\n", "value = [4.0, 1.0, 2.0]\n", "block  = 3\n"],
+    );
+    let many = host("std::vector<float> v(2 * n, 1.5f);");
+    drafts(HELPERS, &many, &["[array.b]\ntype  = \"float\"\ncount = 24\n", "value = 1.5\n"]);
+}
+
+#[test]
+fn rows_with_a_pitch_lie_one_behind_the_other() {
+    let kernel =
+        "__global__ void rows(float *a, int pitch) { a[blockIdx.x * pitch + threadIdx.x] += 1; }\n";
+    let host = "int main() { float *a; size_t pitch; int w, h; w = h = 32;
+        cudaMallocPitch((void **)&a, &pitch, w * sizeof(float), h);
+        rows<<<h, w>>>(a, pitch / sizeof(float)); }";
+    let size = "size     = [32, 32]\n";
+    drafts(kernel, host, &["count = 1024\n", "pitch = 32\n", "grid   = 32\n", size]);
 }
