@@ -156,7 +156,7 @@ fn fields_of_structures_have_numbers_of_their_own() {
         for (int i = 0; i < 64; i++) h[i] = make_float4(i, 0.0f, 2.0f * i, 1.0f);
         cudaMemcpy(d, h, sizeof(h), cudaMemcpyHostToDevice); move<<<1, 64>>>(d); }";
     let kernel = "__global__ void move(float4 *p) { p[threadIdx.x].x += 1; }\n";
-    drafts(kernel, vectors, &["each = [\"i\", 0.0, \"2.0 * i\", 1.0]\n"]);
+    drafts(kernel, vectors, &["each = [\"i\", 0.0, \"2.0 * float(i)\", 1.0]\n"]);
 }
 
 #[test]
