@@ -54,9 +54,12 @@ pub(crate) fn room(wanted: &Wanted) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Writes the element at a place, by numbers from 0 up to 1 that it draws.
+type Compute<'a, E> =
+    dyn Fn(u64, &mut dyn FnMut() -> f64, &mut [u8]) -> std::result::Result<(), E> + Sync + 'a;
+
 /// Lets `compute` write each of the elements of `bytes`, which are what is called `name`; it is told the element's
-/// place, and draws numbers from 0 up to 1, which do not depend on other elements. All cores
-/// compute at once.
+/// place, and draws numbers from 0 up to 1, which do not depend on other elements. All cores compute at once.
 ///
 /// Returns whether that was done before `is_over` said that there is no more time.
 ///
@@ -66,9 +69,7 @@ pub(crate) fn computed<E: Send>(
     (bytes, element): (&mut [u8], usize),
     name: &str,
     is_over: &(dyn Fn() -> bool + Sync),
-    compute: &(
-         dyn Fn(u64, &mut dyn FnMut() -> f64, &mut [u8]) -> std::result::Result<(), E> + Sync
-     ),
+    compute: &Compute<'_, E>,
 ) -> std::result::Result<bool, E> {
     let (seed, element) = (seed(name), element.max(1));
     let workers = thread::available_parallelism().map_or(1, usize::from);
@@ -93,7 +94,8 @@ pub(crate) fn computed<E: Send>(
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        ended.fold(Ok(true), |all, ended| Ok(all? && ended?))
+        let ended = ended.collect::<std::result::Result<Vec<bool>, E>>()?;
+        Ok(ended.into_iter().all(|is_whole| is_whole))
     })
 }
 

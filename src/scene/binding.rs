@@ -575,7 +575,8 @@ fn check_pointers(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     let Source::Structure(fields) = source else { return Ok(()) };
-    let text = parameter.text.trim_end().trim_end_matches('*').trim_end().to_owned();
+    let text = parameter.text.trim_end();
+    let text = text.strip_suffix('*').unwrap_or(text).trim_end().to_owned();
     for Field { name, source, cast, .. } in fields {
         let element = KernelParameter {
             name: format!("{}{name}", parameter.name),

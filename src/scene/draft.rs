@@ -40,6 +40,7 @@ mod regions;
 mod sections;
 mod shape;
 mod sides;
+mod sizes;
 mod slots;
 mod source;
 mod spread;

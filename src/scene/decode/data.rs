@@ -134,8 +134,8 @@ pub(super) fn expect_known(
     }
 }
 
-/// `file` with `dtype`, `value`, `random` or `each`; `wanted` is what it is for, where that is known: the type of its elements
-/// and how many there are, which is not known of variables.
+/// `file` with `dtype`, `value`, `random` or `each`; `wanted` is what it is for, where that is known: the type of its
+/// elements and how many there are, which is not known of variables.
 pub(super) fn initial(
     table: &mut Fields<'_, '_, '_>,
     name: &str,

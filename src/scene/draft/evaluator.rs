@@ -6,7 +6,7 @@ use super::{
     arguments::is_size,
     calls::{known, type_of_call},
     formula::{self, Formula},
-    host::{ASSUMED, Allocation, Assumes, Host, LONGEST, Span},
+    host::{ASSUMED, Assumes, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, SIZE, Sign, Types},
@@ -81,26 +81,6 @@ impl<'s> Host<'s> {
         let tokens: Vec<Token<'s>> = lexer::code(text).take(LONGEST + 1).collect();
         let look = Look { place, given: None, depth: 0, nested: 0 };
         i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
-    }
-
-    /// The bytes of an allocation, those of all its rows. Between rows there is nothing here.
-    pub(super) fn bytes_allocated(
-        &self,
-        Allocation { bytes, rows, call }: &Allocation,
-    ) -> Option<i64> {
-        let bytes = self.integer(bytes, call.as_ref())?;
-        match rows {
-            Some(rows) => bytes.checked_mul(self.integer(rows, call.as_ref())?),
-            None => Some(bytes),
-        }
-    }
-
-    /// How many of a structure lie in an allocation of so many bytes.
-    pub(super) fn count_of(&self, allocation: &Allocation, structure: &str) -> Option<i64> {
-        *self.unit.borrow_mut() = Some(structure.to_owned());
-        let count = self.bytes_allocated(allocation);
-        *self.unit.borrow_mut() = None;
-        count
     }
 
     /// What an expression is for each round of the loops around.
@@ -489,24 +469,6 @@ impl<'s> Host<'s> {
         let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
         let told = self.told_of(self.code.get(part)?, look)?;
         self.converted(told, Type::Unsigned)
-    }
-
-    /// How many elements a vector of the host begins with.
-    fn told_size(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
-        let variable = self.variables.get(id);
-        let first = variable.definitions.first().filter(|set| set.at == variable.at)?;
-        let Value::List(parts) = &first.value else { return None };
-        if !variable.declared.words.contains(&"vector") {
-            return None;
-        }
-        if self.text_at(variable.at + 1) != "(" {
-            let count = parts.iter().filter(|part| !part.is_empty()).count() as i128;
-            return Some(Told::Number(Number::Whole(Type::UnsignedLong, count)));
-        }
-        let place = Place { at: first.at, ..look.place.clone() };
-        let look = &Look { place: &place, given: None, depth: look.depth + 1, nested: look.nested };
-        let told = self.told_of(self.code.get(parts.first()?.clone())?, look)?;
-        self.converted(told, Type::UnsignedLong)
     }
 
     /// That as a number of another type; a formula is doubted where it may be another number there.

@@ -1,5 +1,5 @@
-//! Which writes of the host fill the memory of the device: those to what it copies there, in the order in which they are
-//! made, in whichever functions.
+//! Which writes of the host fill the memory of the device: those to what it copies there, in the order in which they
+//! are made, in whichever functions.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -15,11 +15,14 @@ use crate::cuda::{brackets::Brackets, lexer::Kind};
 /// So many writes are told of what one pointer has.
 const MOST_PIECES: usize = 64;
 
+/// A write, by its place in [`Host::writes`], with the call in which it is made.
+pub(super) type Piece = (usize, Option<Rc<Call>>);
+
 /// What the host fills memory of the device with.
 #[derive(Clone, Default)]
 pub(super) struct Filling {
-    /// The writes, by their places in [`Host::writes`], with the calls in which they are made.
-    pub(super) pieces: Vec<(usize, Option<Rc<Call>>)>,
+    /// The writes, in the order in which they are made.
+    pub(super) pieces: Vec<Piece>,
     /// The variable that is copied there, where that is a number.
     pub(super) number: Option<(Span, Option<Rc<Call>>)>,
 }
@@ -62,7 +65,7 @@ impl<'s> Host<'s> {
 struct Walk<'h, 's> {
     host: &'h Host<'s>,
     /// By the variable of the host, or its name where there is none.
-    written: BTreeMap<(&'s str, Option<Id>), Vec<(usize, Option<Rc<Call>>)>>,
+    written: BTreeMap<(&'s str, Option<Id>), Vec<Piece>>,
     found: BTreeMap<&'s str, Filling>,
 }
 

@@ -1,5 +1,5 @@
-//! What numbers the host fills memory with, as a manifest says such: one number, a list, formulas of an element's place,
-//! random ones.
+//! What numbers the host fills memory with, as a manifest says such: one number, a list, formulas of an element's
+//! place, random ones.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use super::{
     conditions::When,
     coverage::{Coverage, PLACE},
     evaluator::{Place, Told},
-    fillings::Filling,
+    fillings::{Filling, Piece},
     host::{Host, Span},
     number::{Number, Type},
     slots::{Slot, Slots},
@@ -92,7 +92,7 @@ impl<'s> Host<'s> {
 
     /// The statement that fills something last.
     fn said(&self, filling: &Filling) -> Option<String> {
-        let is_told = |(write, _): &&(usize, Option<Rc<Call>>)| {
+        let is_told = |(write, _): &&Piece| {
             self.writes.get(*write).is_some_and(|write| !matches!(write.what, Written::Perhaps))
         };
         let last = filling.pieces.iter().rfind(is_told).or(filling.pieces.last());

@@ -99,8 +99,8 @@ impl<'s> Host<'s> {
         })
     }
 
-    /// `while (variable < limit) { ...; variable *= 2; }`, whose variable is set once in its body, whenever that is run,
-    /// and is not named behind it.
+    /// `while (variable < limit) { ...; variable *= 2; }`, whose variable is set once in its body, whenever that is
+    /// run, and is not named behind it.
     fn understood_while(&self, region: usize, condition: &Span, body: &Span) -> Option<Loop<'s>> {
         let is_counter = |at: &usize| {
             let id = self.visible(self.text_at(*at), *at);

@@ -273,7 +273,7 @@ impl<'s> Host<'s> {
     fn distribution(&self, name: &str, place: &Place<'_, 's>) -> Option<Spread> {
         let variable = self.variables.get(self.visible(name, place.at)?);
         let words = &variable.declared.words;
-        let is = |wanted: &str| words.iter().any(|word| *word == wanted);
+        let is = |wanted: &str| words.contains(&wanted);
         let parts = variable.definitions.first().map(|set| &set.value);
         let numbers: Vec<f64> = match parts {
             Some(Value::List(parts)) => {

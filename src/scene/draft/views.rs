@@ -128,7 +128,8 @@ fn plot(array: &Array) -> String {
         Some(Rows { sides: [width, height], is_sure: true }) => {
             ("line", format!("size = [{width}, {height}]\nrow  = {}\n", height / 2))
         }
-        _ if array.count.is_some_and(|count| count > MOST_VALUES) => ("histogram", String::new()),
+        // Of what has no size every thread has an element.
+        _ if array.count.unwrap_or(array.threads) > MOST_VALUES => ("histogram", String::new()),
         _ => ("line", String::new()),
     };
     format!("[[plot]]\nname = \"values\"\nkind = \"{kind}\"\nof   = {name}\n{more}")

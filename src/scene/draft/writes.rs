@@ -1,5 +1,5 @@
-//! Where host code writes numbers into memory of its own, or of the device by a library: element by element, all of it at
-//! once, as a list.
+//! Where host code writes numbers into memory of its own, or of the device by a library: element by element, all of it
+//! at once, as a list.
 
 use std::collections::BTreeSet;
 
