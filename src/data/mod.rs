@@ -20,7 +20,7 @@ use std::{
 };
 
 pub(crate) use cache::Cache;
-pub(crate) use random::random;
+pub(crate) use random::{computed, random, room};
 
 use crate::{
     element::{Scalar, Type},

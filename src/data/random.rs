@@ -1,5 +1,7 @@
 //! Random numbers, the same in every run.
 
+use std::thread;
+
 use super::{Error, Found, Result, Wanted, convert::with_room};
 use crate::element::{Part, Scalar};
 
@@ -7,6 +9,8 @@ use crate::element::{Part, Scalar};
 const MOST_BYTES: u64 = 4 << 30;
 /// So many of them between two looks at whether there is still time.
 const PART_BYTES: usize = 1 << 20;
+/// So many elements are computed, likewise.
+const PART_ELEMENTS: usize = 1 << 12;
 
 /// Elements of what is called `name` whose numbers lie between these ends, each as likely as any other; what does not
 /// fit a type becomes its least or greatest number. Whole numbers are from the least up to the greatest in the range,
@@ -19,21 +23,13 @@ pub(crate) fn random(
     [low, high]: [f64; 2],
     is_over: &dyn Fn() -> bool,
 ) -> Result<Option<Found>> {
-    if wanted.bytes() > MOST_BYTES {
-        let text = format!(
-            "random numbers are made for {MOST_BYTES} bytes at most, not {}",
-            wanted.bytes()
-        );
-        return Err(Error::Format(text));
-    }
     let (parts, element) = (wanted.of.parts(), wanted.of.bytes().max(1));
     let is_empty = |part: &&Part| part.element.scalar.is_integer() && low.ceil() > high.floor();
     if let Some(part) = parts.iter().find(is_empty) {
         let text = format!("there is no {} between {low} and {high}", part.element.scalar);
         return Err(Error::Format(text));
     }
-    let mut bytes = with_room(wanted.bytes() as usize)?;
-    bytes.resize(wanted.bytes() as usize, 0);
+    let mut bytes = room(wanted)?;
     let mut generator = SplitMix(seed(name));
     for some in bytes.chunks_mut(PART_BYTES.div_ceil(element) * element) {
         if is_over() {
@@ -44,6 +40,63 @@ pub(crate) fn random(
         }
     }
     Ok(Some(Found::All(bytes)))
+}
+
+/// Zeros for all that is wanted, where numbers are made for so much.
+pub(crate) fn room(wanted: &Wanted) -> Result<Vec<u8>> {
+    if wanted.bytes() > MOST_BYTES {
+        let text =
+            format!("numbers are made for {MOST_BYTES} bytes at most, not {}", wanted.bytes());
+        return Err(Error::Format(text));
+    }
+    let mut bytes = with_room(wanted.bytes() as usize)?;
+    bytes.resize(wanted.bytes() as usize, 0);
+    Ok(bytes)
+}
+
+/// Writes the element at a place, by numbers from 0 up to 1 that it draws.
+type Compute<'a, E> =
+    dyn Fn(u64, &mut dyn FnMut() -> f64, &mut [u8]) -> std::result::Result<(), E> + Sync + 'a;
+
+/// Lets `compute` write each of the elements of `bytes`, which are what is called `name`; it is told the element's
+/// place, and draws numbers from 0 up to 1, which do not depend on other elements. All cores compute at once.
+///
+/// Returns whether that was done before `is_over` said that there is no more time.
+///
+/// # Errors
+/// The first that `compute` has.
+pub(crate) fn computed<E: Send>(
+    (bytes, element): (&mut [u8], usize),
+    name: &str,
+    is_over: &(dyn Fn() -> bool + Sync),
+    compute: &Compute<'_, E>,
+) -> std::result::Result<bool, E> {
+    let (seed, element) = (seed(name), element.max(1));
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let part = bytes.len().div_ceil(element).div_ceil(workers).max(PART_ELEMENTS);
+    let of_part = |first: usize, bytes: &mut [u8]| {
+        for (place, element) in bytes.chunks_exact_mut(element).enumerate() {
+            if place % PART_ELEMENTS == 0 && is_over() {
+                return Ok(false);
+            }
+            let index = (first + place) as u64;
+            let mut generator = SplitMix(SplitMix(seed ^ index).word());
+            compute(index, &mut || generator.next(), element)?;
+        }
+        Ok(true)
+    };
+    thread::scope(|scope| {
+        let parts = bytes.chunks_mut(part * element).enumerate();
+        let started =
+            parts.map(|(number, bytes)| scope.spawn(move || of_part(number * part, bytes)));
+        let started: Vec<_> = started.collect();
+        let ended = started.into_iter().map(|worker| match worker.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        let ended = ended.collect::<std::result::Result<Vec<bool>, E>>()?;
+        Ok(ended.into_iter().all(|is_whole| is_whole))
+    })
 }
 
 /// Puts random numbers into a part of an element.
@@ -84,10 +137,15 @@ struct SplitMix(u64);
 impl SplitMix {
     /// A number from 0 up to 1, which it does not reach, in steps of 2⁻⁵³.
     fn next(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// 64 random bits.
+    fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        mixed ^ (mixed >> 31)
     }
 }
 

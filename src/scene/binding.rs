@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Argument, Builtin, Control, Element, Formula, Given, Kind, Manifest, Number, Pass, Plan,
+    Argument, Builtin, Control, Element, Field, Formula, Given, Kind, Manifest, Number, Pass, Plan,
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
     Wrap,
     decode::{derived_names, round_of, suggestion},
     draft::literal_of_cpp,
+    pointers::pointed,
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;
@@ -420,15 +421,10 @@ fn check(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     if source.is_list() {
-        let hint = match &parameter.ctype {
-            CType::Pointer { to: Pointee::Named(to), .. } if to.ends_with('*') => ADDRESSES,
-            CType::Pointer { .. }
-            | CType::Value(_)
-            | CType::Surface
-            | CType::Texture
-            | CType::Named(_) => "",
+        return match pointed(&parameter.ctype) {
+            Some(pointer) => check_pointers(manifest, source, pointer, parameter),
+            None => Err(mismatch(parameter, "a list", "")),
         };
-        return Err(Mismatch { hint, ..mismatch(parameter, "a list", "") });
     }
     if let CType::Named(_) = parameter.ctype {
         // What that is, and how its fields lie, is known when the source is compiled.
@@ -571,9 +567,27 @@ pub(crate) fn check_given(
     check_cast(manifest, source, cast, parameter).map_err(|problem| problem.text + problem.hint)
 }
 
-/// What is said where a pointer to pointers is given several arrays.
-const ADDRESSES: &str = ": an array of `unsigned long long` takes addresses, which a pass with a kernel of your own \
-                         writes there, as in `rows[0] = a`";
+/// That a pointer to pointers can take a list: of buffers, arrays and pointers into them, or 0 for none.
+fn check_pointers(
+    manifest: &Manifest,
+    source: &Source,
+    pointer: CType,
+    parameter: &KernelParameter,
+) -> Result<(), Mismatch> {
+    let Source::Structure(fields) = source else { return Ok(()) };
+    let text = parameter.text.trim_end();
+    let text = text.strip_suffix('*').unwrap_or(text).trim_end().to_owned();
+    for Field { name, source, cast, .. } in fields {
+        let element = KernelParameter {
+            name: format!("{}{name}", parameter.name),
+            ctype: pointer.clone(),
+            text: text.clone(),
+            ..parameter.clone()
+        };
+        check_cast(manifest, source, cast.as_deref(), &element)?;
+    }
+    Ok(())
+}
 
 /// That the parameter can take what the manifest gives it, after the cast to a pointer's type if there is one.
 fn check_cast(

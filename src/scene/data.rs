@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::{Number, Scalar, Type};
+use super::{Each, Number, Scalar, Type};
 #[cfg(feature = "gl")]
 use super::{Part, Structure, decode::suggestion};
 use crate::cuda::Position;
@@ -26,7 +26,7 @@ impl Initial {
             Content::File { path, .. } if self.at.is_some() => Some(folder.join(path)),
             Content::File { path, .. } => Some(path.clone()),
             Content::Fill(_) | Content::Values(_) => None,
-            Content::Structures(_) | Content::Random(_) => None,
+            Content::Structures(_) | Content::Random(_) | Content::Each(_) => None,
         }
     }
 }
@@ -49,6 +49,8 @@ pub enum Content {
     Structures(Vec<Vec<FieldValue>>),
     /// Random numbers between these ends.
     Random([f64; 2]),
+    /// Numbers that follow from each element's place.
+    Each(Each),
 }
 
 /// What a field of a structure holds.
@@ -118,8 +120,9 @@ impl Content {
                 };
                 values(own) == values(other)
             }
+            (Self::Each(own), Self::Each(other)) => own.declares_as(other),
             (Self::Fill(_) | Self::Values(_) | Self::Structures(_), _) => false,
-            (Self::File { .. } | Self::Random(_), _) => false,
+            (Self::File { .. } | Self::Random(_) | Self::Each(_), _) => false,
         }
     }
 }

@@ -8,6 +8,7 @@ mod checks;
 mod compile;
 mod constants;
 mod data;
+mod each;
 mod fields;
 mod formulas;
 mod parameters;

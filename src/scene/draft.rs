@@ -14,10 +14,12 @@ mod calls;
 mod cases;
 mod changes;
 mod conditions;
+mod coverage;
 mod declarations;
 mod deduced;
 mod entries;
 mod evaluator;
+mod fillings;
 mod fills;
 mod formula;
 mod functions;
@@ -38,7 +40,10 @@ mod regions;
 mod sections;
 mod shape;
 mod sides;
+mod sizes;
+mod slots;
 mod source;
+mod spread;
 mod structures;
 mod symbols;
 mod syntax;
@@ -50,6 +55,7 @@ mod transfers;
 mod uses;
 mod variables;
 mod views;
+mod writes;
 
 pub(in crate::scene) use number::literal_of_cpp;
 use std::{
@@ -154,7 +160,7 @@ struct Draft<'a, 's> {
     textures: BTreeMap<String, Texture>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
-    /// What variables of the device begin with, each with its type.
+    /// What variables of the device begin with, as the key that says so, each with its type.
     variables: BTreeMap<String, (Element, String)>,
     passes: String,
     /// Pointers that stand for the half of another array that is being written.
@@ -401,9 +407,8 @@ impl<'a, 's> Draft<'a, 's> {
         for (name, texture) in &self.textures {
             text.push_str(&texture.written(name));
         }
-        for (name, (element, list)) in &self.variables {
-            let _ =
-                writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\nvalue = {list}", key(name));
+        for (name, (element, contents)) in &self.variables {
+            let _ = writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\n{contents}", key(name));
         }
         text.push_str(&self.passes);
         // A texture is seen without a word; what is only read is not what is to be seen.

@@ -12,6 +12,7 @@ mod compile_options;
 mod data;
 mod decode;
 mod draft;
+mod each;
 mod expression;
 mod inputs;
 mod manifest;
@@ -19,6 +20,7 @@ mod mapping;
 mod parameter;
 mod plan;
 mod plot;
+mod pointers;
 mod resource;
 mod selection;
 mod source;
@@ -43,6 +45,7 @@ pub use self::{
     data::{Content, FieldValue, Initial, Variable},
     decode::DEFAULT_DT,
     draft::{Includes, draft, draft_beside, instances_beside},
+    each::{Each, EachField, EachTerm},
     expression::{Expression, Floats, Kind, Meaning, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},

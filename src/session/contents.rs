@@ -20,7 +20,7 @@ use crate::{
     diagnostic::{Diagnostic, one_line},
     element::Type,
     file,
-    scene::{self, Content, FieldValue, Initial, Manifest, ResourceId, Scene, Variable},
+    scene::{self, Content, Each, FieldValue, Initial, Manifest, ResourceId, Scene, Variable},
     state::{Borrowed, put},
 };
 
@@ -157,6 +157,17 @@ impl<'a> Reader<'a> {
                     Err(error) => Err(format!("`random` does not fit {what}: {error}")),
                 }
             }
+            Content::Each(each) => match self.computed(each, (name, what), &wanted) {
+                Ok(Some(found)) => Ok(Arc::new(found)),
+                Ok(None) => {
+                    self.is_over(initial);
+                    return None;
+                }
+                Err((text, at)) => {
+                    self.complain(at.or(initial.at), text);
+                    return None;
+                }
+            },
             Content::File { path, raw } => {
                 let wanted = Wanted { raw: *raw, ..wanted };
                 match initial.at {
@@ -172,6 +183,30 @@ impl<'a> Reader<'a> {
             }
         };
         found.map_err(|text| self.complain(initial.at, text)).ok()
+    }
+
+    /// What `each` computes; `None` where there is no more time.
+    ///
+    /// # Errors
+    /// A sentence, and where the manifest has what it is about.
+    fn computed(
+        &mut self,
+        each: &Each,
+        (name, what): (&str, &str),
+        wanted: &Wanted,
+    ) -> Result<Option<Found>, (String, Option<Position>)> {
+        let room = self.cache.take_room(wanted).and_then(|()| data::room(wanted));
+        let mut bytes = room.map_err(|e| (format!("`each` does not fit {what}: {e}"), None))?;
+        let placed = each.placed(&wanted.of).map_err(|(text, at)| (text, Some(at)))?;
+        let of_all = (bytes.as_mut_slice(), wanted.of.bytes());
+        let is_whole =
+            data::computed(of_all, name, &|| self.has_no_time_left(), &|index, random, element| {
+                placed.iter().try_for_each(|field| field.write(index, random, element))
+            });
+        match is_whole {
+            Ok(is_whole) => Ok(is_whole.then_some(Found::All(bytes))),
+            Err((text, at)) => Err((format!("`each` of {what}: {text}"), Some(at))),
+        }
     }
 
     fn has_no_time_left(&self) -> bool {

@@ -15,7 +15,8 @@ use crate::{
     cuda::Position,
     device::{self, Arguments, Event, Fault, Fill, Slice, Stream},
     scene::{
-        Entry, Half, Handle, Inputs, Number, Repeat, ResourceId, Scope, Term, Until, Wanted, What,
+        Argument, Entry, Half, Handle, Inputs, Number, Repeat, ResourceId, Scope, Term, Until,
+        Wanted, What,
     },
     state::Borrowed,
 };
@@ -271,11 +272,23 @@ impl<'a, 'b> Launcher<'a, 'b> {
             start.wrapping_add(wanted.element.wrapping_mul(size))
         };
         let mut arguments = Arguments::new();
-        for argument in &pass.plan.arguments {
+        let pack = |argument: &Argument| {
             let packed = argument.pack(&self.scope(), handle);
-            let packed = unreadable.take().map_or(packed, Err);
-            let packed = packed.map_err(|problem| no_value_of(pass, &argument.name, &problem))?;
-            arguments.push_bytes(packed.bytes(), packed.align);
+            unreadable.take().map_or(packed, Err)
+        };
+        for argument in &pass.plan.arguments {
+            let no_value = |problem: String| no_value_of(pass, &argument.name, &problem);
+            let Some(pointers) = argument.pointers() else {
+                let packed = pack(argument).map_err(no_value)?;
+                arguments.push_bytes(packed.bytes(), packed.align);
+                continue;
+            };
+            let packed = pointers.iter().map(pack).collect::<Result<Vec<_>, _>>();
+            let packed = packed.map_err(no_value)?;
+            let table: Vec<u8> = packed.iter().flat_map(|packed| packed.bytes()).copied().collect();
+            let address = self.program.tables.address(self.queue.stream, &table);
+            let address = address.map_err(|error| no_value(error.to_string()))?;
+            arguments.push_bytes(&address.to_le_bytes(), size_of::<u64>());
         }
         Ok(arguments)
     }

@@ -55,6 +55,7 @@ mod stat;
 mod statistics;
 mod status;
 mod symbol;
+mod tables;
 mod time_series;
 mod timing;
 mod unwritten;

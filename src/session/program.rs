@@ -13,6 +13,7 @@ use super::{
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
+    tables::Tables,
     variables::{Addresses, Variables},
 };
 use crate::{
@@ -41,6 +42,8 @@ pub(super) struct Program {
     pub(super) variables: Variables,
     /// What kernels read arrays through.
     pub(super) fetched: Fetched,
+    /// Addresses that kernels find by way of a pointer to pointers.
+    pub(super) tables: Tables,
     /// The files beside that of the scene that it was made of.
     pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.

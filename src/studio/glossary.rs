@@ -155,10 +155,16 @@ pub const BUILT_INS: &[(&str, &str)] = &[
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["title", "summary", "dt"]),
     ("compile", &["define", "include", "standard", "fast_math", "max_registers"]),
-    ("buffer", &["type", "count", "fields", "file", "dtype", "value", "random", "was", "keep"]),
+    (
+        "buffer",
+        &["type", "count", "fields", "file", "dtype", "value", "random", "each", "was", "keep"],
+    ),
     (
         "array",
-        &["type", "count", "fields", "double", "file", "dtype", "value", "random", "was", "keep"],
+        &[
+            "type", "count", "fields", "double", "file", "dtype", "value", "random", "each", "was",
+            "keep",
+        ],
     ),
     (
         "texture",
@@ -177,7 +183,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "keep",
         ],
     ),
-    ("variable", &["type", "fields", "value", "file", "dtype", "random"]),
+    ("variable", &["type", "fields", "value", "file", "dtype", "random", "each"]),
     ("param", &["value", "min", "max", "step", "log", "label", "unit", "choices", "kind"]),
     (
         "pass",

@@ -3,6 +3,7 @@
 mod arrays;
 #[cfg(feature = "cli")]
 mod command_line;
+mod each;
 mod edits;
 #[cfg(feature = "cli")]
 mod fields;

@@ -4,6 +4,7 @@ mod calls;
 mod cleared;
 mod deduced;
 mod files;
+mod filled;
 mod host_code;
 mod memory;
 mod seen;
@@ -63,8 +64,8 @@ double = true
 [array.d_source]
 type  = "float"
 count = 2048
-# The host fills it, as `file = "d_source.npy"` would.
-random = [0, 1] # fill in: its numbers
+# The host: std::vector<float>host(width*height)
+value = 0.0
 
 [[pass]]
 kernel = "start"

@@ -260,9 +260,28 @@ fn pointers_to_pointers_take_addresses() {
     let numbers = arrays.replace("'unsigned long long'", "'float'");
     let parts = ["`rows` is an array of numbers", "`unsigned long long` takes addresses"];
     is_told(&numbers, shape, code, "kernel = 'addresses'", &parts);
-    let list = format!("{shape}\nargs = {{ rows = ['b', 'c'] }}");
-    let parts = ["`rows` is a list", "which the pass gives it: an array of `unsigned long long`"];
-    is_told(arrays, &list, code, "args =", &parts);
+}
+
+#[test]
+fn pointers_to_pointers_take_lists() {
+    let code = "__global__ void k(float *const *rows, float **more, float *a) {\n\
+                if (threadIdx.x > 0) return; more[0][3] = 2;\n\
+                a[0] = rows[0][0] + 10 * rows[1][1] + 100 * (rows[2] == nullptr) + 1000 * more[1][0]; }";
+    let arrays = "[array.b]\ntype = 'float'\ncount = 4\nvalue = [1, 2, 3, 4]\n\
+                  [array.c]\ntype = 'float2'\ncount = 4\nvalue = [5, 6, 7, 8, 9, 10, 11, 12]\n\
+                  [array.d]\ntype = 'int'\ncount = 4\n\
+                  [array.e]\ntype = 'float'\ncount = 4\ndouble = true\nvalue = 3\n";
+    let args = |rows: &str, more: &str| format!("args = {{ rows = {rows}, more = {more} }}");
+    let right = args("['b', '(float *)(c + 1)', 0]", "['e_next', 'e']");
+    runs("float", arrays, &right, code, &(1.0 + 80.0 + 100.0 + 3000.0_f32).to_le_bytes());
+    let parts = ["`rows[1]` is the array d (4 int), but the kernel takes `float *"];
+    is_told(arrays, &args("['b', 'd']", "['b']"), code, "args =", &parts);
+    let parts = ["`more[0]` is an int constant, but the kernel takes `float *`"];
+    is_told(arrays, &args("['b', 'b']", "[4, 'b']"), code, "args =", &parts);
+    // What lies behind the arrays is not there.
+    let arrays = "[array.b]\ntype = 'float'\ncount = 4\n";
+    let far = "__global__ void k(float **rows, float *a) {\n    if (threadIdx.x == 0) a[0] = rows[1][4];\n}";
+    is_told(arrays, "args = { rows = ['b', 'b'] }", far, "rows[1][4]", &["`b[4]`"]);
 }
 
 #[test]

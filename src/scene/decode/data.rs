@@ -4,6 +4,7 @@ use toml::{Spanned, de::DeValue};
 
 use super::{
     KEYWORDS, Report,
+    each::each,
     fields::{Fields, sorted},
     is_identifier, suggestion,
     types::Types,
@@ -15,6 +16,8 @@ use crate::scene::{
 
 /// The most that a filename can have on any system.
 const LONGEST_NAME: usize = 4096;
+/// The keys of which one alone says what something holds at the start.
+const EXCLUSIVE: [&str; 4] = ["file", "value", "random", "each"];
 
 /// Reads `[variable.*]` in the file's order. Returns the names of all that there are, sound or not.
 pub(super) fn variables(
@@ -34,11 +37,11 @@ pub(super) fn variables(
         let of = types.read(&mut table, "\"float\"");
         let element = of.as_ref().and_then(Type::element);
         element.into_iter().for_each(|element| types.compare(&table, &name, element));
-        let wanted = element.map(|element| (element, None));
+        let wanted = of.as_ref().map(|of| (of, None));
         let is_structure = of.as_ref().is_some_and(|of| of.structure().is_some());
         let structures = if is_structure { structures(&mut table) } else { None };
         let initial = initial(&mut table, &name, wanted, overrides).or(structures);
-        let has_any = ["file", "value", "random"].into_iter().any(|key| table.has(key));
+        let has_any = EXCLUSIVE.into_iter().any(|key| table.has(key));
         if initial.is_none() && !has_any {
             table.complain("needs `file` or `value`, such as `value = 0.5`");
         }
@@ -131,28 +134,34 @@ pub(super) fn expect_known(
     }
 }
 
-/// `file` with `dtype`, `value` or `random`; `wanted` is what it is for, where that is known: the type of its elements
-/// and how many there are, which is not known of variables.
+/// `file` with `dtype`, `value`, `random` or `each`; `wanted` is what it is for, where that is known: the type of its
+/// elements and how many there are, which is not known of variables.
 pub(super) fn initial(
     table: &mut Fields<'_, '_, '_>,
     name: &str,
-    wanted: Option<(Element, Option<u64>)>,
+    wanted: Option<(&Type, Option<u64>)>,
     overrides: &Overrides,
 ) -> Option<Initial> {
     let file = file(table, name, overrides, true);
     let (value, random) = (table.take("value"), table.floats("random", &[2]));
-    for (other, key) in [("file", "value"), ("file", "random"), ("value", "random")] {
-        if table.has(other) && table.has(key) {
-            table.complain_about(key, format!("`{other}` and `{key}` exclude each other"));
+    let of_each = table.take("each");
+    let mut given = EXCLUSIVE.into_iter().filter(|key| table.has(key));
+    if let Some(first) = given.next() {
+        for key in given {
+            table.complain_about(key, format!("`{first}` and `{key}` exclude each other"));
         }
     }
     if file.is_some() {
         return file;
     }
     if let Some(range) = random {
-        return self::random(table, [range[0], range[1]], wanted.map(|(element, _)| element));
+        return self::random(table, [range[0], range[1]], wanted.and_then(|(of, _)| of.element()));
     }
-    let (value, (element, count)) = (value?, wanted?);
+    if let Some(value) = of_each {
+        return each(table, value, wanted.map(|(of, _)| of));
+    }
+    let (value, (of, count)) = (value?, wanted?);
+    let element = of.element()?;
     let at = table.report.position(&value.span());
     Some(Initial { content: content(table, value, element, count)?, at: Some(at) })
 }

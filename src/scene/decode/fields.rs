@@ -10,7 +10,7 @@ use toml::{
 use super::{Report, suggestion};
 use crate::cuda::Position;
 use crate::scene::{
-    Constant, Formula, Number, Term,
+    Constant, Expression, Number,
     expression::{self, Meaning, evaluate},
 };
 
@@ -181,27 +181,27 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
 
     /// The number or the expression that `value`, (part of) the value of `key`, stands for, where `resolve` knows what
     /// names mean.
-    pub(super) fn formula_in(
+    pub(super) fn formula_in<T>(
         &self,
         key: &str,
         value: &Spanned<DeValue<'_>>,
-        resolve: &mut dyn FnMut(&str) -> Result<Meaning<Term>, String>,
-    ) -> Option<Formula> {
+        resolve: &mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
+    ) -> Option<Expression<T>> {
         self.formula_behind(0, key, value, resolve)
     }
 
     /// The expression that a string has from its byte `start` on.
-    pub(super) fn formula_behind(
+    pub(super) fn formula_behind<T>(
         &self,
         start: usize,
         key: &str,
         value: &Spanned<DeValue<'_>>,
-        resolve: &mut dyn FnMut(&str) -> Result<Meaning<Term>, String>,
-    ) -> Option<Formula> {
+        resolve: &mut dyn FnMut(&str) -> Result<Meaning<T>, String>,
+    ) -> Option<Expression<T>> {
         let DeValue::String(text) = value.get_ref() else {
-            return self.number_in(key, value).map(Formula::from);
+            return self.number_in(key, value).map(Expression::from);
         };
-        let formula = Formula::parse(text.get(start..).unwrap_or_default(), resolve);
+        let formula = Expression::parse(text.get(start..).unwrap_or_default(), resolve);
         let fault = |error: expression::Error| {
             let error = expression::Error { offset: start + error.offset, ..error };
             report_expression(self.report, value.span(), error);

@@ -86,7 +86,7 @@ fn elements(table: &mut Fields<'_, '_, '_>, types: &Types<'_>) -> DeclaredElemen
     DeclaredElements { declared, is_sound: of.is_some() && count.is_some() }
 }
 
-/// `file`, `value` or `random`.
+/// `file`, `value`, `random` or `each`.
 fn initial(
     table: &mut Fields<'_, '_, '_>,
     name: &str,
@@ -99,12 +99,12 @@ fn initial(
     {
         let name = &structure.name;
         let text = format!(
-            "`value` is for numbers: what each `{name}` is at first say `file`, `random`, or a pass `on = \"reset\"`"
+            "`value` is for numbers: what each `{name}` is at first say `file`, `random`, `each`, or a pass `on = \"reset\"`"
         );
         table.complain_about("value", text);
         table.know(&["value"]);
     }
-    let wanted = of.element().filter(|_| elements.is_sound).map(|element| (element, Some(*count)));
+    let wanted = elements.is_sound.then_some((of, Some(*count)));
     data::initial(table, name, wanted, overrides)
 }
 

@@ -105,12 +105,19 @@ impl<'s> Host<'s> {
         Some((inner, there))
     }
 
-    /// The pointer whose memory a part of the code names: `name`, `name + n`, `&name[n]`.
+    /// The pointer whose memory a part of the code names: `name`, `name + n`, `&name[n]`, `name.data()`.
     pub(super) fn base(&self, span: &Span) -> Option<&'s str> {
         let inner = without_casts(&self.code, span.clone());
         match self.tokens(&inner) {
             [token] => Some(token.text),
             [and, name] if and.text == "&" => Some(name.text),
+            // Of what holds memory for the host.
+            [name, dot, data, open, close]
+                if (dot.text, open.text, close.text) == (".", "(", ")")
+                    && matches!(data.text, "data" | "begin" | "get") =>
+            {
+                Some(name.text)
+            }
             [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => Some(name.text),
             [and, name, open, .., close]
                 if (and.text, open.text, close.text) == ("&", "[", "]")

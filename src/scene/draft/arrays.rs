@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{
-    BYTES, Draft, FILL_IN,
+    BYTES, Draft, FILL_IN, SOME,
     evaluator::Place,
+    fills::Contents,
     host::{Allocation, Assumes, Host, Span},
     number::Number,
     sides::Rows,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// An array whose size the file does not say has at most so many elements, one for each thread.
-const MOST_ASSUMED: u64 = 1 << 20;
+const MOST_ASSUMED: u64 = 1 << 24;
 
 pub(super) struct Array {
     pub(super) name: String,
@@ -30,7 +31,7 @@ pub(super) struct Array {
     /// The host fills it.
     pub(super) filled: bool,
     /// With which numbers, where that is said.
-    fill: Option<String>,
+    contents: Option<Contents>,
     /// So many threads of one launch take it, at most.
     pub(super) threads: u64,
     /// How long its rows are, where it lies in such.
@@ -46,7 +47,7 @@ impl Array {
     }
 
     pub(super) fn written(&self, structures: &Structures, least: u64) -> String {
-        let Self { name, element, count, doubt, double, filled, fill, threads, rows: _, value } =
+        let Self { name, element, count, doubt, double, filled, contents, threads, rows: _, value } =
             self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
@@ -64,14 +65,34 @@ impl Array {
             let _ = writeln!(text, "value = {value}");
         }
         if *filled {
-            let _ = writeln!(text, "# The host fills it, as `file = \"{name}.npy\"` would.");
-            let some = views::some_numbers(element, structures);
-            let some = || some.map(|[low, high]| format!("random = [{low}, {high}]"));
-            if let Some(numbers) = fill.clone().or_else(some).filter(|_| value.is_none()) {
-                let _ = writeln!(text, "{numbers} # {FILL_IN}: its numbers");
-            }
+            text.push_str(&filling(name, contents.as_ref(), value.is_none(), || {
+                let [low, high] = views::some_numbers(element, structures)?;
+                Some(format!("random = [{low}, {high}]"))
+            }));
         }
         text
+    }
+}
+
+/// What the manifest says of an array that the host fills with `contents`, or has `some` numbers in their place, unless
+/// its key is taken.
+fn filling(
+    name: &str,
+    contents: Option<&Contents>,
+    is_free: bool,
+    some: impl FnOnce() -> Option<String>,
+) -> String {
+    let file = format!("# The host fills it, as `file = \"{name}.npy\"` would");
+    match contents.filter(|_| is_free) {
+        Some(Contents { key, is_known: true, said }) => format!("# The host: {said}\n{key}\n"),
+        Some(Contents { key, said, .. }) => {
+            format!("{file}: {said}\n{key} # {FILL_IN}: its numbers\n")
+        }
+        None => {
+            let some = some().filter(|_| is_free);
+            let some = some.map(|numbers| format!("{numbers} # {FILL_IN}: its numbers\n"));
+            format!("{file}.\n{}", some.unwrap_or_default())
+        }
     }
 }
 
@@ -81,7 +102,7 @@ impl Host<'_> {
         let Some(element) = Element::parse(element) else {
             return u64::try_from(self.count_of(allocation, element)?).ok();
         };
-        let bytes = self.integer(&allocation.bytes, allocation.call.as_ref())?;
+        let bytes = self.bytes_allocated(allocation)?;
         Some(u64::try_from(bytes).ok()?.div_ceil(element.bytes() as u64))
     }
 
@@ -128,8 +149,11 @@ impl<'s> Draft<'_, 's> {
         if let Some(place) = self.places.get(&name) {
             let array = &mut self.arrays[*place];
             array.doubt = doubt;
-            let fill = filled.then(|| self.host.filled_with(pointer)).flatten();
-            array.fill = fill.and_then(|fill| fill.written(element));
+            let elements = array.count.unwrap_or(SOME);
+            let contents = self.host.assuming(Assumes::Sizes, |host| {
+                host.contents(pointer, element, elements, self.structures)
+            });
+            array.contents = contents.filter(|_| filled);
             array.rows = array.rows.or(rows);
         }
         name
@@ -157,7 +181,7 @@ impl<'s> Draft<'_, 's> {
             doubt: None,
             double: false,
             filled,
-            fill: None,
+            contents: None,
             threads: 0,
             rows: None,
             value: None,

@@ -64,6 +64,7 @@ impl<'a, 's> Draft<'a, 's> {
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
                 Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+                Act::Write(_) | Act::Symbol(_) => {}
             }
         }
         self.starts();
@@ -79,9 +80,8 @@ impl<'a, 's> Draft<'a, 's> {
             }
         }
         for allocation in self.host.allocations.values() {
-            let (bytes, call) = (&allocation.bytes, allocation.call.as_ref());
-            if self.host.integer(bytes, call).is_none() {
-                self.host.assuming(Assumes::All, |host| host.integer(bytes, call));
+            if self.host.bytes_allocated(allocation).is_none() {
+                self.host.assuming(Assumes::All, |host| host.bytes_allocated(allocation));
             }
         }
     }
@@ -283,8 +283,10 @@ impl<'a, 's> Draft<'a, 's> {
             if region.repeated().is_none_or(|body| !body.contains(&at)) {
                 continue;
             }
-            count += usize::from(host.loops.contains_key(&place));
+            let is_understood = host.loops.contains_key(&place);
+            count += usize::from(is_understood);
             let condition = match &region.kind {
+                Kind::While { .. } if is_understood => continue,
                 Kind::While { condition } => condition,
                 Kind::Do { condition: Some(condition) } => condition,
                 Kind::For { header, .. } if !host.loops.contains_key(&place) => {

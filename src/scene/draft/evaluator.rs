@@ -6,10 +6,10 @@ use super::{
     arguments::is_size,
     calls::{known, type_of_call},
     formula::{self, Formula},
-    host::{ASSUMED, Allocation, Assumes, Host, LONGEST, Span},
+    host::{ASSUMED, Assumes, Host, LONGEST, Span},
     loops::Loop,
     number::{Number, Operator, Type},
-    syntax::{self, Expression, Link, Sign, Types},
+    syntax::{self, Expression, Link, SIZE, Sign, Types},
     trace::Call,
     variables::{Definition, Id, Value},
 };
@@ -81,14 +81,6 @@ impl<'s> Host<'s> {
         let tokens: Vec<Token<'s>> = lexer::code(text).take(LONGEST + 1).collect();
         let look = Look { place, given: None, depth: 0, nested: 0 };
         i64::try_from(self.told_of(&tokens, &look)?.number()?.whole()?).ok()
-    }
-
-    /// How many of a structure lie in an allocation of so many bytes.
-    pub(super) fn count_of(&self, allocation: &Allocation, structure: &str) -> Option<i64> {
-        *self.unit.borrow_mut() = Some(structure.to_owned());
-        let count = self.integer(&allocation.bytes, allocation.call.as_ref());
-        *self.unit.borrow_mut() = None;
-        count
     }
 
     /// What an expression is for each round of the loops around.
@@ -463,6 +455,9 @@ impl<'s> Host<'s> {
     /// `block.x`, which is an unsigned int, or the number of a structure.
     fn told_field(&self, of: &str, field: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
         let id = self.visible(of, look.place.at)?;
+        if field == SIZE {
+            return self.told_size(id, look);
+        }
         if self.variables.get(id).declared.words.last() != Some(&"dim3") {
             return self.told_member(of, field, look);
         }

@@ -13,6 +13,7 @@ use std::{
 use super::{
     arrays::of_header,
     evaluator::Place,
+    fillings::Filling,
     functions::Functions,
     loops::Loop,
     macros::Macros,
@@ -24,6 +25,7 @@ use super::{
     templates::{HostTemplate, templates},
     trace::{Act, Call, Done},
     variables::{Id, Variables},
+    writes::Write,
 };
 use crate::{
     cuda::{
@@ -83,8 +85,9 @@ pub(super) struct Host<'s> {
     pub(super) filling: Vec<Span>,
     /// What that is copied from, by where the target begins.
     pub(super) copied: BTreeMap<usize, Span>,
-    /// The memory of the host that is copied to pointers, by its name, and where.
-    pub(super) sources: BTreeMap<&'s str, (&'s str, usize)>,
+    /// Where the host writes numbers, and what those are that come to pointers of the device.
+    pub(super) writes: Vec<Write<'s>>,
+    pub(super) fillings: BTreeMap<&'s str, Filling>,
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
     /// Calls that do something with the device of which nothing is said.
@@ -147,15 +150,18 @@ pub(super) struct Transfer<'s> {
     pub(super) call: Span,
 }
 
-/// `cudaMalloc(target, bytes)`.
+/// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
 pub(super) struct Allocating {
     pub(super) target: Span,
     pub(super) bytes: Span,
+    pub(super) rows: Option<Span>,
 }
 
 /// How many bytes are allocated, and in which call.
 pub(super) struct Allocation {
     pub(super) bytes: Span,
+    /// How often, where it is in rows.
+    pub(super) rows: Option<Span>,
     pub(super) call: Option<Rc<Call>>,
 }
 
@@ -202,7 +208,8 @@ impl<'s> Host<'s> {
             allocating: Vec::new(),
             filling: Vec::new(),
             copied: BTreeMap::new(),
-            sources: BTreeMap::new(),
+            writes: Vec::new(),
+            fillings: BTreeMap::new(),
             symbols: Vec::new(),
             untold: Vec::new(),
             done: Vec::new(),
@@ -225,12 +232,15 @@ impl<'s> Host<'s> {
         };
         Reader::new(&mut found, &brackets).read();
         found.loops = found.understood_loops();
-        (found.done, found.is_all_done) = found.trace(&brackets);
+        (found.done, found.is_all_done) = found.trace(found.acts(), &brackets);
         let places =
             found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
         found.acting = places.map(|place| place.at).collect();
         found.repeated = found.repeated_swaps();
         found.take_allocations();
+        found.writes = found.writes(&brackets);
+        found.fillings = found.fillings(&brackets);
+        found.filled.extend(found.fillings.keys());
         found
     }
 
@@ -266,12 +276,12 @@ impl<'s> Host<'s> {
     /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
     fn take_allocations(&mut self) {
         let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
-        let mut sources = BTreeMap::new();
         for Done { act, at, call } in &self.done {
             let target = match act {
                 Act::Allocation(place) => &self.allocating[*place].target,
                 Act::Fill(place) => &self.filling[*place],
                 Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
+                Act::Write(_) | Act::Symbol(_) => continue,
             };
             let place = Place { call: call.clone(), ..Place::of(*at) };
             let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
@@ -285,19 +295,14 @@ impl<'s> Host<'s> {
             let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
-                    let bytes = self.allocating[*place].bytes.clone();
-                    allocations.insert(name, Allocation { bytes, call: call.clone() });
+                    let Allocating { bytes, rows, .. } = &self.allocating[*place];
+                    let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
+                    allocations.insert(name, Allocation { bytes, rows, call });
                 }
-                _ => {
-                    filled.insert(name);
-                    let from = self.copied.get(&target.start).unwrap_or(target);
-                    let mut words = self.tokens(from).iter().filter(|t| t.kind == Kind::Word);
-                    let source = words.find(|token| self.visible(token.text, from.start).is_some());
-                    sources.extend(source.map(|source| (name, (source.text, from.start))));
-                }
+                _ => _ = filled.insert(name),
             }
         }
-        (self.allocations, self.filled, self.sources) = (allocations, filled, sources);
+        (self.allocations, self.filled) = (allocations, filled);
     }
 
     /// The bytes that the host allocates for `pointer`.

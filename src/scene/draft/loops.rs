@@ -10,13 +10,13 @@ use super::{
     number::{Number, Operator, Type},
     regions::Kind,
     syntax::{Expression, Link},
-    variables::Id,
+    variables::{Definition, Id, Variable},
 };
 
 /// The most rounds of a loop that is counted here.
 pub(super) const MOST_ROUNDS: i128 = 1_000_000;
 
-/// `for (int variable = first; variable < limit; variable += by)`.
+/// `for (int variable = first; variable < limit; variable += by)`, or a `while` that does the same.
 pub(super) struct Loop<'s> {
     pub(super) region: usize,
     pub(super) variable: Id,
@@ -56,6 +56,9 @@ impl<'s> Host<'s> {
             Kind::For { header, body } => {
                 Some((region, self.understood_loop(region, header, body)?))
             }
+            Kind::While { condition } => {
+                Some((region, self.understood_while(region, condition, &of.span)?))
+            }
             _ => None,
         });
         all.collect()
@@ -93,6 +96,53 @@ impl<'s> Host<'s> {
             step,
             by,
             is_changed,
+        })
+    }
+
+    /// `while (variable < limit) { ...; variable *= 2; }`, whose variable is set once in its body, whenever that is
+    /// run, and is not named behind it.
+    fn understood_while(&self, region: usize, condition: &Span, body: &Span) -> Option<Loop<'s>> {
+        let is_counter = |at: &usize| {
+            let id = self.visible(self.text_at(*at), *at);
+            id.is_some_and(|id| {
+                let set = |set: &Definition| body.contains(&set.at);
+                self.variables.get(id).definitions.iter().any(set)
+            })
+        };
+        let at = condition.clone().take(super::host::LONGEST).find(is_counter)?;
+        let (name, variable) = (self.text_at(at), self.visible(self.text_at(at), at)?);
+        let Variable { declared, definitions, .. } = self.variables.get(variable);
+        let of = self.named_type(&declared.words).filter(|of| !of.is_float());
+        let of = of.filter(|_| !declared.is_indirect)?;
+        let mut sets = definitions.iter().filter(|set| body.contains(&set.at));
+        let set = sets.next().filter(|_| sets.next().is_none())?.at;
+        let is_end = |at: &usize| matches!(self.text_at(*at), ";" | "{" | "}" | ")");
+        let start = (body.start..set).rev().find(is_end).map_or(body.start, |end| end + 1);
+        let end = (set..body.end).find(|at| self.text_at(*at) == ";")?;
+        let is_always = self.regions.repeated_around(set).as_ref() == Some(body)
+            && self.branches(set, &|around| around.repeated().as_ref() == Some(body)).is_empty();
+        let is_last = (end..body.end).all(|at| self.text_at(at) != name);
+        let goes_on = self.jumps_in(body).any(|(_, goes_on)| goes_on);
+        if !is_always || !is_last || goes_on {
+            return None;
+        }
+        let ((comparison, limit), is_sure) = self.surely(|host| host.limit(condition, name));
+        let (comparison, limit) = comparison.zip(limit)?;
+        let (step, by) = self.step(&(start..end), name)?;
+        Some(Loop {
+            region,
+            variable,
+            name,
+            of,
+            header: condition.clone(),
+            body: body.clone(),
+            // What it is before.
+            first: at..at + 1,
+            comparison,
+            limit,
+            step,
+            by,
+            is_changed: !is_sure,
         })
     }
 

@@ -269,7 +269,8 @@ impl<'s> Host<'s> {
     pub(super) fn launched<'h>(&'h self) -> impl Iterator<Item = (&'h Launch, Place<'h, 's>)> {
         self.done.iter().filter_map(|done| match done.act {
             Act::Launch(launch) => Some((&self.launches[launch], self.place_of(done))),
-            Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => None,
+            Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) => None,
+            Act::Fill(_) | Act::Write(_) | Act::Symbol(_) => None,
         })
     }
 

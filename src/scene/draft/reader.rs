@@ -21,8 +21,6 @@ pub(super) struct Reader<'h, 's> {
     pub(super) exchanging: BTreeSet<usize>,
     /// The parameters that functions of a name take by reference, with their places.
     pub(super) by_reference: BTreeMap<&'s str, Vec<(usize, Id)>>,
-    /// Pointers to memory that the host may write itself.
-    managed: BTreeSet<&'s str>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
@@ -33,7 +31,6 @@ impl<'h, 's> Reader<'h, 's> {
             initial: BTreeSet::new(),
             exchanging: BTreeSet::new(),
             by_reference: BTreeMap::new(),
-            managed: BTreeSet::new(),
         }
     }
 
@@ -66,6 +63,7 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" if self.is_launch(at) => self.launch(at),
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMallocPitch" => self.allocation_of_rows(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
                 "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
                 "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => self.symbol(at),
@@ -76,7 +74,6 @@ impl<'h, 's> Reader<'h, 's> {
                 | "cudaMemset2DAsync"
                 | "cudaMemset3D" => self.leave(at),
                 "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => self.launch_by_call(at),
-                "[" => self.element(at),
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
                 _ => {}
             }
@@ -129,8 +126,11 @@ impl<'h, 's> Reader<'h, 's> {
         parts
     }
 
-    /// What is written as a value at `at`.
-    pub(super) fn value(&self, at: usize) -> Value {
+    /// What is written as a value at `at`: behind the last of several `=`.
+    pub(super) fn value(&self, mut at: usize) -> Value {
+        while self.is_word(at) && self.text(at + 1) == "=" && self.text(at + 2) != "=" {
+            at += 2;
+        }
         match (self.text(at), self.text(at + 1)) {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
@@ -201,13 +201,24 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        if self.text(at) == "cudaMallocManaged" {
-            let name = target.clone().rev().take(LONGEST).find(|at| self.is_word(*at));
-            self.managed.extend(name.map(|at| self.text(at)));
+        self.allocate(Allocating { target: target.clone(), bytes: bytes.clone(), rows: None });
+    }
+
+    /// `cudaMallocPitch(&name, &pitch, bytes, rows)`: the rows lie one behind the other.
+    fn allocation_of_rows(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, pitch, bytes, rows, ..] = parts.as_slice() else { return };
+        let id = (self.text(pitch.start) == "&").then(|| self.text(pitch.start + 1));
+        if let Some(id) = id.and_then(|name| self.visible(name, at)) {
+            self.define(id, Value::Expression(bytes.clone()), bytes.start);
         }
+        let (target, bytes, rows) = (target.clone(), bytes.clone(), Some(rows.clone()));
+        self.allocate(Allocating { target, bytes, rows });
+    }
+
+    fn allocate(&mut self, found: Allocating) {
         if self.found.allocating.len() < MOST_FOUND {
-            let (target, bytes) = (target.clone(), bytes.clone());
-            self.found.allocating.push(Allocating { target, bytes });
+            self.found.allocating.push(found);
         }
     }
 
@@ -260,16 +271,6 @@ impl<'h, 's> Reader<'h, 's> {
     pub(super) fn leave(&mut self, at: usize) {
         if self.found.untold.len() < MOST_LAUNCHES {
             self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
-        }
-    }
-
-    /// `name[i] = value` of what the host may write itself.
-    fn element(&mut self, at: usize) {
-        let Some(name) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
-        let behind = self.brackets.after(at).map(|after| (self.text(after), self.text(after + 1)));
-        let is_set = behind.is_some_and(|(sign, next)| sign == "=" && next != "=");
-        if is_set && self.managed.contains(self.text(name)) {
-            self.fill(&(name..name + 1));
         }
     }
 

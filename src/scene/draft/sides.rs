@@ -38,9 +38,11 @@ impl<'s> Host<'s> {
         let (sides, is_sure) = self.surely(|host| {
             host.assuming(Assumes::All, |host| {
                 let place = Place { call: of.call.clone(), ..Place::of(of.bytes.start) };
-                let expression = host.parsed(host.tokens(&of.bytes))?;
                 let mut factors = Vec::new();
-                host.factors(&expression, &place, 0, &mut factors)?;
+                for part in [Some(&of.bytes), of.rows.as_ref()].into_iter().flatten() {
+                    let expression = host.parsed(host.tokens(part))?;
+                    host.factors(&expression, &place, 0, &mut factors)?;
+                }
                 sides(factors, count, bytes)
             })
         });

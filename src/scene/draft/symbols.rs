@@ -35,7 +35,12 @@ impl<'s> Host<'s> {
     }
 
     /// Those of a list, in the lists within it, too.
-    fn listed_numbers(&self, parts: &[Span], depth: usize, found: &mut Vec<Number>) -> Option<()> {
+    pub(super) fn listed_numbers(
+        &self,
+        parts: &[Span],
+        depth: usize,
+        found: &mut Vec<Number>,
+    ) -> Option<()> {
         for part in parts.iter().filter(|part| !part.is_empty()) {
             let is_list = self.text_at(part.start) == "{" && self.text_at(part.end - 1) == "}";
             if is_list && depth < DEEPEST {
@@ -48,8 +53,8 @@ impl<'s> Host<'s> {
         Some(())
     }
 
-    /// The type of the numbers of `__constant__ float name[4]`, where it has so many.
-    fn type_of_symbol(&self, name: &str, count: usize) -> Option<Element> {
+    /// The type of the numbers of `__constant__ float name[4]`, and how many there are.
+    fn type_of_symbol(&self, name: &str) -> Option<(Element, u64)> {
         let start = |at: usize| {
             let near = (at.saturating_sub(MOST_WORDS)..at).rev();
             let mut near =
@@ -73,7 +78,8 @@ impl<'s> Host<'s> {
         let words: Vec<&str> =
             words.filter(|word| !word.starts_with("__") && !is_qualifier(word)).collect();
         let element = self.element_named(&words)?;
-        (element.lanes == 1 && usize::try_from(axes).ok()? == count).then_some(element)
+        let count = u64::try_from(axes).ok()?;
+        (element.lanes == 1).then_some((element, count))
     }
 
     /// The type that these words name, which may be the file's own.
@@ -110,10 +116,21 @@ impl<'a, 's> Draft<'a, 's> {
             let name = text.trim_start_matches('&');
             let place = Place::of(from.start);
             let (numbers, is_sure) = host.surely(|host| host.numbers_at(from, &place));
-            let found = numbers.filter(|_| is_sure).and_then(|numbers| {
-                let element = host.type_of_symbol(name, numbers.len())?;
+            let of = host.type_of_symbol(name);
+            let listed = numbers.filter(|_| is_sure).and_then(|numbers| {
+                let (element, _) = of.filter(|(_, count)| *count == numbers.len() as u64)?;
                 let list: Vec<String> = numbers.iter().map(|n| written(*n, element)).collect();
-                Some((element, format!("[{}]", list.join(", "))))
+                Some((element, format!("value = [{}]", list.join(", "))))
+            });
+            let found = listed.or_else(|| {
+                let (element, count) = of?;
+                let contents = host.contents(name, &element.to_string(), count, host.structures)?;
+                let mark = if contents.is_known {
+                    String::new()
+                } else {
+                    format!(" # {FILL_IN}: its numbers")
+                };
+                Some((element, format!("{}{mark}", contents.key)))
             });
             let is_taken = found.as_ref().is_some_and(|_| self.variables.contains_key(name));
             match found.filter(|_| !is_taken) {

@@ -28,6 +28,9 @@ const BINARY: [(&str, Link, u8); 18] = [
     ("%", Link::Operator(Operator::Remainder), 10),
 ];
 
+/// The field that stands for how many elements a container has.
+pub(super) const SIZE: &str = "size()";
+
 /// What stands between two operands.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Link {
@@ -268,6 +271,10 @@ impl<'s> Parser<'_, 's> {
                 let field = self.text(1);
                 self.at += 2;
                 self.behind(Expression::Field(name, field))
+            }
+            "." if self.text(1) == "size" && self.text(3) == ")" => {
+                self.at += 4;
+                self.behind(Expression::Field(name, SIZE))
             }
             "-" if self.joined(1) == ">" && self.is_word(2) && self.text(3) != "(" => {
                 let field = self.text(2);

@@ -46,6 +46,8 @@ pub(super) enum Act {
     Swap(usize),
     Allocation(usize),
     Fill(usize),
+    Write(usize),
+    Symbol(usize),
 }
 
 /// Something that the host does at a place, within a call.
@@ -70,9 +72,9 @@ struct Doing {
 }
 
 impl<'s> Host<'s> {
-    /// All that the host does, and whether that is all.
-    pub(super) fn trace(&self, brackets: &Brackets) -> (Vec<Done>, bool) {
-        let doing = self.doing(brackets);
+    /// What the host does of all `acts`, which are told with their places, in its order, and whether that is all.
+    pub(super) fn trace(&self, acts: Vec<(usize, Act)>, brackets: &Brackets) -> (Vec<Done>, bool) {
+        let doing = self.doing(acts, brackets);
         let (mut done, mut is_all) = (Vec::new(), true);
         for root in &doing.roots {
             is_all &= self.follow(*root, None, &doing, &mut done);
@@ -80,7 +82,8 @@ impl<'s> Host<'s> {
         (done, is_all)
     }
 
-    fn doing(&self, brackets: &Brackets) -> Doing {
+    /// All that the host does with the device, with its places.
+    pub(super) fn acts(&self) -> Vec<(usize, Act)> {
         let launches = self.launches.iter().map(|launch| launch.at).enumerate();
         let transfers = self.transfers.iter().map(|transfer| transfer.call.start).enumerate();
         let swaps = self.swaps.iter().map(|(.., at)| *at).enumerate();
@@ -91,6 +94,10 @@ impl<'s> Host<'s> {
             .chain(swaps.map(|(place, at)| (at, Act::Swap(place))))
             .chain(allocations.map(|(place, at)| (at, Act::Allocation(place))))
             .chain(fills.map(|(place, at)| (at, Act::Fill(place))));
+        acts.collect()
+    }
+
+    fn doing(&self, acts: Vec<(usize, Act)>, brackets: &Brackets) -> Doing {
         let mut items: BTreeMap<Option<usize>, Vec<(usize, Item)>> = BTreeMap::new();
         for (at, act) in acts {
             items.entry(self.regions.function(at)).or_default().push((at, Item::Act(act)));

@@ -102,7 +102,7 @@ impl<'a, 's> Draft<'a, 's> {
         let (pointer, _) = self.host.pointer_of(pointer, place);
         let Some(allocated) = self.host.allocation(pointer) else { return false };
         let (same, is_sure) = self.host.surely(|host| {
-            let all = host.integer(&allocated.bytes, allocated.call.as_ref());
+            let all = host.bytes_allocated(allocated);
             all.is_some_and(|all| host.integer(&transfer.bytes, place.call.as_ref()) == Some(all))
         });
         same && is_sure || self.host.text(&allocated.bytes) == self.host.text(&transfer.bytes)

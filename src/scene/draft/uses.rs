@@ -98,6 +98,7 @@ impl<'a, 's> Draft<'a, 's> {
                 }
             }
             Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+            Act::Write(_) | Act::Symbol(_) => {}
         }
         (taken, written)
     }

@@ -1,6 +1,6 @@
 //! What of a drafted scene can be seen.
 
-use super::{Array, FILL_IN, SOME, sides::Rows};
+use super::{Array, FILL_IN, SOME, sides::Rows, slots};
 use crate::{
     cuda::Structures,
     element::{Element, Scalar},
@@ -87,11 +87,13 @@ fn axes_of<'n>(names: &[&'n str]) -> Option<Vec<&'n str>> {
 }
 
 /// Between which numbers those may lie that the host fills an array with: places around the middle, others from 0 on.
-/// Integers may be indices, of which only 0 is safe.
 pub(super) fn some_numbers(element: &str, structures: &Structures) -> Option<[i32; 2]> {
     match Element::parse(element) {
         Some(_) if is_place(element) => Some([-1, 1]),
-        Some(element) => element.scalar.is_float().then_some([0, 1]),
+        Some(element) => {
+            let spread = slots::some(element.scalar)?;
+            Some([spread.low, spread.high].map(|end| end as i32))
+        }
         None => {
             let fields = structures.fields(element, MOST_FIELDS)?;
             fields.iter().all(|field| field.element.scalar.is_float()).then_some([-1, 1])
@@ -126,7 +128,8 @@ fn plot(array: &Array) -> String {
         Some(Rows { sides: [width, height], is_sure: true }) => {
             ("line", format!("size = [{width}, {height}]\nrow  = {}\n", height / 2))
         }
-        _ if array.count.is_some_and(|count| count > MOST_VALUES) => ("histogram", String::new()),
+        // Of what has no size every thread has an element.
+        _ if array.count.unwrap_or(array.threads) > MOST_VALUES => ("histogram", String::new()),
         _ => ("line", String::new()),
     };
     format!("[[plot]]\nname = \"values\"\nkind = \"{kind}\"\nof   = {name}\n{more}")

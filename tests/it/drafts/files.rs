@@ -133,7 +133,7 @@ fn sizes_that_no_file_says_are_the_same_everywhere() {
         &["only_if = true # fill in: switch (w)\n", "block  = 64 # fill in: w\n"],
     );
     let large = "void run(float *far) { k<<<1 << 20, 64>>>(far, 1, 1, 1); }";
-    drafts(kernel, large, &["count = 1048576 # fill in: elements\n", "[[plot]]"]);
+    drafts(kernel, large, &["count = 16777216 # fill in: elements\n", "[[plot]]"]);
     // Of what has no size every thread has an element; several sizes of kernels alone are of one array.
     let bytes =
         "void run(int w, int bytes) { float *a; cudaMalloc(&a, bytes); k<<<w, 64>>>(a, w, 1, 1); }";

@@ -432,3 +432,33 @@ fn deduced_types_are_those_of_the_first_value() {
     let host = format!("int main() {{ k<<<1, 1>>>(0, 0, (size_t)-5, {large}u, 0, 0); }}");
     drafts(TYPES, &host, &["f = 1.8446744e19\n", "d = 1.8446744073709552e19\n"]);
 }
+
+#[test]
+fn a_while_that_counts_is_a_group() {
+    let kernel = "__global__ void k(int *a, int at) { a[threadIdx.x] += at; }";
+    let of = |body: &str| format!("int main() {{ int *a, n = 64; cudaMalloc(&a, 256); {body} }}");
+    drafts(
+        kernel,
+        &of("int s = 1; while (s < n) { k<<<1, 64>>>(a, s); s *= 2; }"),
+        &["\n[[pass]]\nrepeat  = 6\ncounter = \"s\"\n", "at = \"1 << s\"\n"],
+    );
+    drafts(
+        kernel,
+        &of("int s = n; while (s > 1) { s /= 2; k<<<1, 64>>>(a, 3); }"),
+        &["repeat  = 6\ncounter = \"s\"\n"],
+    );
+    drafts(
+        kernel,
+        &of("int t = 0; while (t < 100) { k<<<1, 64>>>(a, 3); t++; }"),
+        &["[[pass]]\nkernel = \"k\"\ngrid   = 1\n"],
+    );
+    // Which numbers these have is not known.
+    for body in [
+        "int s = 1; while (s < n) { s *= 2; k<<<1, 64>>>(a, s); }",
+        "int s = 1; while (s < n) { k<<<1, 64>>>(a, s); if (n > a[0]) s *= 2; }",
+        "int s = 1; while (s < n) { k<<<1, 64>>>(a, s); s *= 2; s += 1; }",
+        "int s = 1; while (s < n) { if (h[s]) continue; k<<<1, 64>>>(a, s); s *= 2; }",
+    ] {
+        drafts(kernel, &of(body), &["# fill in: `k` is repeated while `s<n`"]);
+    }
+}
