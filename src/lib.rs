@@ -1,7 +1,7 @@
 //! A live CUDA studio, and the library below it.
 //!
 //! ```text
-//! cuda -> scene -> compile -> ptx -> device { nvidia | cpu } -> kernel -> array
+//! cuda -> scene -> ptx -> compile -> device { nvidia | cpu } -> kernel -> array
 //!      -> gl -> interop -> draw -> record -> state -> session -> { studio | headless } -> cli
 //! ```
 //!

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// Compilations come and go on many threads for as long as a window is open, and the C library's allocator keeps what
+/// they leave in parts: a studio grew by a megabyte a second while scenes were opened and edited.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     warpaint::cli::run()
 }

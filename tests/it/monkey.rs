@@ -155,7 +155,7 @@ fn random_hands_neither_end_it_nor_lose_text_nor_fill_memory() {
     monkey.calm_down();
     screen.open_by_drop("last.cu", BLOB);
     let after = settled(&studio);
-    println!("{acts} acts in {:?}, memory {before} MiB before, {after} after", begun.elapsed());
+    eprintln!("{acts} acts in {:?}, memory {before} MiB before, {after} after", begun.elapsed());
     assert!(!studio.log().contains("panicked"), "seed {seed}: {}", studio.log());
     screen.keys(&["F6", "ctrl+End"]);
     screen.type_text("//typed last");
