@@ -6,6 +6,7 @@ mod deduced;
 mod files;
 mod filled;
 mod host_code;
+mod left_open;
 mod memory;
 mod seen;
 mod structures;

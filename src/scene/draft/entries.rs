@@ -9,7 +9,7 @@ use super::{
     evaluator::{Place, Told},
     guess::Guess,
     header,
-    host::{Assumes, Host, Launch, Span},
+    host::{Assumes, Host, Launch, MOST_LAUNCHES, Span},
     loops::{Loop, MOST_ROUNDS},
     nameless_instance,
     names::counter,
@@ -31,6 +31,9 @@ impl<'a, 's> Draft<'a, 's> {
             self.remark(format!(
                 "{FILL_IN}: more is launched, by functions that call themselves or many others"
             ));
+        }
+        if !host.are_all_launches {
+            self.remark(format!("{FILL_IN}: only the first {MOST_LAUNCHES} launches are here"));
         }
         self.assume_sizes();
         let time = self.time_loop();

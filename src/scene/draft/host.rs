@@ -108,6 +108,8 @@ pub(super) struct Host<'s> {
     /// What is copied from device to device, or set to bytes that are all the same.
     pub(super) transfers: Vec<Transfer<'s>>,
     pub(super) launches: Vec<Launch>,
+    /// Whether these are all that the text has.
+    pub(super) are_all_launches: bool,
     /// What templates of the host and of the device call types and values.
     pub(super) type_parameters: BTreeSet<&'s str>,
     pub(super) value_parameters: BTreeSet<&'s str>,
@@ -221,6 +223,7 @@ impl<'s> Host<'s> {
             repeated: BTreeSet::new(),
             transfers: Vec::new(),
             launches: Vec::new(),
+            are_all_launches: true,
             type_parameters: BTreeSet::new(),
             value_parameters: BTreeSet::new(),
             budget: Cell::new(MOST_TOKENS),

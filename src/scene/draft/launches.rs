@@ -36,10 +36,17 @@ impl Reader<'_, '_> {
             shape.push(span);
         }
         let open = end + 3;
-        if self.text(open) == "(" && self.found.launches.len() < MOST_LAUNCHES {
+        if self.text(open) == "(" {
             let arguments = self.list(open);
             let is_cooperative = false;
-            self.found.launches.push(Launch { kernel, shape, arguments, at, is_cooperative });
+            self.add_launch(Launch { kernel, shape, arguments, at, is_cooperative });
+        }
+    }
+
+    fn add_launch(&mut self, launch: Launch) {
+        match self.found.launches.len() < MOST_LAUNCHES {
+            true => self.found.launches.push(launch),
+            false => self.found.are_all_launches = false,
         }
     }
 
@@ -52,14 +59,14 @@ impl Reader<'_, '_> {
             if self.text(kernel.start) == "&" { kernel.start + 1..kernel.end } else { kernel };
         let arguments = self.addressed(list, at);
         let is_named = self.is_word(kernel.start) && kernel.len() < LONGEST;
-        if !is_named || self.found.launches.len() >= MOST_LAUNCHES {
+        if !is_named {
             return;
         }
         let Some(arguments) = arguments else { return self.leave(at) };
         let kernel = lexer::joined(kernel.map(|at| self.text(at)));
         let shape = [grid, block].into_iter().chain(more.first()).cloned().collect();
         let is_cooperative = self.text(at) == "cudaLaunchCooperativeKernel";
-        self.found.launches.push(Launch { kernel, shape, arguments, at, is_cooperative });
+        self.add_launch(Launch { kernel, shape, arguments, at, is_cooperative });
     }
 
     /// What the addresses in the array are of that a list of arguments is, `void *list[] = { &a, &b }`.
