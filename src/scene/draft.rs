@@ -14,6 +14,7 @@ mod calls;
 mod cases;
 mod changes;
 mod conditions;
+mod constructed;
 mod coverage;
 mod declarations;
 mod deduced;

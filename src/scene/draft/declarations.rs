@@ -108,6 +108,11 @@ impl<'s> Reader<'_, 's> {
     /// Notes what a structure is set to as what its pointers are set to.
     pub(super) fn define_members(&mut self, of: Id, whole: &Value, at: usize) {
         let Variable { name, declared, members, .. } = self.found.variables.get(of);
+        let is_list = matches!(whole, Value::List(_));
+        let whole = match is_list && self.found.is_constructed(of) {
+            true => &Value::Unknown,
+            false => whole,
+        };
         let fields = self.found.members.of(name, &declared.words).into_iter();
         let set: Vec<(Id, Value)> = fields
             .zip(members)

@@ -12,6 +12,7 @@ use std::{
 
 use super::{
     arrays::of_header,
+    constructed::constructed,
     evaluator::Place,
     fillings::Filling,
     functions::Functions,
@@ -63,6 +64,8 @@ pub(super) type Span = Range<usize>;
 pub(super) struct Host<'s> {
     pub(super) code: Vec<Token<'s>>,
     pub(super) structures: &'s Structures,
+    /// The structures that lists of values do not make field by field.
+    pub(super) constructed: BTreeSet<&'s str>,
     /// What the pointers are called that are members of structures.
     pub(super) members: &'s Members,
     /// How many members lie within one another that are looked at.
@@ -193,6 +196,7 @@ impl<'s> Host<'s> {
         let mut found = Self {
             functions: Functions::new(&code, &regions),
             templates: templates(&code, &brackets),
+            constructed: constructed(&code, &brackets),
             sizes: elements().map(|(name, element)| (name, element.bytes())).collect(),
             types: elements().filter_map(number).collect(),
             code,

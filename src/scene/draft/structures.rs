@@ -104,6 +104,12 @@ impl<'s> Host<'s> {
         None
     }
 
+    /// Whether a constructor makes the fields of a variable of what it is given.
+    pub(super) fn is_constructed(&self, id: Id) -> bool {
+        let words = &self.variables.get(id).declared.words;
+        words.iter().any(|word| self.constructed.contains(word))
+    }
+
     /// The variable that the pointer `field` of the structure `variable` counts as.
     pub(super) fn member_of(&self, variable: &str, field: &str, at: usize) -> Option<&'s str> {
         let members = &self.variables.get(self.visible(variable, at)?).members;
@@ -225,7 +231,7 @@ fn value_at<'h, 's>(
             let (other, there) = host.structure_of(name, &there)?;
             value_at(host, members, index, other, &there, depth + 1)
         }
-        Value::List(parts) if !is_alone => {
+        Value::List(parts) if !is_alone && !host.is_constructed(id) => {
             listed(host, members, parts).get(index).cloned().flatten().map(written)
         }
         Value::Compound(operator, by) if is_alone => {

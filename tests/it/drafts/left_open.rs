@@ -9,6 +9,26 @@ fn drafted(before: &str, main: &str) -> String {
     warpaint::scene::draft("t.cu", &format!("{KERNEL}\n{before}\n{main}\n"))
 }
 
+/// The number that the kernel is given in each launch is marked in each of these.
+#[track_caller]
+fn are_marked(before: &str, texts: &[&str]) {
+    for main in texts {
+        let manifest = drafted(before, main);
+        let numbers: Vec<&str> = manifest.lines().filter(|line| line.starts_with("n = ")).collect();
+        assert!(!numbers.is_empty(), "{main}:\n{manifest}");
+        assert!(numbers.iter().all(|line| line.contains("# fill in")), "{main}:\n{manifest}");
+    }
+}
+
+/// The number that the kernel is given is this one in each of these, and nothing is marked.
+#[track_caller]
+fn are_known(before: &str, expected: &str, texts: &[&str]) {
+    for main in texts {
+        let manifest = drafted(before, main);
+        assert!(manifest.contains(&format!("\nn = {expected}\n")), "{main}:\n{manifest}");
+    }
+}
+
 #[test]
 fn launches_beyond_those_that_are_told_are_told_of() {
     let many =
@@ -19,4 +39,57 @@ fn launches_beyond_those_that_are_told_are_told_of() {
     let call =
         "void *list[] = { &d, &n }; ".to_owned() + &"cudaLaunchKernel(k, 1, 32, list);".repeat(201);
     assert!(drafted("", &format!("int n = 3; {call}")).contains(remark));
+}
+
+#[test]
+fn constructors_make_fields_of_what_they_are_given() {
+    let constructed = "struct P { int n; P(int q) : n(q * 2) {} };
+        struct Q { int n; Q(int q) { n = q * 2; } };
+        struct R { int n = 4; int m; R(int m_) : m(m_) {} };
+        struct S { int b; int n; S(int n, int b) : b(b), n(n) {} };
+        struct B { int z; }; struct D : B { int n; };
+        class C { public: int n; explicit C(int q) : n(q + 1) {} };
+        template <class T> struct V { T n; V(T v) : n(-v) {} };
+        typedef P Other; using Another = Other; typedef struct T { int n; T(int q) : n(-q) {} } U;";
+    for main in [
+        "P p(5);",
+        "P p{5};",
+        "P p = {5};",
+        "P p = P(5);",
+        "P p = P{5};",
+        "P p = 5;",
+        "P q{5}, p = q;",
+        "Q p(5);",
+        "R p(5);",
+        "S p(5, 6);",
+        "D p{{1}, 2};",
+        "C p(5);",
+        "V<int> p(5);",
+        "Other p(5);",
+        "Another p{5};",
+        "U p(5);",
+        "P p(1); p = {5};",
+        "P p(1); p = P(5);",
+    ] {
+        are_marked(constructed, &[&format!("{main} k<<<1, 32>>>(d, p.n);")]);
+    }
+    let plain = "struct P { int n, m; int twice() { return 2 * n; } ~P() {} };";
+    for main in ["P p{5, 6};", "P q = {5}, p = q;", "P p; p = {5, 6};"] {
+        are_known(plain, "5", &[&format!("{main} k<<<1, 32>>>(d, p.n);")]);
+    }
+}
+
+#[test]
+fn pointers_that_a_constructor_places_are_not_known() {
+    let before = "struct Two { float *a, *b; Two(float *x, float *y) : a(y), b(x) {} };
+        __global__ void m(Two t) { t.a[threadIdx.x] = 1; t.b[threadIdx.x] = 2; }";
+    let arrays = "float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);";
+    for made in ["Two t(x, y);", "Two t{x, y};", "Two t = Two(x, y);"] {
+        let manifest = drafted(before, &format!("{arrays} {made} m<<<1, 32>>>(t);"));
+        let named = manifest.lines().find(|line| line.starts_with("t = "));
+        assert!(named.is_none_or(|line| line.contains("# fill in")), "{manifest}");
+    }
+    let lists = before.replace(" Two(float *x, float *y) : a(y), b(x) {}", "");
+    let manifest = drafted(&lists, &format!("{arrays} Two t{{x, y}}; m<<<1, 32>>>(t);"));
+    assert!(manifest.contains("t = { a = \"x\", b = \"y\" }\n"), "{manifest}");
 }
