@@ -63,11 +63,18 @@ impl Reader<'_, '_> {
         if self.is_of_command_line(&value) {
             return;
         }
-        let is_perhaps = is_perhaps(&self.found.code, at);
+        let is_perhaps = is_perhaps(&self.found.code, at) || self.is_of_loop_condition(at);
         for target in &change.targets {
             let value = if is_perhaps { Value::Unknown } else { value.clone() };
             self.set_target(target, value, at);
         }
+    }
+
+    /// Whether it stands in the condition of a `while`, which is looked at before each round and once more.
+    fn is_of_loop_condition(&self, at: usize) -> bool {
+        self.open
+            .iter()
+            .any(|(open, _)| self.text(*open) == "(" && *open < at && self.before(*open) == "while")
     }
 
     /// Notes that a variable, or fields of it, are set at `at`.

@@ -189,7 +189,7 @@ impl<'s> Host<'s> {
             let of = self.regions.function(other.at);
             other.at != set && of.is_some() && of != function
         };
-        repeats.map(|(_, region)| region.span.clone()).any(|span| is_again(&span))
+        repeats.map(|(_, region)| region.rounds()).any(|span| is_again(&span))
             || definitions.clone().any(is_elsewhere)
     }
 

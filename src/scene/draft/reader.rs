@@ -12,11 +12,16 @@ use crate::cuda::{brackets::Brackets, lexer::Kind};
 /// So many allocations are told, and so many copies to the device.
 const MOST_FOUND: usize = 10_000;
 
+/// So many brackets around one another are kept.
+const MOST_OPEN: usize = 1000;
+
 pub(super) struct Reader<'h, 's> {
     pub(super) found: &'h mut Host<'s>,
     pub(super) brackets: &'h Brackets,
     /// Where the `=` of declarations stand, which are no assignments.
     pub(super) initial: BTreeSet<usize>,
+    /// The brackets around what is read, from the outermost, with the places behind them.
+    pub(super) open: Vec<(usize, usize)>,
     /// Where the other two `=` of `t = a; a = b; b = t;` stand.
     pub(super) exchanging: BTreeSet<usize>,
     /// The parameters that functions of a name take by reference, with their places.
@@ -29,6 +34,7 @@ impl<'h, 's> Reader<'h, 's> {
             found,
             brackets,
             initial: BTreeSet::new(),
+            open: Vec::new(),
             exchanging: BTreeSet::new(),
             by_reference: BTreeMap::new(),
         }
@@ -37,6 +43,7 @@ impl<'h, 's> Reader<'h, 's> {
     pub(super) fn read(mut self) {
         self.parameters();
         for at in 0..self.found.code.len() {
+            self.enter(at);
             if self.is_statement(at) {
                 self.declaration(at);
             }
@@ -83,6 +90,17 @@ impl<'h, 's> Reader<'h, 's> {
         }
         self.exits();
         self.found.variables.sort();
+    }
+
+    /// Keeps the brackets that are open at `at`.
+    fn enter(&mut self, at: usize) {
+        while self.open.last().is_some_and(|(_, after)| *after <= at) {
+            self.open.pop();
+        }
+        if matches!(self.text(at), "(" | "[" | "{") {
+            let after = self.brackets.after(at).filter(|_| self.open.len() < MOST_OPEN);
+            self.open.extend(after.map(|after| (at, after)));
+        }
     }
 
     pub(super) fn text(&self, at: usize) -> &'s str {

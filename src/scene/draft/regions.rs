@@ -65,6 +65,21 @@ impl Region {
             | Kind::Catch => None,
         }
     }
+
+    /// All that is done in each round of a loop: the condition behind a `do`, too.
+    pub(super) fn rounds(&self) -> Span {
+        match &self.kind {
+            Kind::Do { condition: Some(condition) } => self.span.start..condition.end,
+            Kind::Do { condition: None }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => self.span.clone(),
+        }
+    }
 }
 
 /// All regions.

@@ -93,3 +93,21 @@ fn pointers_that_a_constructor_places_are_not_known() {
     let manifest = drafted(&lists, &format!("{arrays} Two t{{x, y}}; m<<<1, 32>>>(t);"));
     assert!(manifest.contains("t = { a = \"x\", b = \"y\" }\n"), "{manifest}");
 }
+
+#[test]
+fn conditions_of_loops_change_variables_once_a_round() {
+    are_marked(
+        "",
+        &[
+            "int n = 1; while ((n *= 2) < 100); k<<<1, 32>>>(d, n);",
+            "int n = 1; while ((n <<= 1) < 100) {} k<<<1, 32>>>(d, n);",
+            "int n = 10; while (n-- > 3); k<<<1, 32>>>(d, n);",
+            "int n = 10; do { } while (--n > 3); k<<<1, 32>>>(d, n);",
+            "int n = 10; while (--n); k<<<1, 32>>>(d, n);",
+            "int n = 10; while (--n) k<<<1, 32>>>(d, n);",
+            "int n = 10; do k<<<1, 32>>>(d, n); while (--n > 3);",
+            "int n = 10; do { k<<<1, 32>>>(d, n); } while (--n > 3);",
+        ],
+    );
+    are_known("", "9", &["int n = 10; if (--n) {} k<<<1, 32>>>(d, n);"]);
+}
