@@ -18,6 +18,7 @@ mod constructed;
 mod coverage;
 mod declarations;
 mod deduced;
+mod detours;
 mod entries;
 mod evaluator;
 mod fillings;

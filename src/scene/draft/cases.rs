@@ -29,6 +29,7 @@ impl<'s> Host<'s> {
             }
             Kind::Block
             | Kind::Function { .. }
+            | Kind::Lambda { .. }
             | Kind::For { .. }
             | Kind::While { .. }
             | Kind::Do { .. }

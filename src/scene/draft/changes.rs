@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    host::{LONGEST, MOST_LAUNCHES, Span},
+    detours::Detours,
+    host::{Host, LONGEST, MOST_LAUNCHES, Span},
     operands::{Does, Reach, Target, change_at, is_perhaps, target_of, targets_of_address},
     reader::Reader,
     regions::Kind,
@@ -175,7 +176,12 @@ impl Reader<'_, '_> {
                 let function = around.find(|region| region.kind != Kind::Block)?;
                 let is_function = matches!(function.kind, Kind::Function { .. });
                 let name = function.span.start.checked_sub(1).filter(|_| is_function)?;
-                (self.found.jump_word(*jump) == "exit").then(|| (self.text(name), *jump))
+                let is_exit = self.found.jump_word(*jump) == "exit";
+                // It may have returned before.
+                let first = self.found.jumps.partition_point(|other| *other < function.span.start);
+                let mut before = self.found.jumps[first..].iter().take_while(|at| *at < jump);
+                let always = !before.any(|at| self.text(*at) == "return");
+                (is_exit && always).then(|| (self.text(name), *jump))
             };
             let found: Vec<_> = self.found.jumps.iter().filter_map(ends).collect();
             let new = |(name, _): &(&str, usize)| !self.found.exits.contains_key(name);
@@ -193,6 +199,14 @@ impl Reader<'_, '_> {
             self.found.jumps.sort_unstable();
             self.found.exits.extend(found);
         }
+    }
+
+    /// What jumps go round, once all of them are known.
+    pub(super) fn detours(&mut self) {
+        let mut jumps: Vec<usize> = self.found.jumps.iter().chain(&self.ends).copied().collect();
+        jumps.sort_unstable();
+        let Host { code, regions, .. } = &*self.found;
+        self.found.detours = Detours::new(code, self.brackets, regions, &jumps);
     }
 
     /// `name.method()`, which may set whichever of its fields.

@@ -106,10 +106,14 @@ impl<'s> Host<'s> {
                     format!("`{text}` holds")
                 })
             }
-            Kind::Catch => Some("nothing is thrown".to_owned()),
+            Kind::Catch if !self.detours.is_caught(region.span.start) => {
+                Some("nothing is thrown".to_owned())
+            }
             Kind::If { .. }
+            | Kind::Catch
             | Kind::Block
             | Kind::Function { .. }
+            | Kind::Lambda { .. }
             | Kind::For { .. }
             | Kind::While { .. }
             | Kind::Do { .. }
@@ -121,7 +125,8 @@ impl<'s> Host<'s> {
                 Case::Chosen | Case::First => None,
             })
         };
-        branch.or_else(case).or_else(|| self.returned_before(place))
+        let jump = || Some(format!("`{}` stands before", self.jump_before(at)?));
+        branch.or_else(case).or_else(|| self.returned_before(place)).or_else(jump)
     }
 
     /// A `return` before `at` whose condition surely holds. What depends on the arguments of the program is no such: it
@@ -144,13 +149,8 @@ impl<'s> Host<'s> {
                 }
                 conditions.push(self.text(condition));
             }
-            match conditions.last() {
-                Some(condition) => Some(format!("the function returns before, by `{condition}`")),
-                None => {
-                    let text = || format!("`goto {}` stands before", self.text_at(jump + 1));
-                    self.always_goes(*jump, at).then(text)
-                }
-            }
+            let condition = conditions.last()?;
+            Some(format!("the function returns before, by `{condition}`"))
         })
     }
 
@@ -184,6 +184,7 @@ impl<'s> Host<'s> {
                     }
                     Kind::Block => {}
                     Kind::Function { .. }
+                    | Kind::Lambda { .. }
                     | Kind::For { .. }
                     | Kind::While { .. }
                     | Kind::Do { .. }
@@ -194,8 +195,7 @@ impl<'s> Host<'s> {
             conditions.reverse();
             let condition = conditions.join(" && ");
             if condition.is_empty() && self.text_at(*jump) == "goto" {
-                let text = || format!("`goto {}` stands before", self.text_at(jump + 1));
-                return (!self.always_goes(*jump, at)).then(text);
+                return Some(format!("`goto {}` stands before", self.text_at(jump + 1)));
             }
             (!condition.is_empty())
                 .then(|| format!("the function returns before where `{condition}`"))
@@ -222,14 +222,6 @@ impl<'s> Host<'s> {
             }
             _ => false,
         }
-    }
-
-    /// Whether a `goto` in a block around `at` surely goes over that: no label lies between them.
-    fn always_goes(&self, jump: usize, at: usize) -> bool {
-        let around = self.regions.around(jump).next();
-        self.text_at(jump) == "goto"
-            && around.is_some_and(|(_, region)| region.span.contains(&at))
-            && !(jump..at).any(|at| self.text_at(at) == ":")
     }
 
     /// Whether what is returned says that something went wrong.
@@ -271,6 +263,10 @@ impl<'s> Host<'s> {
             Case::Chosen | Case::Other(_) => None,
         });
         let mut found: Vec<String> = switches.collect();
+        let is_caught = self.regions.around(at).any(|(_, region)| {
+            region.kind == Kind::Catch && self.detours.is_caught(region.span.start)
+        });
+        found.extend(is_caught.then(|| "catch".to_owned()));
         let sections = self.sections.iter().filter(|section| section.span.contains(&at));
         found.extend(sections.take(MOST_SECTIONS).map(|section| section.directive.to_owned()));
         let first = at.saturating_sub(LONGEST_STATEMENT);

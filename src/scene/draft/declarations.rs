@@ -61,10 +61,12 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// The parameters of all functions are variables in them.
+    /// The parameters of all functions and lambdas are variables in them.
     pub(super) fn parameters(&mut self) {
         let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
-            Region::Function { parameters } => Some((parameters.clone(), region.span.clone())),
+            Region::Function { parameters } | Region::Lambda { parameters, .. } => {
+                Some((parameters.clone(), region.span.clone()))
+            }
             _ => None,
         });
         for (parameters, scope) in regions.collect::<Vec<_>>() {

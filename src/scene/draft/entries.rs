@@ -300,6 +300,7 @@ impl<'a, 's> Draft<'a, 's> {
                 Kind::For { .. }
                 | Kind::Do { condition: None }
                 | Kind::Block
+                | Kind::Lambda { .. }
                 | Kind::Function { .. }
                 | Kind::If { .. }
                 | Kind::Switch { .. }

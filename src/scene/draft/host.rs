@@ -13,6 +13,7 @@ use std::{
 use super::{
     arrays::of_header,
     constructed::constructed,
+    detours::Detours,
     evaluator::Place,
     fillings::Filling,
     functions::Functions,
@@ -79,6 +80,8 @@ pub(super) struct Host<'s> {
     pub(super) loops: BTreeMap<usize, Loop<'s>>,
     /// Where a loop, a function or the program is left: `break`, `continue`, `return`, `goto`.
     pub(super) jumps: Vec<usize>,
+    /// What those and others go round.
+    pub(super) detours: Detours,
     /// Where the functions exit that always do, by their names, whose calls are jumps.
     pub(super) exits: BTreeMap<&'s str, usize>,
     /// The types that pointers point to.
@@ -209,6 +212,7 @@ impl<'s> Host<'s> {
             variables: Variables::default(),
             loops: BTreeMap::new(),
             jumps: Vec::new(),
+            detours: Detours::default(),
             exits: BTreeMap::new(),
             pointees: BTreeMap::new(),
             allocating: Vec::new(),

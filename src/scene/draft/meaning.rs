@@ -116,7 +116,12 @@ impl<'s> Host<'s> {
         self.look(self.sections.len())?;
         let is_compiled =
             |section: &Section<'_>| !section.span.contains(&set) || section.span.contains(&at);
-        let mut runs = self.sections.iter().all(is_compiled).then_some(true);
+        let mut runs = self
+            .runs_beside_jumps(set, at)
+            .filter(|runs| !runs || self.sections.iter().all(is_compiled));
+        if runs == Some(false) {
+            return runs;
+        }
         for (_, region) in self.regions.around(set) {
             if region.span.contains(&at) {
                 break;
@@ -134,10 +139,12 @@ impl<'s> Host<'s> {
     fn runs(&self, region: &Region) -> Option<bool> {
         match &region.kind {
             Kind::Block => Some(true),
+            Kind::Catch if self.detours.is_caught(region.span.start) => None,
             Kind::Catch => Some(false),
             Kind::If { condition, holds } => Some(self.decided(condition)? == *holds),
             Kind::Function { .. }
             | Kind::For { .. }
+            | Kind::Lambda { .. }
             | Kind::While { .. }
             | Kind::Do { .. }
             | Kind::Switch { .. } => None,
@@ -182,14 +189,25 @@ impl<'s> Host<'s> {
             .regions
             .around(at)
             .filter(|(_, region)| region.repeated().is_some() && !region.span.contains(&set));
+        let back = self.detours.repeated_around(at).filter(|span| !span.contains(&set));
         let next = definitions.clone().map(|definition| definition.at).find(|next| *next >= at);
         let is_again = |span: &Span| next.is_some_and(|next| next < span.end);
         let function = self.regions.function(at);
+        let lambda = self.regions.lambda(at);
+        // A lambda is done later, and perhaps more than once.
+        let is_of_other_lambda = |other: usize| {
+            let of = self.regions.lambda(other);
+            of.is_some() && of != lambda
+        };
         let is_elsewhere = |other: &Definition| {
             let of = self.regions.function(other.at);
-            other.at != set && of.is_some() && of != function
+            let is_other = of.is_some() && of != function;
+            other.at != set && (is_other || is_of_other_lambda(other.at))
         };
-        repeats.map(|(_, region)| region.rounds()).any(|span| is_again(&span))
+        let is_within = lambda.is_some() && lambda != self.regions.lambda(set);
+        (is_within && next.is_some())
+            || back.cloned().any(|span| is_again(&span))
+            || repeats.map(|(_, region)| region.rounds()).any(|span| is_again(&span))
             || definitions.clone().any(is_elsewhere)
     }
 
@@ -217,7 +235,7 @@ impl<'s> Host<'s> {
             let ends_here = match word {
                 "break" => is_switch || region.repeated().is_some(),
                 "continue" => region.repeated().is_some(),
-                _ => matches!(region.kind, Kind::Function { .. }),
+                _ => matches!(region.kind, Kind::Function { .. } | Kind::Lambda { .. }),
             };
             if ends_here || self.runs(region) == Some(false) {
                 return false;
@@ -241,6 +259,7 @@ impl<'s> Host<'s> {
             Kind::If { .. }
             | Kind::Block
             | Kind::Function { .. }
+            | Kind::Lambda { .. }
             | Kind::For { .. }
             | Kind::While { .. }
             | Kind::Do { .. }

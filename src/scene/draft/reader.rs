@@ -22,6 +22,8 @@ pub(super) struct Reader<'h, 's> {
     pub(super) initial: BTreeSet<usize>,
     /// The brackets around what is read, from the outermost, with the places behind them.
     pub(super) open: Vec<(usize, usize)>,
+    /// Where something else ends what is done: `throw`, `abort`.
+    pub(super) ends: Vec<usize>,
     /// Where the other two `=` of `t = a; a = b; b = t;` stand.
     pub(super) exchanging: BTreeSet<usize>,
     /// The parameters that functions of a name take by reference, with their places.
@@ -35,6 +37,7 @@ impl<'h, 's> Reader<'h, 's> {
             brackets,
             initial: BTreeSet::new(),
             open: Vec::new(),
+            ends: Vec::new(),
             exchanging: BTreeSet::new(),
             by_reference: BTreeMap::new(),
         }
@@ -82,6 +85,7 @@ impl<'h, 's> Reader<'h, 's> {
                 | "cudaMemset3D" => self.leave(at),
                 "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => self.launch_by_call(at),
                 "break" | "continue" | "return" | "goto" | "exit" => self.found.jumps.push(at),
+                "throw" | "abort" => self.ends.push(at),
                 _ => {}
             }
             if self.is_word(at) {
@@ -89,6 +93,7 @@ impl<'h, 's> Reader<'h, 's> {
             }
         }
         self.exits();
+        self.detours();
         self.found.variables.sort();
     }
 

@@ -9,6 +9,9 @@ use crate::cuda::{
 /// So many regions lie in one another; what lies deeper is not told apart.
 pub(super) const DEEPEST: usize = 64;
 
+/// So many tokens stand between the parameters of a lambda and its block, at most.
+const MOST_BEHIND: usize = 40;
+
 /// Words behind which parentheses and a brace are no function.
 const NO_FUNCTIONS: [&str; 5] = ["if", "for", "while", "switch", "catch"];
 
@@ -20,6 +23,13 @@ pub(super) enum Kind {
     /// From the parentheses of its parameters on.
     Function {
         parameters: Span,
+    },
+    /// From its parentheses or its block on.
+    Lambda {
+        /// Where its captures begin.
+        captures: usize,
+        parameters: Span,
+        body: usize,
     },
     /// From its parentheses on, whose inside is the header.
     For {
@@ -60,6 +70,7 @@ impl Region {
             Kind::While { .. } | Kind::Do { .. } => Some(self.span.clone()),
             Kind::Block
             | Kind::Function { .. }
+            | Kind::Lambda { .. }
             | Kind::If { .. }
             | Kind::Switch { .. }
             | Kind::Catch => None,
@@ -75,6 +86,7 @@ impl Region {
             | Kind::While { .. }
             | Kind::Block
             | Kind::Function { .. }
+            | Kind::Lambda { .. }
             | Kind::If { .. }
             | Kind::Switch { .. }
             | Kind::Catch => self.span.clone(),
@@ -159,6 +171,12 @@ impl Regions {
         self.around(at).next().and_then(|(_, region)| region.function)
     }
 
+    /// The lambda around a place.
+    pub(super) fn lambda(&self, at: usize) -> Option<usize> {
+        let is_lambda = |region: &Region| matches!(region.kind, Kind::Lambda { .. });
+        self.around(at).find(|(_, region)| is_lambda(region)).map(|(index, _)| index)
+    }
+
     /// What is in sight where something is declared at a place.
     pub(super) fn scope(&self, at: usize) -> Span {
         self.around(at).next().map_or(0..usize::MAX, |(_, region)| region.span.clone())
@@ -175,6 +193,7 @@ fn body_of(kind: &Kind, span: &Span) -> usize {
     match kind {
         Kind::For { body, .. } => body.start,
         Kind::Function { parameters } => parameters.end + 1,
+        Kind::Lambda { body, .. } => *body,
         Kind::Block
         | Kind::While { .. }
         | Kind::Do { .. }
@@ -271,6 +290,7 @@ impl Finder<'_, '_> {
                 .map(|(condition, after)| (Kind::Switch { condition }, self.statement(after)))),
             "catch" => of(self.head(at + 1).map(|(_, after)| (Kind::Catch, self.statement(after)))),
             "(" => of(self.function(at)),
+            "[" => of(self.lambda(at)),
             _ => Vec::new(),
         }
     }
@@ -286,6 +306,21 @@ impl Finder<'_, '_> {
             true => vec![yes, branch(false, end + 1)],
             false => vec![yes],
         }
+    }
+
+    /// `[captures](parameters) { ... }`
+    fn lambda(&self, captures: usize) -> Option<(Kind, Span)> {
+        let before = self.code.get(captures.checked_sub(1)?)?;
+        let is_subscript = before.kind == TokenKind::Word && before.text != "return";
+        let start = self.brackets.after(captures).filter(|_| !is_subscript)?;
+        if matches!(before.text, ")" | "]" | "[") || !matches!(self.text(start), "(" | "{") {
+            return None;
+        }
+        let (parameters, behind) = self.head(start).unwrap_or((start..start, start));
+        let mut near = behind..behind + MOST_BEHIND;
+        let body = near.find(|at| matches!(self.text(*at), "{" | ";" | "," | ")" | ""))?;
+        let end = self.brackets.after(body).filter(|_| self.text(body) == "{")?;
+        Some((Kind::Lambda { captures, parameters, body }, start..end))
     }
 
     /// A function, by the look of it: a name, parentheses, a brace.

@@ -111,3 +111,58 @@ fn conditions_of_loops_change_variables_once_a_round() {
     );
     are_known("", "9", &["int n = 10; if (--n) {} k<<<1, 32>>>(d, n);"]);
 }
+
+#[test]
+fn what_jumps_go_round_is_not_done() {
+    are_known(
+        "[[noreturn]] void stop(int code) { exit(code); } void check(int e) { if (e == 0) return; exit(1); }",
+        "3",
+        &[
+            "int n = 3; goto L; n = 77; L: k<<<1, 32>>>(d, n);",
+            "int n = 3; { k<<<1, 32>>>(d, n); return 0; n = 5; }",
+            "int n = 3; for (int i = 0; i < 4; i++) { if (i == 2) { break; n = 4; } } k<<<1, 32>>>(d, n);",
+            "int n = 3; if (cudaGetLastError() != 0) goto L; n = 3; L: k<<<1, 32>>>(d, n);",
+            "check(0); int n = 3; k<<<1, 32>>>(d, n);",
+            "int n = 2; try { n = 3; } catch (...) { n = 4; } k<<<1, 32>>>(d, n);",
+        ],
+    );
+    are_marked(
+        "",
+        &[
+            "int n = 3; if (d[0] > 1) goto L; n = 77; L: k<<<1, 32>>>(d, n);",
+            "int n = 1; L: n *= 2; if (n < 100) goto L; k<<<1, 32>>>(d, n);",
+            "int n = 1; L: k<<<1, 32>>>(d, n); n = 4; if (d[0] > 1) goto L;",
+            "int n = 1; goto B; A: n = 2; goto C; B: n = 3; goto A; C: k<<<1, 32>>>(d, n);",
+            "int n = 1; try { n = 2; throw 1; n = 3; } catch (...) { n += 10; } k<<<1, 32>>>(d, n);",
+            "int n = 1; try { if (d[0] > 1) throw 1; n = 3; } catch (...) { } k<<<1, 32>>>(d, n);",
+        ],
+    );
+    for (jump, text) in [
+        ("exit(0);", "`exit(0)` stands before"),
+        ("std::exit(0);", "`exit(0)` stands before"),
+        ("return 0;", "`return 0` stands before"),
+        ("throw 1;", "`throw 1` stands before"),
+        ("stop(2);", "`stop(2)` stands before"),
+    ] {
+        let manifest = drafted(
+            "void stop(int code) { exit(code); }",
+            &format!("k<<<1, 32>>>(d, 1); {jump} k<<<1, 32>>>(d, 9999);"),
+        );
+        assert!(manifest.contains(&format!("# `k` is never done: {text}\n")), "{manifest}");
+        assert!(!manifest.contains("n = 9999"), "{manifest}");
+    }
+}
+
+#[test]
+fn lambdas_are_done_later() {
+    are_marked(
+        "",
+        &[
+            "int n = 1; auto set = [&] { n = 4; }; k<<<1, 32>>>(d, n);",
+            "int n = 1; auto set = [&n]() mutable { n = 4; }; n = 7; set(); k<<<1, 32>>>(d, n);",
+            "int n = 3; auto run = [&](int n) { k<<<1, 32>>>(d, n); }; run(5);",
+            "int n = 3; auto run = [&] { k<<<1, 32>>>(d, n); }; n = 5; run();",
+        ],
+    );
+    are_known("", "3", &["int n = 3; auto run = [&] { k<<<1, 32>>>(d, n); }; run();"]);
+}
