@@ -75,7 +75,7 @@ impl<'s> Host<'s> {
 }
 
 /// Whether a function is for sure called so since it rounds a quotient up.
-fn is_rounded_up(name: &str) -> bool {
+pub(super) fn is_rounded_up(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.contains("div") && (lower.contains("up") || lower.contains("ceil"))
 }

@@ -107,6 +107,7 @@ impl Reader<'_, '_> {
         if is_given {
             for target in targets_of_address(&self.found.code, at + 1) {
                 self.set_target(&target, Value::Given(None), at);
+                self.keep_number(target.name, at);
             }
         }
     }

@@ -64,7 +64,7 @@ impl<'s> Reader<'_, 's> {
     /// The parameters of all functions and lambdas are variables in them.
     pub(super) fn parameters(&mut self) {
         let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
-            Region::Function { parameters } | Region::Lambda { parameters, .. } => {
+            Region::Function { parameters, .. } | Region::Lambda { parameters, .. } => {
                 Some((parameters.clone(), region.span.clone()))
             }
             _ => None,
@@ -195,7 +195,12 @@ impl<'s> Reader<'_, 's> {
     /// written there.
     fn refer(&mut self, id: Id, value: &Value, at: usize) {
         let Value::Expression(span) = value else { return };
-        let Some(target) = target_of(&self.found.code, span) else { return };
+        let Some(target) = target_of(&self.found.code, span) else {
+            if self.found.variables.get(id).declared.is_reference {
+                self.keep_all(span);
+            }
+            return;
+        };
         if target.path.is_empty() && target.reach == Reach::All {
             let alias = self.visible(self.text(target.name), at);
             self.found.variables.get_mut(id).alias = alias;
@@ -281,6 +286,7 @@ const fn variable<'s>(
         declared,
         parameter,
         alias: None,
+        kept: None,
         members: Vec::new(),
         definitions: Vec::new(),
         fields: Vec::new(),

@@ -1,4 +1,4 @@
-//! Parts of host code that jumps go round: what stands behind a `return` in its block, or between a `goto` and its label.
+//! Parts of host code that jumps go round: behind a `return` in its block, or between a `goto` and its label.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -30,7 +30,7 @@ impl<'s> Functions<'s> {
     pub(super) fn new(code: &[Token<'s>], regions: &Regions) -> Self {
         let mut by_name = BTreeMap::new();
         for (_, region) in regions.iter() {
-            let Kind::Function { parameters } = &region.kind else { continue };
+            let Kind::Function { parameters, .. } = &region.kind else { continue };
             let Some(name) = region.span.start.checked_sub(1) else { continue };
             let found = function(code, name, parameters, region.span.end);
             // Of several of one name it is not known which is called.

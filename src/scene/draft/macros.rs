@@ -68,6 +68,11 @@ impl<'s> Macros<'s> {
         self.assigning.contains(name)
     }
 
+    /// The texts of the macros of a name, where there are any.
+    pub(super) fn texts(&self, name: &str) -> Option<impl Iterator<Item = &'s str>> {
+        Some(self.all.get(name)?.iter().map(|own| own.text))
+    }
+
     /// Whether nothing in `tokens` is a macro.
     pub(super) fn leave(&self, tokens: &[Token<'_>]) -> bool {
         !tokens.iter().any(|token| self.all.contains_key(token.text))

@@ -97,7 +97,8 @@ impl<'s> Host<'s> {
                 self.doubt();
                 continue;
             }
-            if self.is_set_later(all, found.at, at) || self.is_default(id, found.at) {
+            let is_kept = self.variables.get(id).kept.is_some_and(|kept| kept < at);
+            if is_kept || self.is_set_later(all, found.at, at) || self.is_default(id, found.at) {
                 self.doubt();
             }
             return Some(found);
@@ -189,7 +190,7 @@ impl<'s> Host<'s> {
             .regions
             .around(at)
             .filter(|(_, region)| region.repeated().is_some() && !region.span.contains(&set));
-        let back = self.detours.repeated_around(at).filter(|span| !span.contains(&set));
+        let mut back = self.detours.repeated_around(at).filter(|span| !span.contains(&set));
         let next = definitions.clone().map(|definition| definition.at).find(|next| *next >= at);
         let is_again = |span: &Span| next.is_some_and(|next| next < span.end);
         let function = self.regions.function(at);
@@ -206,7 +207,7 @@ impl<'s> Host<'s> {
         };
         let is_within = lambda.is_some() && lambda != self.regions.lambda(set);
         (is_within && next.is_some())
-            || back.cloned().any(|span| is_again(&span))
+            || back.any(is_again)
             || repeats.map(|(_, region)| region.rounds()).any(|span| is_again(&span))
             || definitions.clone().any(is_elsewhere)
     }
@@ -276,7 +277,8 @@ impl<'s> Host<'s> {
             !self.is_default(id, definition.at)
                 && (definition.at < at || self.is_set_later(definitions.iter(), definition.at, at))
         };
-        self.look(definitions.len()).is_none() || definitions.iter().any(sets)
+        let is_kept = self.variables.get(id).kept.is_some_and(|kept| kept < at);
+        is_kept || self.look(definitions.len()).is_none() || definitions.iter().any(sets)
     }
 
     /// Where something is done.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     declarations::MOST_NAMES,
     host::{Allocating, Host, LONGEST, MOST_LAUNCHES, Span, Transfer, Transferred},
+    takers::Takers,
     variables::{Id, Value},
 };
 use crate::cuda::{brackets::Brackets, lexer::Kind};
@@ -28,11 +29,14 @@ pub(super) struct Reader<'h, 's> {
     pub(super) exchanging: BTreeSet<usize>,
     /// The parameters that functions of a name take by reference, with their places.
     pub(super) by_reference: BTreeMap<&'s str, Vec<(usize, Id)>>,
+    pub(super) takers: Takers<'s>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
     pub(super) fn new(found: &'h mut Host<'s>, brackets: &'h Brackets) -> Self {
+        let takers = Takers::new(&found.code, brackets, &found.regions, found.structures);
         Self {
+            takers,
             found,
             brackets,
             initial: BTreeSet::new(),
@@ -65,7 +69,7 @@ impl<'h, 's> Reader<'h, 's> {
                     self.change(at);
                     self.address(at);
                 }
-                "cin" => self.input(at),
+                "decltype" | "[" => self.other_names(at),
                 "." => self.method(at),
                 "swap" | "exchange" => self.swap(at),
                 "cudaMemset" | "cudaMemsetAsync" => self.set(at),
@@ -90,6 +94,7 @@ impl<'h, 's> Reader<'h, 's> {
             }
             if self.is_word(at) {
                 self.use_of(at);
+                self.hand(at);
             }
         }
         self.exits();
@@ -158,17 +163,6 @@ impl<'h, 's> Reader<'h, 's> {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
             _ => Value::Expression(self.expression(at)),
-        }
-    }
-
-    /// `cin >> name >> other`.
-    fn input(&mut self, at: usize) {
-        let end = self.expression(at).end;
-        let names = (at + 1..end).filter(|at| self.is_word(*at) && self.before(*at) == ">");
-        for name in names.collect::<Vec<_>>() {
-            if let Some(id) = self.visible(self.text(name), name) {
-                self.define(id, Value::Unknown, name);
-            }
         }
     }
 

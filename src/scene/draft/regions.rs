@@ -23,6 +23,7 @@ pub(super) enum Kind {
     /// From the parentheses of its parameters on.
     Function {
         parameters: Span,
+        body: usize,
     },
     /// From its parentheses or its block on.
     Lambda {
@@ -192,8 +193,7 @@ impl Regions {
 fn body_of(kind: &Kind, span: &Span) -> usize {
     match kind {
         Kind::For { body, .. } => body.start,
-        Kind::Function { parameters } => parameters.end + 1,
-        Kind::Lambda { body, .. } => *body,
+        Kind::Function { body, .. } | Kind::Lambda { body, .. } => *body,
         Kind::Block
         | Kind::While { .. }
         | Kind::Do { .. }
@@ -328,13 +328,34 @@ impl Finder<'_, '_> {
         let name = self.code.get(at.checked_sub(1)?)?;
         let is_named = name.kind == TokenKind::Word && !NO_FUNCTIONS.contains(&name.text);
         let (parameters, mut behind) = self.head(at).filter(|_| is_named)?;
-        if parameters.len() > LONGEST {
+        let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text(at));
+        let is_initialiser = before(2) == "," || (before(3), before(2)) == (")", ":");
+        if parameters.len() > LONGEST || is_initialiser {
             return None;
         }
         while matches!(self.text(behind), "const" | "noexcept" | "override") {
             behind += 1;
         }
+        let behind = self.behind_initialisers(behind)?;
         let end = self.brackets.after(behind).filter(|_| self.text(behind) == "{")?;
-        Some((Kind::Function { parameters }, at..end))
+        Some((Kind::Function { parameters, body: behind }, at..end))
+    }
+
+    /// Behind what a constructor makes its fields of, `: a(1), b{2}`, where that stands at `at`.
+    fn behind_initialisers(&self, mut at: usize) -> Option<usize> {
+        if self.text(at) != ":" {
+            return Some(at);
+        }
+        for _ in 0..LONGEST {
+            let open = (at + 1..at + MOST_BEHIND)
+                .find(|at| matches!(self.text(*at), "(" | "{" | ";" | "}" | ""))?;
+            at = self.brackets.after(open).filter(|_| matches!(self.text(open), "(" | "{"))?;
+            match self.text(at) {
+                "," => {}
+                "{" => return Some(at),
+                _ => return None,
+            }
+        }
+        None
     }
 }

@@ -135,7 +135,7 @@ impl<'s> Host<'s> {
         let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
         let mut definitions = BTreeSet::new();
         for (place, region) in self.regions.iter() {
-            let Kind::Function { parameters } = &region.kind else { continue };
+            let Kind::Function { parameters, .. } = &region.kind else { continue };
             let Some(name) = region.span.start.checked_sub(1) else { continue };
             definitions.insert(name);
             let count =
@@ -220,7 +220,7 @@ impl<'s> Host<'s> {
         let variable = self.variables.get(self.visible(name, place.at)?);
         let (parameters, index) = variable.parameter.as_ref()?;
         let is_own = match &self.regions.get(call.function)?.kind {
-            Kind::Function { parameters: own } => own == parameters,
+            Kind::Function { parameters: own, .. } => own == parameters,
             _ => false,
         };
         if !is_own {
@@ -293,7 +293,9 @@ impl<'s> Host<'s> {
         let inner = span.start + 2..span.end - 1;
         let arguments = if inner.is_empty() { Vec::new() } else { self.parts(inner) };
         let mut functions = self.regions.iter().filter_map(|(at, region)| match &region.kind {
-            Kind::Function { parameters } if self.text_at(region.span.start - 1) == name.text => {
+            Kind::Function { parameters, .. }
+                if self.text_at(region.span.start - 1) == name.text =>
+            {
                 let count = match parameters.is_empty() {
                     true => 0,
                     false => self.parts(parameters.clone()).len(),

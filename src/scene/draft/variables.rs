@@ -19,6 +19,8 @@ pub(super) struct Variable<'s> {
     pub(super) parameter: Option<(Span, usize)>,
     /// The variable that it is a reference to, where that is one.
     pub(super) alias: Option<Id>,
+    /// From where on something may set it whenever something is done, as what holds a reference to it.
+    pub(super) kept: Option<usize>,
     /// The pointers that it has as members, by their places in [`Members::of`](super::members::Members::of).
     pub(super) members: Vec<Id>,
     /// What it is set to, in the file's order.
@@ -76,7 +78,10 @@ pub(super) struct Variables<'s> {
 impl<'s> Variables<'s> {
     pub(super) fn add(&mut self, variable: Variable<'s>) -> Id {
         let id = self.all.len();
-        self.by_name.entry(variable.name).or_default().push(id);
+        // Parameters are known before what stands between them.
+        let ids = self.by_name.entry(variable.name).or_default();
+        let place = ids.partition_point(|other| self.all[*other].at <= variable.at);
+        ids.insert(place, id);
         self.all.push(variable);
         id
     }

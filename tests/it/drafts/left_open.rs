@@ -166,3 +166,77 @@ fn lambdas_are_done_later() {
     );
     are_known("", "3", &["int n = 3; auto run = [&] { k<<<1, 32>>>(d, n); }; run();"]);
 }
+
+#[test]
+fn what_variables_are_handed_to_may_set_them() {
+    let before = "struct W { W(int &q) { q = 5; } };
+        struct X { int *p; X(int *q) : p(q) {} void operator()(int &q) { q = 8; }
+            X &operator<<(int &q) { q = 9; return *this; } };
+        struct Guard { int &r, old; Guard(int &q, int v) : r(q), old(q) { r = v; } };
+        void (*fp)(int &) = other; void set(int &); std::ifstream in;";
+    for change in [
+        "in >> n;",
+        "in >> m >> n;",
+        "std::cin >> n;",
+        "std::istringstream(text) >> n;",
+        "W w(n);",
+        "W w{n};",
+        "W{n};",
+        "(void)W(n);",
+        "W *w = new W(n);",
+        "Guard g(n, 50);",
+        "Guard g{n, 50};",
+        "X x(p); x(n);",
+        "X x(p); x << n;",
+        "X x(&n); n = 3; x.go();",
+        "fp(n);",
+        "set(n);",
+        "unknown(n);",
+        "auto inc = [](int &q) { q += 5; }; inc(n);",
+        "std::invoke(inc, n);",
+        "std::ref(n).get() = 11;",
+        "std::from_chars(a, b, n);",
+        "std::tie(n, m) = pair;",
+        "std::pair<int &, int> pr(n, 2); pr.first = 9;",
+        "decltype(auto) r = (n); n = 2; r = 3;",
+        "int &r = m ? n : m; n = 2; r = 3;",
+        "int *p = &n; n = 4; *p = 5;",
+        "asm(\"movl $5, %0\" : \"=r\"(n));",
+    ] {
+        are_marked(before, &[&format!("int n = 1, m = 2; {change} k<<<1, 32>>>(d, n);")]);
+    }
+}
+
+#[test]
+fn what_reads_variables_leaves_them() {
+    let before = "struct Cfg { int n; float h; }; void host(float *a, int n) {} int half(const int &n) { return n / 2; }
+        #define CHECK(x) do { cudaError_t e = x; if (e) exit(1); } while (0)\n";
+    for read in [
+        "CHECK(cudaMalloc((void **)&d, n * sizeof(float)));",
+        "printf(\"%d %d\", n, m);",
+        "std::cout << n << m;",
+        "std::ofstream out(\"x\"); out << n;",
+        "std::vector<float> v(n);",
+        "std::vector<int> w{n, m};",
+        "dim3 grid((n + 255) / 256), block(n);",
+        "k<<<n / 256, 256>>>(d, n);",
+        "int z = std::min(n, 5);",
+        "memset(d, 0, n);",
+        "for (int i = 0; i < n; i++) { }",
+        "float x = d[n];",
+        "float *x = new float[n];",
+        "host(d, n);",
+        "int z = half(n);",
+        "int z = n >> m, y = (m + 1) >> n, x = m >> n, w = 7 >> n;",
+        "Cfg c = {n, 1.0f};",
+        "Cfg c{n, 1.0f};",
+        "auto f = [](int a) { return a; }; f(n);",
+        "float y = (float)(n);",
+        "std::fill(v.begin(), v.end(), n);",
+        "v.push_back(n);",
+        "switch (n) { case 1: break; }",
+        "srand(n);",
+    ] {
+        are_known(before, "512", &[&format!("int n = 512, m = 2; {read} k<<<1, 32>>>(d, n);")]);
+    }
+}
