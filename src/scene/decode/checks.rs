@@ -6,8 +6,7 @@ use super::{fields::Fields, selection, suggestion};
 use crate::{
     file,
     scene::{
-        Bound, Builtin, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat,
-        Statistic, ViewId,
+        Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic, ViewId,
     },
 };
 
@@ -148,12 +147,6 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     {
         table.complain_about("name", format!("there is another statistic \"{name}\" already"));
     }
-    if let Some(name) = &name
-        && let Some(what) = number_named(name, manifest)
-    {
-        let text = format!("there is {what} `{name}` already, which expressions mean by that name");
-        table.complain_about("name", text);
-    }
     let of = resource(&mut table, manifest);
     let map = table.text("map");
     let map_at = table.report.inside_string(&table.span_of("map"));
@@ -172,17 +165,6 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     table.finish();
     let map = map.unwrap_or_else(|| "x".to_owned());
     Some(Stat { name: name?, of: of?, map, map_at, reduce: reduce?, at })
-}
-
-/// What has this name that expressions may name, beside statistics.
-fn number_named(name: &str, manifest: &Manifest) -> Option<&'static str> {
-    if manifest.constants.iter().any(|constant| constant.name == name) {
-        return Some("a constant");
-    }
-    if manifest.parameters.iter().any(|parameter| parameter.name == name) {
-        return Some("a parameter");
-    }
-    Builtin::parse(name).map(|_| "the built-in")
 }
 
 fn check(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Check> {

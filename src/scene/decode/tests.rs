@@ -326,15 +326,6 @@ fn faults_of_statistics_and_checks() {
         &[("10:4", "no resource"), ("12:8", "`sum`")],
     );
     check_more("[[stat]]\nname=\"e\"\nof=\"position\"\nreduce=\"sum\"", &[("8:1", "needs `map`")]);
-    for (more, what) in
-        [("", ""), ("[param.e]\nvalue=1.0\n", "a parameter"), ("[constant]\ne=1\n", "a constant")]
-    {
-        let line = 9 + more.lines().count();
-        let expected = [(&*format!("{line}:8"), what)];
-        let is_well = more.is_empty();
-        check_more(&format!("{more}{stat}"), if is_well { &[] } else { &expected });
-    }
-    check_more(&stat.replace("\"e\"", "\"step\""), &[("9:8", "the built-in `step`")]);
     check_more("[[check]]\nstat=\"position.nan\"\nequals=0", &[]);
     let equals = "[[check]]\nstat=\"position.x.max\"\nequals=";
     check_more(&format!("{equals}\"1 << 60\""), &[]);

@@ -81,6 +81,8 @@ const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 /// context, the context before the window.
 struct Studio {
     session: Option<Session>,
+    /// Those that were left because their step cannot be stopped: to drop one waits for that step's end.
+    stuck: Vec<Session>,
     sights: BTreeMap<Slot, Sight>,
     egui: EguiGlow,
     context: gl::CurrentContext,
@@ -198,6 +200,7 @@ impl Studio {
         let mut studio = Self {
             snapshot: session.snapshot(),
             session: Some(session),
+            stuck: Vec::new(),
             sights: BTreeMap::new(),
             egui,
             context,
@@ -278,6 +281,7 @@ impl Studio {
         if self.update_session() {
             self.redraws.want(now);
         }
+        self.leave_stuck(now);
         if self.session.as_ref().is_some_and(|session| session.running().is_some()) {
             self.redraws.want(now + RUNNING_PAUSE);
         }
@@ -340,6 +344,9 @@ impl Studio {
                 true
             }
             Some(Err(error)) => {
+                if matches!(error, session::Error::Stuck { .. }) {
+                    self.stuck.extend(self.session.take());
+                }
                 self.end_session(&error);
                 true
             }
@@ -356,6 +363,20 @@ impl Studio {
             self.workspace.tell(severity, text);
             self.redraws.want(Instant::now());
         }
+    }
+
+    /// Drops the sessions whose step has come to an end after all.
+    fn leave_stuck(&mut self, now: Instant) {
+        if self.stuck.is_empty() {
+            return;
+        }
+        self.redraws.want(now + RUNNING_PAUSE);
+        self.stuck.retain_mut(|session| {
+            session.pause();
+            // What it says of its end was told when it was left.
+            let _ = session.update();
+            session.is_stuck()
+        });
     }
 
     /// A session that cannot go on is gone; text and window stay.
@@ -462,6 +483,8 @@ impl Studio {
 
     fn destroy(mut self: Box<Self>) {
         self.session = None;
+        // The process's end does not wait for them.
+        self.stuck.drain(..).for_each(std::mem::forget);
         if let Err(error) = self.context.make_current() {
             tracing::warn!("{error}");
         }
