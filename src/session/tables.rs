@@ -2,14 +2,27 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Mutex, PoisonError},
 };
 
 use crate::device::{self, Memory, Stream};
 
+/// So many lists are kept before those that no launch has taken for as long go: where addresses follow the step, each
+/// step has others.
+const MOST: usize = 512;
+
 /// The lists of a program, by what they hold: the same addresses are in the same list, whichever launch takes them.
 #[derive(Default)]
-pub(super) struct Tables(Mutex<HashMap<Vec<u8>, Memory>>);
+pub(super) struct Tables(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// Those that were taken last, [`MOST`] at most.
+    recent: HashMap<Vec<u8>, Memory>,
+    /// As many before them.
+    before: HashMap<Vec<u8>, Memory>,
+}
 
 impl Tables {
     /// Where these addresses lie one after the other once the stream has come here.
@@ -18,13 +31,44 @@ impl Tables {
     /// The device's.
     pub(super) fn address(&self, stream: &Stream, addresses: &[u8]) -> device::Result<u64> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = known.get(addresses) {
+        if let Some(table) = known.recent.get(addresses) {
             return Ok(table.address());
         }
-        let table = stream.device().alloc(addresses.len())?;
-        stream.upload(table.slice(..)?, addresses)?;
+        let table = match known.before.remove(addresses) {
+            Some(table) => table,
+            None => {
+                let table = stream.device().alloc(addresses.len())?;
+                stream.upload(table.slice(..)?, addresses)?;
+                table
+            }
+        };
+        if known.recent.len() == MOST {
+            // Kernels that were put on the stream may read them yet.
+            stream.synchronize()?;
+            known.before = mem::take(&mut known.recent);
+        }
         let address = table.address();
-        known.insert(addresses.to_vec(), table);
+        known.recent.insert(addresses.to_vec(), table);
         Ok(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    #[test]
+    fn lists_that_follow_the_step_do_not_pile_up() {
+        let device = Device::cpu().unwrap();
+        let (stream, tables) = (device.stream().unwrap(), Tables::default());
+        let of = |number: u64| tables.address(&stream, &number.to_le_bytes()).unwrap();
+        let first = of(0);
+        for step in 1..3 * MOST as u64 {
+            of(step);
+            assert_eq!(of(0), first, "what every step takes stays where it is");
+        }
+        let known = tables.0.lock().unwrap();
+        assert!(known.recent.len() <= MOST && known.before.len() <= MOST);
     }
 }
