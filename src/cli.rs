@@ -9,7 +9,7 @@ use std::{
     ffi::OsString,
     io::{self, Write},
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
     time::Duration,
 };
 
@@ -40,6 +40,9 @@ struct Cli {
     command: Option<Command>,
     /// Scene to open in the studio: a file, or the name of a built-in one [default: the last one]
     scene: Option<String>,
+    /// Go on where the studio was that has left this folder
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -405,7 +408,7 @@ pub fn run() -> ExitCode {
 
 fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
     match cli.command {
-        None => open_studio(cli.scene, cli.run),
+        None => open_studio(cli.scene, cli.resume, cli.run),
         Some(Command::Render(args)) => render(args, interrupt),
         Some(Command::Replay(args)) => replay(args, interrupt),
         Some(Command::Test(args)) => test(args, interrupt),
@@ -418,7 +421,7 @@ fn execute(cli: Cli, interrupt: &Interrupt) -> Result<()> {
     }
 }
 
-fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
+fn open_studio(scene: Option<String>, resume: Option<PathBuf>, run: RunArgs) -> Result<()> {
     if run.gl == GlChoice::Egl {
         return Err(Error::Usage(
             "the studio draws in a window: --gl egl is for render".to_owned(),
@@ -435,6 +438,7 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
     let opened = studio::run(studio::Options {
         scene: document,
         run: file.map(PathBuf::from),
+        resume,
         device,
         trust: run.trust.trust,
         overrides: run.compile.overrides(),
@@ -452,10 +456,28 @@ fn open_studio(scene: Option<String>, run: RunArgs) -> Result<()> {
             }
             Ok(())
         }
+        Ok(studio::Ended::Anew(folder)) => go_on(&folder),
         Err(studio::Error::Gl(error)) => Err(error.into()),
         Err(studio::Error::Device(error)) => Err(error.into()),
         Err(studio::Error::Session(error)) => Err(error.into()),
     }
+}
+
+/// Lets the studio go on as another program, with what it has left in a folder: in this process, where the system can
+/// replace one's program, so that who has started it sees it go on.
+///
+/// # Errors
+/// Why it cannot.
+fn go_on(folder: &Path) -> Result<()> {
+    let failed = |error: io::Error| {
+        Error::Usage(format!("the studio cannot start anew: {error}; its unsaved text is kept"))
+    };
+    let mut command = process::Command::new(std::env::current_exe().map_err(failed)?);
+    command.arg("--resume").arg(folder);
+    #[cfg(unix)]
+    return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
+    #[cfg(not(unix))]
+    return command.spawn().map(drop).map_err(failed);
 }
 
 impl RunArgs {

@@ -51,7 +51,13 @@ impl fmt::Display for CType {
         match self {
             Self::Value(element) => element.fmt(f),
             Self::Pointer { to, constant } => {
-                write!(f, "{}{to} *", if *constant { "const " } else { "" })
+                let constant = if *constant { "const " } else { "" };
+                match to {
+                    Pointee::Named(name) if name.ends_with('*') => write!(f, "{name}{constant}*"),
+                    Pointee::Element(_) | Pointee::Void | Pointee::Named(_) => {
+                        write!(f, "{constant}{to} *")
+                    }
+                }
             }
             Self::Surface => f.write_str("cudaSurfaceObject_t"),
             Self::Texture => f.write_str("cudaTextureObject_t"),
@@ -76,15 +82,18 @@ impl CType {
         let last_star = words.iter().rposition(|word| *word == "*");
         let Some(star) = last_star else { return Self::by_value(words) };
         let pointee = &words[..star];
+        // Of `const float *const *` what it points to are pointers, and the second `const` is theirs.
+        let own =
+            pointee.iter().rposition(|word| *word == "*").map_or(pointee, |at| &pointee[at..]);
         let text = core_type(pointee);
         let to = match Element::parse(&text) {
-            _ if pointee.contains(&"*") => Pointee::Named(text),
+            _ if pointee.contains(&"*") => Pointee::Named(inner_pointer(pointee)),
             Some(element) => Pointee::Element(element),
             None if text == "void" => Pointee::Void,
             None => Pointee::Named(text),
         };
         // Of `const float4 *` and `float4 const *`; the `const` of `float4 *const` stands behind the star.
-        Self::Pointer { to, constant: pointee.contains(&"const") }
+        Self::Pointer { to, constant: own.contains(&"const") }
     }
 
     fn by_value(words: &[&str]) -> Self {
@@ -132,6 +141,13 @@ fn is_qualifier(word: &str) -> bool {
 }
 
 /// The words of a type without qualifiers, parted by blanks; paths and template arguments close up.
+/// A pointer that another one points to, with what it says of its own elements: `const float *` of
+/// `const float *const`.
+fn inner_pointer(words: &[&str]) -> String {
+    let last = words.iter().rposition(|word| *word == "*").unwrap_or_default();
+    CType::from_words(&words[..=last]).to_string()
+}
+
 fn core_type(words: &[&str]) -> String {
     let mut text = String::new();
     for word in words.iter().filter(|word| !is_qualifier(word)) {

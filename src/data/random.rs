@@ -1,6 +1,9 @@
 //! Random numbers, the same in every run.
 
-use std::thread;
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
 use super::{Error, Found, Result, Wanted, convert::with_room};
 use crate::element::{Part, Scalar};
@@ -85,16 +88,26 @@ pub(crate) fn computed<E: Send>(
         }
         Ok(true)
     };
+    let parts = Mutex::new(bytes.chunks_mut(part * element).enumerate());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let mut is_whole = true;
+        while let Some((number, bytes)) = next() {
+            is_whole &= of_part(number * part, bytes)?;
+        }
+        Ok(is_whole)
+    };
     thread::scope(|scope| {
-        let parts = bytes.chunks_mut(part * element).enumerate();
-        let started =
-            parts.map(|(number, bytes)| scope.spawn(move || of_part(number * part, bytes)));
-        let started: Vec<_> = started.collect();
-        let ended = started.into_iter().map(|worker| match worker.join() {
+        // As many as the system allows, and this one.
+        let others =
+            (1..workers).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok());
+        let others: Vec<_> = others.collect();
+        let own = work();
+        let ended = others.into_iter().map(|worker| match worker.join() {
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        let ended = ended.collect::<std::result::Result<Vec<bool>, E>>()?;
+        let ended = ended.chain([own]).collect::<std::result::Result<Vec<bool>, E>>()?;
         Ok(ended.into_iter().all(|is_whole| is_whole))
     })
 }

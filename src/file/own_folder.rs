@@ -65,6 +65,15 @@ impl OwnFolder {
         }
     }
 
+    /// The one that an ended process has left at `path`.
+    #[cfg(feature = "gl")]
+    pub fn take_over(path: &Path) -> Option<Self> {
+        match Self::owner(path) {
+            Owner::Ended { _lock } => Some(Self { path: path.to_owned(), _lock }),
+            Owner::Running | Owner::Nobody | Owner::Unknown => None,
+        }
+    }
+
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,6 +1,10 @@
 //! Folders among the system's temporary files, each gone when it is no longer needed.
 
-use std::{env, io, path::Path, thread};
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use super::OwnFolder;
 
@@ -27,9 +31,21 @@ impl TemporaryFolder {
         Ok(Self(own))
     }
 
+    /// The one that an ended process has [left](Self::leave) at `path`.
+    pub fn take_over(path: &Path) -> Option<Self> {
+        OwnFolder::take_over(path).map(Self)
+    }
+
     /// Where it lies.
     pub fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// Leaves it to the process that comes after this one. It is this one's until that ends.
+    pub fn leave(self) -> PathBuf {
+        let path = self.path().to_owned();
+        std::mem::forget(self);
+        path
     }
 }
 

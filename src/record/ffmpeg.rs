@@ -142,28 +142,32 @@ pub(crate) fn end_all() {
 impl Ffmpeg {
     pub(super) fn new(path: &Path, clip: Clip, film: Film) -> Result<Self> {
         let draft = Draft::of(path).map_err(Error::writing(path))?;
-        let mut child = command(draft.path(), clip, film).spawn().map_err(|e| match e.kind() {
+        let failed = |e: io::Error| match e.kind() {
             io::ErrorKind::NotFound => Error::NoFfmpeg { path: path.to_owned() },
             _ => Error::Ffmpeg { path: path.to_owned(), problem: e.to_string() },
-        })?;
+        };
+        let mut child = command(draft.path(), clip, film).spawn().map_err(failed)?;
         let (pictures, stderr) = (child.stdin.take(), child.stderr.take());
         let process =
             Arc::new(Process { child: Mutex::new(child), given: Mutex::new(Given::default()) });
         at_work().retain(|process| process.strong_count() > 0);
         at_work().push(Arc::downgrade(&process));
         let watched = Arc::downgrade(&process);
-        thread::spawn(move || {
+        let watch = move || {
             while let Some(process) = watched.upgrade() {
                 process.look_after();
                 drop(process);
                 thread::sleep(100 * PAUSE);
             }
-        });
+        };
+        thread::Builder::new().name("ffmpeg".to_owned()).spawn(watch).map_err(failed)?;
         let words = Arc::default();
         let listener = stderr.map(|pipe| {
             let words = Arc::clone(&words);
-            thread::spawn(move || listen(pipe, &words))
+            let listen = move || listen(pipe, &words);
+            thread::Builder::new().name("ffmpeg's words".to_owned()).spawn(listen)
         });
+        let listener = listener.transpose().map_err(failed)?;
         Ok(Self { path: path.to_owned(), draft: Some(draft), process, pictures, words, listener })
     }
 

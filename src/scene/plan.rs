@@ -446,6 +446,9 @@ impl Argument {
 
     /// The resources that the kernel may write through this argument.
     pub fn writes(&self) -> Vec<ResourceId> {
+        if let Some(listed) = self.pointers() {
+            return listed.iter().flat_map(Self::writes).collect();
+        }
         let writable = match self.ctype {
             CType::Pointer { constant, .. } => !constant,
             // A structure's fields may be pointers.

@@ -6,9 +6,7 @@ use crate::cuda::{CType, Pointee};
 /// The type of what a pointer to pointers points to; `None` where it is none.
 pub(super) fn pointed(ctype: &CType) -> Option<CType> {
     let CType::Pointer { to: Pointee::Named(of), .. } = ctype else { return None };
-    let inner = of.trim_end().trim_end_matches("const").trim_end();
-    let found = inner.ends_with('*').then(|| CType::parse(inner));
-    found.filter(|found| matches!(found, CType::Pointer { .. }))
+    of.ends_with('*').then(|| CType::parse(of))
 }
 
 impl Argument {

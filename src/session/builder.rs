@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Error,
+    address_lists::AddressLists,
     examine::{Examined, examine_with, values_of},
     fetched::Fetched,
     guarding,
@@ -20,7 +21,6 @@ use super::{
     run_files::used_files,
     source::Made,
     stat::Stat,
-    tables::Tables,
     unwritten,
     variables::Variables,
     worker::Built,
@@ -225,7 +225,7 @@ impl Builder {
             module,
             variables,
             fetched: Fetched::default(),
-            tables: Tables::default(),
+            address_lists: AddressLists::default(),
             files,
             allocates,
             contents,

@@ -100,11 +100,7 @@ impl Session {
 
     /// Puts a copy of the present state on its way, when there is one and something is to be written.
     fn begin_export(&mut self) -> Result<(), Error> {
-        let is_changing = self.in_flight.is_some()
-            || self.is_migrating()
-            || self.sought.is_some()
-            || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some());
-        if is_changing {
+        if self.is_changing() {
             return Ok(());
         }
         let Some((content, path)) = self.exports.wishes.pop_front() else { return Ok(()) };
@@ -114,6 +110,14 @@ impl Session {
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+
+    /// Whether the present state is about to be another one, of which no copy can be taken yet.
+    pub(super) fn is_changing(&self) -> bool {
+        self.in_flight.is_some()
+            || self.is_migrating()
+            || self.sought.is_some()
+            || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some())
     }
 
     fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {

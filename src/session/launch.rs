@@ -286,7 +286,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
             let packed = pointers.iter().map(pack).collect::<Result<Vec<_>, _>>();
             let packed = packed.map_err(no_value)?;
             let table: Vec<u8> = packed.iter().flat_map(|packed| packed.bytes()).copied().collect();
-            let address = self.program.tables.address(self.queue.stream, &table);
+            let address = self.program.address_lists.address(self.queue.stream, &table);
             let address = address.map_err(|error| no_value(error.to_string()))?;
             arguments.push_bytes(&address.to_le_bytes(), size_of::<u64>());
         }

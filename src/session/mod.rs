@@ -8,6 +8,7 @@
 //! last call (a compilation, a step), takes it over, and starts what comes next. While a step runs, OpenGL
 //! draws the one before.
 
+mod address_lists;
 mod adoption;
 mod builder;
 #[cfg(feature = "cli")]
@@ -44,6 +45,7 @@ mod program;
 mod reading;
 mod rename;
 mod replay;
+mod rescue;
 mod reset;
 mod reset_edit;
 mod run;
@@ -55,7 +57,6 @@ mod stat;
 mod statistics;
 mod status;
 mod symbol;
-mod tables;
 mod time_series;
 mod timing;
 mod unwritten;
@@ -82,6 +83,7 @@ pub use files::{StateContent, StateRequest};
 pub use history::{Budget, Keeping};
 pub use options::{Engine, Options, Past};
 pub use replay::{Next, Outcome, Replay, ReplayError};
+pub use rescue::Rescued;
 pub use run::{Digests, Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
@@ -117,6 +119,7 @@ use nan_watch::NanWatch;
 use plots::Plots;
 use program::Program;
 use rename::Rename;
+use rescue::Rescue;
 use reset::Reset;
 use reset_edit::Beginning;
 use seek::Shown;
@@ -203,6 +206,7 @@ pub struct Session {
     stopwatch: Stopwatch,
     rate: Rate,
     exports: Exports,
+    rescue: Rescue,
 }
 
 impl Session {
@@ -300,6 +304,7 @@ impl Session {
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
             exports: Exports::default(),
+            rescue: Rescue::default(),
             options,
         })
     }
@@ -324,6 +329,7 @@ impl Session {
         let completed = self.try_complete()?;
         self.mind_the_time()?;
         self.go_on_exporting()?;
+        self.go_on_rescuing()?;
         // What has just completed is drawn before the next step begins: where both use the same cores the picture
         // would be late, and where they do not, to put a frame on the way takes no time.
         if self.in_flight.is_none() && !completed {
@@ -463,21 +469,40 @@ impl Session {
         &self.reported
     }
 
-    /// Whether it would be waited for when it is dropped, perhaps for ever: a step that cannot be stopped, or a
-    /// compilation.
+    /// Whether dropping it would wait for a step, perhaps for ever: one under way that cannot be stopped.
     pub fn is_stuck(&self) -> bool {
         let other = self.companion.as_ref().is_some_and(|companion| companion.other.is_stuck());
-        self.in_flight.is_some() || self.compile.phase == Phase::Compiling || other
+        self.in_flight.is_some() || other
+    }
+
+    /// Stops what is under way, and waits for its end, but no longer than `longest`. Returns whether it has ended, so
+    /// that dropping the session waits for nothing.
+    pub fn end_within(&mut self, longest: Duration) -> bool {
+        self.pause();
+        self.cancel_in_flight();
+        let start = Instant::now();
+        // An error says that the device runs nothing any more.
+        while self.in_flight.is_some() && matches!(self.try_complete(), Ok(false)) {
+            if start.elapsed() >= longest {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        !self.is_stuck()
+    }
+
+    fn cancel_in_flight(&self) {
+        if self.in_flight.is_some()
+            && let Err(error) = self.stream.cancel()
+        {
+            tracing::debug!("the step under way is waited for: {error}");
+        }
     }
 }
 
 impl Drop for Session {
     /// A step under way is stopped, where the device can: to free its memory would wait for its end.
     fn drop(&mut self) {
-        if self.in_flight.is_some()
-            && let Err(error) = self.stream.cancel()
-        {
-            tracing::debug!("the step under way is waited for: {error}");
-        }
+        self.cancel_in_flight();
     }
 }

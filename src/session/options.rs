@@ -43,6 +43,9 @@ pub struct Options {
     pub statistics_every: Option<Duration>,
     /// Whether the past is kept, and how much memory it may take: see [`Session::seek`](super::Session::seek).
     pub history: Past,
+    /// Whether a copy of the state that is at most about a second old is kept with the host, for when the device is
+    /// lost: see [`Session::take_rescued`](super::Session::take_rescued).
+    pub rescue: bool,
 }
 
 /// Whether the past of a scene is kept.
@@ -59,8 +62,8 @@ pub enum Past {
 
 impl Options {
     /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
-    /// the seed is 1, a step may take a minute, kernels are not guarded, and statistics are taken only when asked
-    /// for.
+    /// the seed is 1, a step may take a minute, kernels are not guarded, and no copy is kept for when the device is lost, and statistics
+    /// are taken only when asked for.
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -79,6 +82,7 @@ impl Options {
             reports: false,
             statistics_every: None,
             history: Past::Forgotten,
+            rescue: false,
         }
     }
 }

@@ -7,13 +7,13 @@ use std::{
 
 use super::{
     Error, Reset,
+    address_lists::AddressLists,
     builder::{Effort, Summaries},
     contents::Contents,
     fetched::Fetched,
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
-    tables::Tables,
     variables::{Addresses, Variables},
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(super) struct Program {
     /// What kernels read arrays through.
     pub(super) fetched: Fetched,
     /// Addresses that kernels find by way of a pointer to pointers.
-    pub(super) tables: Tables,
+    pub(super) address_lists: AddressLists,
     /// The files beside that of the scene that it was made of.
     pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.

@@ -8,7 +8,10 @@ use std::{
 use ropey::Rope;
 
 use super::{origin::Origin, text::Buffer};
-use crate::{file, scene::Scene};
+use crate::{
+    file::{self, SOURCE_LIMIT},
+    scene::Scene,
+};
 
 /// Seconds without a key after which a changed text is compiled.
 pub const PAUSE_S: f64 = 0.3;
@@ -87,6 +90,17 @@ impl Document {
         let name = name.strip_suffix(".cu").unwrap_or(name);
         let text = Scene::built_in(name)?;
         Some(Self::new(format!("{name}.cu"), None, text))
+    }
+
+    /// That of `origin` as it is on the disk; empty where that is gone.
+    pub fn of(origin: &Origin) -> Self {
+        let Origin { name, path } = origin;
+        let found = match path {
+            // It may have grown in the window.
+            Some(path) => Self::read_up_to(path, SOURCE_LIMIT).ok(),
+            None => Self::built_in(name),
+        };
+        found.unwrap_or_else(|| Self::new(name.clone(), path.clone(), ""))
     }
 
     /// Whether it goes by the name of a built-in scene, and has no file.

@@ -23,6 +23,7 @@ mod folds;
 mod fonts;
 mod gallery;
 mod glossary;
+mod handover;
 mod highlight;
 mod highlighter;
 mod icons;
@@ -73,6 +74,9 @@ pub struct Options {
     pub scene: Option<Document>,
     /// A run's file, which is opened instead.
     pub run: Option<PathBuf>,
+    /// The folder in which a process has left what it was at: [`Ended::Anew`]. It says the device, the scene, whom to
+    /// trust and the limit of a step.
+    pub resume: Option<PathBuf>,
     /// Where kernels run.
     pub device: Choice,
     /// Whether scenes may include files that lie elsewhere than below their own folder.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{document::Document, origin::Origin};
-use crate::file::{OwnFolder, Owner, SOURCE_LIMIT};
+use crate::file::{OwnFolder, Owner};
 
 /// What the first line of a text begins with; an origin as JSON follows.
 const MARK: &str = "// unsaved text of ";
@@ -64,13 +64,7 @@ impl Version {
 
     /// The document that it belongs to as it is on the disk; empty where that is gone.
     pub fn document(&self) -> Document {
-        let Origin { name, path } = &self.origin;
-        let found = match path {
-            // It may have grown in the window.
-            Some(path) => Document::read_up_to(path, SOURCE_LIMIT).ok(),
-            None => Document::built_in(name),
-        };
-        found.unwrap_or_else(|| Document::new(name.clone(), path.clone(), ""))
+        Document::of(&self.origin)
     }
 
     /// The text.

@@ -289,6 +289,11 @@ impl Workspace {
         if self.asks { &self.unsaved } else { &[] }
     }
 
+    /// The file that keeps the open document's unsaved text, where it has some.
+    pub fn kept_in(&self) -> Option<&Path> {
+        self.kept.as_ref().map(|kept| kept.file.as_path())
+    }
+
     /// Asks no more about unsaved texts; they stay where they are.
     pub fn ask_later(&mut self) {
         self.asks = false;

@@ -8,6 +8,7 @@ mod faults;
 mod gpu;
 mod mutants;
 mod noted;
+mod prints;
 mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;

@@ -406,3 +406,31 @@ fn nothing_is_waited_for() {
     let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
     assert_eq!(found, [200, 201, 202, 103], "{longest:?}");
 }
+
+/// What a list of pointers leads to is written where the elements are not `const`, wherever else `const` stands.
+#[test]
+fn a_reset_pass_writes_what_its_lists_lead_to() {
+    let text = |arrays: &str, kernel: &str| {
+        format!(
+            "/*---\n[array.a]\ntype = \"float\"\ncount = 2\n{arrays}[[pass]]\nkernel = \"go\"\nover = \"a\"\n---*/\n\
+             {kernel}__global__ void go(float *a, int a_count)\n{{\n    int i = threadIdx.x;\n    \
+             if (i < a_count) a[i] += 1;\n}}\n"
+        )
+    };
+    let before = text("", "");
+    let after = |of: &str, rows: &str, body: &str| {
+        let array = "[array.b]\ntype = \"float\"\ncount = 2\n";
+        let pass = format!(
+            "[[pass]]\nkernel = \"fill\"\non = \"reset\"\ngrid = 1\nblock = 2\nargs = {{ rows = [\"{rows}\"] }}\n"
+        );
+        let kernel = format!("__global__ void fill(float *b, {of}rows)\n{{\n    {body}\n}}\n");
+        text(&format!("{array}{pass}"), &kernel)
+    };
+    for of in ["float **", "float *const *"] {
+        let new = after(of, "b", "rows[0][threadIdx.x] = 5;");
+        assert_eq!(edited::<f32>(&before, &new, "b"), [5.0, 5.0], "{of}");
+        let kept = after(of, "a", "b[threadIdx.x] = 7; rows[0][threadIdx.x] = 100;");
+        assert_eq!(edited::<f32>(&before, &kept, "a"), [1.0, 1.0], "{of}");
+        assert_eq!(edited::<f32>(&before, &kept, "b"), [7.0, 7.0], "{of}");
+    }
+}

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
+#[cfg(feature = "cli")]
+mod anew;
 mod array;
 #[cfg(feature = "cli")]
 mod bench;

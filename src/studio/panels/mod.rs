@@ -127,6 +127,8 @@ pub enum Action {
     DeleteLayout(String),
     /// Give the view that was touched last the whole window, or take it away again.
     FullWindow,
+    /// Start the studio anew, as another process that goes on from here.
+    StartAnew,
     /// Forget what was printed and told.
     ClearConsole,
     /// Show an element of a resource in the table.

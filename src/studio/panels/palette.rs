@@ -243,6 +243,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
         ("Loop no more", Action::Loop(None)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
+        ("Start the studio anew, and go on from here", Action::StartAnew),
         ("Another view, with cameras of its own", Action::AddView),
         ("All panes where they were at first", Action::UsualPanes),
         ("Put this pane at the left", Action::PutAt(Edge::Left)),

@@ -59,6 +59,25 @@ impl Buffer {
         &self.rope
     }
 
+    /// What can be undone and done again.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What another buffer had for the same text: what can be undone, and its carets. Returns whether it is taken over:
+    /// one of another text is not.
+    pub fn take_over(&mut self, history: History, selections: &Selections) -> bool {
+        let Some(history) = history.of(&self.rope) else { return false };
+        self.history = history;
+        let last = self.rope.len_chars();
+        self.selections = selections.map(|of| Selection {
+            anchor: of.anchor.min(last),
+            head: of.head.min(last),
+            column: None,
+        });
+        true
+    }
+
     /// The carets and what they select.
     pub fn selections(&self) -> &Selections {
         &self.selections

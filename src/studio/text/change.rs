@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ropey::Rope;
+use serde::{Deserialize, Serialize};
 
 /// What is to be done: `text` takes the place of what is in `range`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +28,10 @@ impl Edit {
 
 /// Edits that were done at once, so that they can be undone: each with its place in the text before all of them, first
 /// to last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Change(Vec<Replaced>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Replaced {
     at: usize,
     old: String,
@@ -67,6 +68,16 @@ impl Change {
         }
     }
 
+    /// Does it again where all that it replaces is there; else `false`, and the text is anything.
+    pub(super) fn redo_checked(&self, rope: &mut Rope) -> bool {
+        self.0.iter().rev().all(|Replaced { at, old, new }| replace_checked(rope, *at, old, new))
+    }
+
+    /// Takes it back where all that it made is there; else `false`, and the text is anything.
+    pub(super) fn undo_checked(&self, rope: &mut Rope) -> bool {
+        self.0.iter().all(|Replaced { at, old, new }| replace_checked(rope, *at, new, old))
+    }
+
     /// The bytes of its texts.
     pub(super) fn bytes(&self) -> usize {
         self.0.iter().map(|replaced| replaced.old.len() + replaced.new.len()).sum()
@@ -76,6 +87,15 @@ impl Change {
 fn replace(rope: &mut Rope, at: usize, old: &str, new: &str) {
     rope.remove(at..at + old.chars().count());
     rope.insert(at, new);
+}
+
+fn replace_checked(rope: &mut Rope, at: usize, old: &str, new: &str) -> bool {
+    let end = at.checked_add(old.chars().count());
+    let is_there = end.and_then(|end| rope.get_slice(at..end)).is_some_and(|there| there == old);
+    if is_there {
+        replace(rope, at, old, new);
+    }
+    is_there
 }
 
 /// Which side of an inserted text a place that it is inserted at goes to.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use ropey::Rope;
+use serde::{Deserialize, Serialize};
 
 use super::{change::Change, selection::Selections};
 
@@ -12,7 +13,7 @@ const PAUSE_S: f64 = 1.0;
 const MOST_BYTES: usize = 64 << 20;
 
 /// What kind of change it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     /// Letters are typed; whether the last one is a blank, and whether this one is.
     Typed(Letters),
@@ -23,7 +24,7 @@ pub(super) enum Kind {
 }
 
 /// Whether what is typed or deleted is blank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Letters {
     Blank,
     Word,
@@ -51,7 +52,7 @@ impl Kind {
 }
 
 /// Changes that are undone together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Group {
     changes: Vec<Change>,
     before: Selections,
@@ -68,10 +69,12 @@ impl Group {
 }
 
 /// What was done, and what was undone.
-#[derive(Clone, Debug, Default)]
-pub(super) struct History {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct History {
     done: VecDeque<Group>,
     undone: Vec<Group>,
+    /// The bytes of all texts.
+    #[serde(skip)]
     bytes: usize,
 }
 
@@ -101,6 +104,32 @@ impl History {
         while self.bytes > MOST_BYTES && self.done.len() > 1 {
             self.bytes -= self.done.pop_front().map_or(0, |group| group.bytes());
         }
+    }
+
+    /// As one that comes from elsewhere, such as a file; `None` where it did not lead to this text, or has something
+    /// that cannot be.
+    pub(super) fn of(mut self, rope: &Rope) -> Option<Self> {
+        let fits = |selections: &Selections, text: &Rope| {
+            let places = selections.all().iter().flat_map(|of| [of.anchor, of.head]);
+            places.max().is_none_or(|last| last <= text.len_chars())
+        };
+        let (mut text, mut later) = (rope.clone(), rope.clone());
+        let is_right =
+            self.done.iter().rev().all(|Group { changes, before, after, .. }| {
+                fits(after, &text)
+                    && changes.iter().rev().all(|change| change.undo_checked(&mut text))
+                    && fits(before, &text)
+            }) && self.undone.iter().rev().all(|Group { changes, before, after, .. }| {
+                fits(before, &later)
+                    && changes.iter().all(|change| change.redo_checked(&mut later))
+                    && fits(after, &later)
+            });
+        for group in self.done.iter_mut().chain(&mut self.undone) {
+            // What is typed now is undone by itself: the times are those of another clock.
+            group.kind = Kind::Whole;
+            self.bytes += group.bytes();
+        }
+        is_right.then_some(self)
     }
 
     /// Takes the last group back; gives what was selected before it.

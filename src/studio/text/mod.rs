@@ -24,6 +24,7 @@ mod tests;
 pub use brackets::Brackets;
 pub use buffer::Buffer;
 pub use command::{Command, Direction};
+pub use history::History;
 pub use motion::Motion;
 pub use search::{Finder, Query};
 pub use selection::{Selection, Selections};

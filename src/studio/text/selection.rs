@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// A caret, and the text between it and its anchor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// Where the selection was begun.
     pub anchor: usize,
@@ -60,11 +62,25 @@ impl Selection {
 }
 
 /// At least one selection; in the text's order, none meets another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Listed")]
 pub struct Selections {
     all: Vec<Selection>,
     /// The one that was made last.
     primary: usize,
+}
+
+/// The same, of anywhere: in any order, and with any number as that of the primary one.
+#[derive(Deserialize)]
+struct Listed {
+    all: Vec<Selection>,
+    primary: usize,
+}
+
+impl From<Listed> for Selections {
+    fn from(Listed { all, primary }: Listed) -> Self {
+        Self::new(all, primary)
+    }
 }
 
 impl Default for Selections {

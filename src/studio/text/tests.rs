@@ -595,3 +595,30 @@ fn places_beyond_a_line_or_the_text_are_its_end() {
     assert_eq!(buffer.at(0, usize::MAX), 2);
     assert_eq!(buffer.at(usize::MAX, usize::MAX), 5);
 }
+
+/// What a file has is checked: it may be of another text, or wrong in any way.
+#[test]
+fn a_history_is_taken_over_for_its_own_text_alone() {
+    let mut old = Buffer::new("one two\n");
+    old.run(&Command::Type("zero ".to_owned()), 0.0);
+    old.select(Selections::one(Selection::caret(13)));
+    old.run(&Command::Type("three".to_owned()), 5.0);
+    assert!(old.run(&Command::Undo, 6.0));
+    let kept = serde_json::to_string(old.history()).unwrap();
+    let take = |kept: &str, text: &str| {
+        let mut new = Buffer::new(text);
+        let history = serde_json::from_str(kept).unwrap();
+        new.take_over(history, old.selections()).then_some(new)
+    };
+    let mut new = take(&kept, &old.to_string()).unwrap();
+    assert_eq!(new.selections(), old.selections());
+    assert!(new.run(&Command::Redo, 0.0));
+    assert_eq!(new.to_string(), "zero one two\nthree");
+    assert_eq!([(); 3].map(|()| new.run(&Command::Undo, 0.0)), [true, true, false]);
+    assert_eq!(new.to_string(), "one two\n");
+    assert!(take(&kept, "another text\n").is_none());
+    let wrong = kept.replace("\"at\":0,\"old\"", "\"at\":99999999,\"old\"");
+    assert!(wrong != kept && take(&wrong, &old.to_string()).is_none(), "{kept}");
+    let wrong = kept.replace("\"head\":0", "\"head\":99999999");
+    assert!(wrong != kept && take(&wrong, &old.to_string()).is_none(), "{kept}");
+}

@@ -41,6 +41,8 @@ impl Studio {
     /// Carries out what the user wants.
     pub(super) fn act(&mut self, action: Action) {
         self.redraws.want(Instant::now());
+        self.is_fresh &=
+            !matches!(action, Action::Session(_) | Action::Edit(_) | Action::Compile(_));
         let opens = matches!(
             action,
             Action::Open(_) | Action::OpenBuiltIn(_) | Action::New(_) | Action::Recover(_)
@@ -115,6 +117,7 @@ impl Studio {
             }
             Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
+            Action::StartAnew => self.begin_anew(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
             Action::Look(slot, look) => self.look(slot, look),
@@ -133,8 +136,18 @@ impl Studio {
         }
         match &mut self.session {
             Some(session) => session.apply(command),
-            None if *command == Command::Reset => self.restart(),
+            None if *command == Command::Reset => self.reset_without_session(),
             None => {}
+        }
+    }
+
+    /// Runs the scene again that has come to its end, in another process where a step is in the way in this one.
+    fn reset_without_session(&mut self) {
+        match self.stuck.is_empty() {
+            true => self.restart(),
+            false => {
+                self.start_anew("A step could not be stopped.");
+            }
         }
     }
 
@@ -186,6 +199,8 @@ impl Studio {
             Some(session) => {
                 session.set_source(text);
             }
+            // Nothing would run beside a step that cannot be stopped.
+            None if !self.stuck.is_empty() => {}
             None => self.restart(),
         }
     }
@@ -315,7 +330,7 @@ impl Studio {
 
     /// Ends the session, and forgets what is known of it.
     pub(super) fn clear_session(&mut self) {
-        self.session = None;
+        self.leave_session();
         self.loading = None;
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();

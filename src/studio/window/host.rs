@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     panic::{self, AssertUnwindSafe},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -22,12 +23,15 @@ use crate::{
 use egui_winit::accesskit_winit;
 
 /// How the studio ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Its window was closed.
     Closed,
     /// This signal asked for it; everything is kept.
     Signal(i32),
+    /// Another process is to go on, with what lies in this folder ([`Options::resume`]): this one can run nothing any
+    /// more, or the user wants it so.
+    Anew(PathBuf),
 }
 
 /// Opens the studio and returns when its window is closed, or when SIGINT or SIGTERM asks for its end.
@@ -50,6 +54,7 @@ pub fn run(options: Options) -> Result<Ended> {
     let ran = until_window_lost(|| event_loop.run_app(&mut host));
     match (host, ran) {
         (Host::Failed(error), _) => Err(*error),
+        (Host::Left(folder), Some(Ok(()))) => Ok(Ended::Anew(folder)),
         (_, Some(Ok(()))) => Ok(signals.received().map_or(Ended::Closed, Ended::Signal)),
         (Host::Open(mut studio), None | Some(Err(_))) => {
             studio.close();
@@ -112,6 +117,8 @@ enum Host {
     Open(Box<Studio>),
     Failed(Box<Error>),
     Closed,
+    /// Closed, with what another process is to go on with.
+    Left(PathBuf),
 }
 
 impl ApplicationHandler<Event> for Host {
@@ -172,7 +179,11 @@ impl ApplicationHandler<Event> for Host {
 
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
         let Self::Open(studio) = self else { return };
-        event_loop.set_control_flow(match studio.advance() {
+        let next = studio.advance();
+        if studio.anew.is_some() {
+            return event_loop.exit();
+        }
+        event_loop.set_control_flow(match next {
             Next::Draw => {
                 studio.window.request_redraw();
                 ControlFlow::Wait
@@ -187,9 +198,10 @@ impl ApplicationHandler<Event> for Host {
             studio.close();
         }
         *self = match std::mem::replace(self, Self::Closed) {
-            Self::Open(studio) => {
+            Self::Open(mut studio) => {
+                let left = studio.anew.take();
                 studio.destroy();
-                Self::Closed
+                left.map_or(Self::Closed, Self::Left)
             }
             other => other,
         };

@@ -14,6 +14,7 @@ mod numbers;
 mod opening;
 mod panels;
 mod replaying;
+mod resuming;
 mod switching;
 
 use std::{
@@ -41,6 +42,7 @@ use super::{
     console::Console,
     course::Course,
     dialog::Dialogs,
+    document::Document,
     export,
     fonts::Fonts,
     gallery::Gallery,
@@ -62,7 +64,9 @@ use super::{
 use crate::{
     device::Device,
     diagnostic::Severity,
-    draw, gl,
+    draw,
+    file::TemporaryFolder,
+    gl,
     scene::{self, Overrides, ViewId},
     session::{self, Engine, Session, Snapshot},
 };
@@ -70,10 +74,13 @@ use host::Event;
 use loading::Loading;
 use looking::Sight;
 use replaying::{Opening, Replaying};
+use resuming::Left;
 use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
 const READ_AGAIN: Duration = Duration::from_millis(500);
+/// So long the window waits for the end of a step that nobody wants any more.
+const LONGEST_END: Duration = Duration::from_millis(200);
 /// How often the time of a step that takes long is told.
 const RUNNING_PAUSE: Duration = Duration::from_millis(100);
 
@@ -129,6 +136,12 @@ struct Studio {
     opening: Option<Opening>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
+    /// The folder that is to have the state for the process that goes on in place of this one.
+    parting: Option<TemporaryFolder>,
+    /// What this process leaves to the one that goes on in its place.
+    anew: Option<PathBuf>,
+    /// Whether this is that one, and nobody has let the scene do anything yet.
+    is_fresh: bool,
     /// What kernels get.
     mouse: [f32; 4],
     /// The documents that may include files from anywhere.
@@ -166,9 +179,16 @@ impl Studio {
             Some((remembered, state)) => (Some(remembered), state),
             None => (None, State::default()),
         };
-        let document = match options.scene.take() {
-            Some(document) => document,
-            None => opening::first_document(&state),
+        let left = options.resume.take().map(|folder| Left::take(&folder, &mut options));
+        let (left, not_left) = match left {
+            None => (None, None),
+            Some(Ok(left)) => (Some(left), None),
+            Some(Err(error)) => (None, Some(error)),
+        };
+        let document = match (&left, options.scene.take()) {
+            (Some(left), _) => Document::of(&left.handover.document),
+            (None, Some(document)) => document,
+            (None, None) => opening::first_document(&state),
         };
         let attributes = WindowAttributes::default()
             .with_title("warpaint")
@@ -183,13 +203,16 @@ impl Studio {
         window.set_visible(true);
         let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
         let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
-        let trust = options.trust;
+        let trusted: BTreeSet<Origin> =
+            left.iter().flat_map(|left| left.handover.trusted.iter().cloned()).collect();
+        let engine = left.as_ref().map_or(Engine::Device, |left| left.handover.engine);
+        let trust = options.trust || trusted.contains(document.origin());
         let session = opening::new_session(
             (&document, None),
             &options,
             trust,
             &context,
-            (&device, Engine::Device),
+            (&device, engine),
             &proxy,
         )?;
         // What the command line sets is meant for the scene that it names.
@@ -207,7 +230,7 @@ impl Studio {
             size: window.inner_size(),
             window,
             device,
-            engine: Engine::Device,
+            engine,
             runners: Runners::look(opening::wake(&proxy)),
             switch: None,
             options,
@@ -232,8 +255,11 @@ impl Studio {
             loading: None,
             opening: None,
             replaying: None,
+            parting: None,
+            anew: None,
+            is_fresh: false,
             mouse: [0.0; 4],
-            trusted: BTreeSet::new(),
+            trusted,
             redraws,
             title: String::new(),
         };
@@ -249,6 +275,13 @@ impl Studio {
         }
         if let Some(path) = studio.options.run.take() {
             studio.open_run(&path);
+        }
+        if let Some(left) = left {
+            studio.resume(left);
+        }
+        if let Some(error) = not_left {
+            let text = format!("What the studio was at before it started anew is gone: {error}.");
+            studio.workspace.tell(Severity::Error, text);
         }
         Ok(studio)
     }
@@ -344,9 +377,6 @@ impl Studio {
                 true
             }
             Some(Err(error)) => {
-                if matches!(error, session::Error::Stuck { .. }) {
-                    self.stuck.extend(self.session.take());
-                }
                 self.end_session(&error);
                 true
             }
@@ -356,7 +386,7 @@ impl Studio {
     /// Tells what became of such files.
     fn tell_exported(&mut self) {
         while let Some(file) = self.session.as_mut().and_then(Session::take_exported) {
-            if self.take_left(&file) {
+            if self.take_left(&file) || self.take_parting(&file) {
                 continue;
             }
             let (severity, text) = export::told(&file);
@@ -379,12 +409,27 @@ impl Studio {
         });
     }
 
-    /// A session that cannot go on is gone; text and window stay.
+    /// A session that cannot go on is gone; text and window stay, but where the device is lost: then another process
+    /// goes on.
     fn end_session(&mut self, error: &dyn std::fmt::Display) {
-        self.session = None;
+        if self.device.is_lost()
+            && self.start_anew(&format!("CUDA is lost to this process: {error}."))
+        {
+            return;
+        }
+        self.leave_session();
         self.snapshot.clock.playing = false;
-        let text = format!("{error}. Nothing runs any more; Reset starts anew.");
+        let what = if self.stuck.is_empty() { "" } else { "the studio " };
+        let text = format!("{error}. Nothing runs any more; Reset starts {what}anew.");
         self.workspace.tell(Severity::Error, text);
+    }
+
+    /// Ends the session. One whose step does not end soon is left aside, so that nobody waits for it.
+    fn leave_session(&mut self) {
+        let Some(mut session) = self.session.take() else { return };
+        if !session.end_within(LONGEST_END) {
+            self.stuck.push(session);
+        }
     }
 
     fn redraw(&mut self) -> Result<()> {

@@ -108,6 +108,8 @@ fn open(
     let interop = Interop::new(context.gl(), device);
     let wake = wake(proxy);
     let compiler = options.compiler.clone();
+    let rescue = device.info().kind == DeviceKind::Nvidia;
+    let of_session = session::Options { rescue, ..of_session };
     Ok(Session::open(of_session, device.clone(), compiler, interop, move || wake())?)
 }
 

@@ -2,11 +2,12 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use super::{Studio, loading::Loading, opening};
+use super::{Studio, loading::Loading, opening, resuming};
 use crate::{
     device::Device,
     diagnostic::Severity,
     file::TemporaryFolder,
+    scene::Value,
     session::{self, Command, Exportable, Exported},
     studio::runners::Runner,
 };
@@ -18,6 +19,8 @@ pub(super) struct Switch {
     folder: TemporaryFolder,
     /// Whether the scene played.
     plays: bool,
+    /// What the scene's parameters are set to at last, where the state says something else.
+    parameters: Vec<(String, Value)>,
     stage: Stage,
 }
 
@@ -31,8 +34,18 @@ enum Stage {
 }
 
 impl Switch {
+    /// One whose session was told to compile the scene and to pause, and whose folder has the state, where there is
+    /// one.
+    pub(super) fn arriving(
+        to: Runner,
+        folder: TemporaryFolder,
+        parameters: Vec<(String, Value)>,
+    ) -> Self {
+        Self { to, folder, plays: false, parameters, stage: Stage::Arriving }
+    }
+
     fn file(&self) -> PathBuf {
-        self.folder.path().join("state.npz")
+        resuming::state_in(self.folder.path())
     }
 }
 
@@ -57,7 +70,8 @@ impl Studio {
         };
         let runs = self.snapshot.compile.running > 0;
         let plays = self.session.as_ref().is_none_or(|_| self.snapshot.clock.playing);
-        let switch = Switch { to, folder, plays, stage: Stage::Leaving };
+        let parameters = Vec::new();
+        let switch = Switch { to, folder, plays, parameters, stage: Stage::Leaving };
         match self.session.as_mut().filter(|_| runs) {
             Some(session) => {
                 session.apply(&Command::StopComparison);
@@ -117,6 +131,7 @@ impl Studio {
         let loaded = match &switch.stage {
             Stage::Leaving => return,
             Stage::Arriving if !session.has_program() || !session.is_idle() => return,
+            Stage::Arriving if !switch.file().exists() => Ok(Vec::new()),
             Stage::Arriving => {
                 match Loading::begin(session, &switch.file(), opening::wake(&self.proxy)) {
                     Ok(Some(loading)) => return switch.stage = Stage::Loading(loading),
@@ -129,6 +144,9 @@ impl Studio {
                 None => return,
             },
         };
+        for (name, value) in std::mem::take(&mut switch.parameters) {
+            session.apply(&Command::SetParameter(name, value));
+        }
         let step = session.clock().step;
         let Some(switch) = self.switch.take() else { return };
         self.redraws.want(Instant::now());

@@ -220,6 +220,16 @@ impl Bench {
         records.map(|record| self.meant(record, memories)).collect()
     }
 
+    /// How many calls of `printf` were counted, and whether the host is told that there were any.
+    pub fn printed(&self) -> (u32, bool) {
+        let word = |memory: &Memory, at: i64| {
+            let bytes = self.read(memory)[at as usize..][..4].try_into().unwrap();
+            u32::from_ne_bytes(bytes)
+        };
+        let told = word(&self.record, field::PRINTED);
+        (word(&self.control, control::PRINTED), told != 0)
+    }
+
     fn meant(&self, record: GuardRecord, memories: &[&Memory]) -> Told {
         assert_eq!(record.module, 7);
         let nearest = |address: u64| {

@@ -57,13 +57,13 @@ pub fn run_telling_all(body: &str, threads: u32) -> (Vec<u32>, Vec<Told>) {
     (run.x, run.all)
 }
 
-fn run_text(text: &str, blocks: u32, threads: u32, stop: Stop) -> Run {
+pub fn run_text(text: &str, blocks: u32, threads: u32, stop: Stop) -> Run {
     let device = Device::cpu().unwrap();
     let bench = Bench::new(&device, text);
     run_bench(&device, bench, blocks, threads, stop)
 }
 
-fn run_bench(device: &Device, bench: Bench, blocks: u32, threads: u32, stop: Stop) -> Run {
+pub fn run_bench(device: &Device, bench: Bench, blocks: u32, threads: u32, stop: Stop) -> Run {
     let memories = [0, 1].map(|_| device.alloc(128).unwrap());
     for (memory, first) in memories.iter().zip([1000u32, 2000]) {
         let words: Vec<u8> = (first..first + 32).flat_map(u32::to_ne_bytes).collect();

@@ -14,6 +14,7 @@ use warpaint::{
         LaunchConfig, Memory, Module, Stream, Telling,
     },
     interop::Interop,
+    ptx::pass::guard::record::MOST_PRINTS,
     session::{Options, Past, Session},
 };
 
@@ -60,6 +61,11 @@ extern \"C\" __global__ void shared(int *x, const int *y, int n)
     s[threadIdx.x * n] = threadIdx.x;
     __syncthreads();
     x[threadIdx.x] = s[threadIdx.x];
+}
+extern \"C\" __global__ void prints(int *x, const int *y, int n)
+{
+    if (printf(\"%.0s\", \"\") < 0)
+        atomicAdd(x, 1);
 }
 extern \"C\" __global__ void unknown(int *x, const int *y, int n)
 {
@@ -116,17 +122,20 @@ impl Gpu {
     }
 
     /// Puts a kernel on the stream, with 0, 1, … in `y` and zeros in `x`.
-    #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
     fn launch(&self, kernel: &str, n: i32) {
+        self.launch_as(kernel, n, &LaunchConfig::new(1, 64));
+    }
+
+    #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
+    fn launch_as(&self, kernel: &str, n: i32, config: &LaunchConfig) {
         let words: Vec<u8> = (0..COUNT as u32).flat_map(u32::to_ne_bytes).collect();
         self.stream.upload(self.y.slice(..).unwrap(), &words).unwrap();
         self.stream.upload(self.x.slice(..).unwrap(), &vec![0; 4 * COUNT]).unwrap();
         let function = self.module.function(kernel).unwrap();
         let mut arguments = Arguments::new();
         arguments.push(&self.x.address()).push(&self.y.address()).push(&n);
-        let config = LaunchConfig::new(1, 64);
         // SAFETY: the memory lives until the stream was waited for, and the kernel is guarded.
-        unsafe { self.stream.launch(&function, &config, &arguments).unwrap() };
+        unsafe { self.stream.launch(&function, config, &arguments).unwrap() };
     }
 
     fn x(&self) -> Vec<u32> {
@@ -185,6 +194,24 @@ fn a_broken_index_is_told() {
     gpu.launch("load", 1);
     assert!(matches!(gpu.stream.synchronize(), Err(Error::Fault(_))));
     assert_eq!(gpu.x()[..64], std::iter::once(0).chain(0..63).collect::<Vec<u32>>());
+}
+
+/// A million threads print: where each could, the driver would hold up the kernel for minutes.
+#[test]
+fn prints_do_not_fill_the_buffer() {
+    let Some(gpu) = Gpu::new() else { return };
+    let (blocks, threads) = (4096, 256);
+    for _ in 0..3 {
+        gpu.launch_as("prints", 0, &LaunchConfig::new(blocks, threads));
+        gpu.stream.synchronize().unwrap();
+        assert_eq!(gpu.x()[0], blocks * threads - MOST_PRINTS);
+    }
+    // What is waited for is counted anew.
+    for _ in 0..MOST_PRINTS / 64 + 1 {
+        gpu.launch("prints", 0);
+        gpu.stream.synchronize().unwrap();
+    }
+    assert_eq!(gpu.x()[0], 0);
 }
 
 #[test]

@@ -278,6 +278,36 @@ fn exported(session: &mut Session) -> Vec<Exported> {
     std::iter::from_fn(|| session.take_exported()).collect()
 }
 
+/// What is with the host when the device is lost is the whole state of a past step.
+#[test]
+fn a_rescued_state_is_that_of_its_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rescued.npz");
+    on_each_device(|device| {
+        let options = || Options { seed: 7, ..Options::new("scene.cu", SCENE) };
+        let mut session = open_with(device, Options { rescue: true, ..options() });
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut rescued = Vec::new();
+        while rescued.len() < 2 {
+            session.update().unwrap();
+            // The first may be that of the start.
+            rescued.extend(session.take_rescued().filter(|of| of.step() > 0));
+            assert!(Instant::now() < deadline, "nothing is rescued");
+        }
+        let [first, second] = [0, 1].map(|at| rescued[at].step());
+        assert!(first < second, "{first}, {second}");
+        rescued[1].write(&path).unwrap();
+        let mut again = open_with(device, options());
+        again.load(&path).unwrap();
+        let mut straight = open_with(device, options());
+        straight.run_steps(second, |_| {}).unwrap();
+        assert_eq!(again.clock().step, second);
+        assert!(contents(&mut again) == contents(&mut straight), "the states differ");
+        // Nobody pays for it who does not want it.
+        assert!(straight.take_rescued().is_none());
+    });
+}
+
 #[test]
 fn files_are_written_while_the_scene_goes_on() {
     let folder = tempfile::tempdir().unwrap();

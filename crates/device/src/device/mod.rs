@@ -625,6 +625,21 @@ impl Device {
         each!(self, d => d.synchronize())
     }
 
+    /// Whether it is lost to this process, as a GPU is whose kernel has made an illegal access: nothing runs on it any
+    /// more, and what its memory holds cannot be read, until another process opens it.
+    ///
+    /// ```
+    /// # use warpaint::device::Device;
+    /// assert!(!Device::cpu()?.is_lost());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Self::Nvidia(device) => device.is_lost(),
+            Self::Cpu(_) => false,
+        }
+    }
+
     /// What NVIDIA alone has, where this is an NVIDIA GPU.
     ///
     /// ```

@@ -358,6 +358,13 @@ impl CudaContext {
         }
     }
 
+    /// Whether nothing runs in it any more. Such an error is given by every call from then on.
+    pub(super) fn is_lost(&self) -> bool {
+        // SAFETY: asks about the default stream, which each context has.
+        let asked = || unsafe { self.driver.cuStreamQuery(ptr::null_mut()) };
+        self.make_current().is_err() || !matches!(asked().code, code::SUCCESS | code::NOT_READY)
+    }
+
     /// `status` in words. A kernel's failure is blamed on the kernels that ran, not on the call that reports it.
     #[cold]
     fn error(&self, status: Status, launch: Option<(&str, &LaunchConfig)>) -> Error {

@@ -9,6 +9,7 @@
 
 use std::{
     ffi::c_void,
+    io::Write as _,
     mem::MaybeUninit,
     ptr,
     sync::{Arc, Mutex, Weak},
@@ -30,9 +31,12 @@ use crate::{
     },
     ptx::pass::guard::{
         Find, NotGuarded,
-        record::{MOST, Telling, VARIABLE, VARIABLE_BYTES, control, field},
+        record::{MOST, MOST_PRINTS, Telling, VARIABLE, VARIABLE_BYTES, control, field},
     },
 };
+
+/// Room for what one call of `printf` puts into the buffer: a header, the format's address and 28 numbers, or some text.
+const PRINT_BYTES: usize = 256;
 
 /// The control block of a context with its record.
 #[derive(Debug)]
@@ -83,6 +87,7 @@ impl Guard {
         let mut bytes = [0; control::BYTES];
         bytes[control::RECORD as usize..][..8].copy_from_slice(&seen.to_ne_bytes());
         guard.write(context, block, &bytes)?;
+        hold_prints(context)?;
         Ok(guard)
     }
 
@@ -206,11 +211,55 @@ impl Guard {
         unsafe { ptr::read_volatile(self.record.0.cast::<u32>()) != 0 }
     }
 
+    /// Whether a kernel has printed since the last time.
+    fn take_printed(&self) -> bool {
+        let place = self.record.0.cast::<u8>().wrapping_add(field::PRINTED.unsigned_abs() as usize);
+        let place = place.cast::<u32>();
+        // SAFETY: the record lives as long as the guard does, and has these four bytes at a multiple of four, which
+        // are read and written whole.
+        let printed = unsafe { ptr::read_volatile(place) } != 0;
+        if printed {
+            // SAFETY: as above.
+            unsafe { ptr::write_volatile(place, 0) };
+        }
+        printed
+    }
+
+    /// Says how many calls of `printf` were too many since the last time, and counts anew.
+    #[cold]
+    fn tell_unprinted(&self, context: &CudaContext) -> Result<()> {
+        let (driver, stream) = (context.driver(), self.stream.0);
+        let (address, mut count) = (self.block + control::PRINTED.unsigned_abs(), 0_u32);
+        // SAFETY: the control block has this word, and `count` lives until the stream was waited for.
+        context.check(unsafe {
+            driver.cuMemcpyDtoHAsync_v2((&raw mut count).cast(), address, size_of::<u32>(), stream)
+        })?;
+        // SAFETY: as above; the stream is alive.
+        context.check(unsafe { driver.cuMemsetD32Async(address, 0, 1, stream) })?;
+        // SAFETY: the stream is alive.
+        context.check(unsafe { driver.cuStreamSynchronize(stream) })?;
+        let unprinted = count.saturating_sub(MOST_PRINTS);
+        if unprinted > 0 {
+            let launched = lock(&self.state).launched.clone();
+            let kernel = launched.as_deref().unwrap_or("?");
+            let text = format!(
+                "[kernel `{kernel}`: {unprinted} more calls of printf; at most {MOST_PRINTS} print until they are \
+                 waited for]\n"
+            );
+            // Nobody is left to tell when the standard output is gone.
+            drop(std::io::stdout().lock().write_all(text.as_bytes()));
+        }
+        Ok(())
+    }
+
     /// The fault of guarded kernels that came to an end, once.
     ///
     /// # Errors
     /// [`Error::Fault`]; those of waiting for other work.
     pub(super) fn check(&self, context: &CudaContext) -> Result<()> {
+        if self.take_printed() {
+            self.tell_unprinted(context)?;
+        }
         if !self.is_written() && !*lock(&self.raised) {
             return Ok(());
         }
@@ -282,6 +331,23 @@ impl Guard {
             (None, false) => Ok(()),
         }
     }
+}
+
+/// Lets the buffer of `printf` hold all that guarded kernels may print. Where kernels have printed already, the driver
+/// does not change it, and it stays as it is.
+fn hold_prints(context: &CudaContext) -> Result<()> {
+    let (driver, limit) = (context.driver(), sys::CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE);
+    let (mut bytes, wanted) = (0, MOST_PRINTS as usize * PRINT_BYTES);
+    // SAFETY: `bytes` is written before the call returns.
+    context.check(unsafe { driver.cuCtxGetLimit(&raw mut bytes, limit) })?;
+    if bytes < wanted {
+        // SAFETY: takes numbers alone.
+        let status = unsafe { driver.cuCtxSetLimit(limit, wanted) };
+        if let Err(error) = context.check(status) {
+            tracing::debug!("the buffer of printf stays as it is: {error}");
+        }
+    }
+    Ok(())
 }
 
 /// What a context knows of memory; it is current.

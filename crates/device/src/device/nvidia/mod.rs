@@ -125,6 +125,11 @@ impl Device {
         self.0.wait_for_work()
     }
 
+    /// See [`Device::is_lost`](crate::device::Device::is_lost).
+    pub fn is_lost(&self) -> bool {
+        self.0.is_lost()
+    }
+
     #[doc(hidden)]
     pub fn context(&self) -> &CudaContext {
         &self.0

@@ -20,6 +20,7 @@
 //!   launches a version without them (`proof`).
 //! - A warp's access to a matrix is made by all its threads, or by none where one of them is wrong (`weave`).
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
+//! - Of many calls of `printf` the last print nothing, for a full buffer would hold up the kernel (`prints`).
 //!
 //! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
 //! prevented are: a barrier that some threads never reach, calls nested too deeply, a call through a pointer to no
@@ -35,6 +36,7 @@ mod globals;
 mod noted;
 mod plan;
 mod poll;
+mod prints;
 mod proof;
 pub mod record;
 mod search;
@@ -372,6 +374,7 @@ fn guard_function(
             Some((at, stop::reason(module, body, at, i)?))
         })
         .collect();
+    let formats = prints::formats(module, body);
     let mut weave =
         |words: Words, version: &Version, polls: &[BlockId]| -> Result<Woven, NotGuarded> {
             let mut code = Code::new(body)
@@ -382,6 +385,7 @@ fn guard_function(
                 origins: &origins,
                 plan: &plan,
                 surfaces: &surfaces,
+                formats: &formats,
                 version,
                 recorder,
                 function: name,

@@ -22,10 +22,10 @@ impl Machine {
             Host::Printf => {
                 let load =
                     |at: u64, bytes: u64| self.reached(env, thread, at, bytes as u32).unwrap_or(0);
-                let format = self.string(env, thread, value(0));
+                let format = (value(0) != 0).then(|| self.string(env, thread, value(0)));
                 let string = |at| self.bytes(env, thread, at);
                 let (text, count) =
-                    formatted(&format, self.prints.too_long(), value(1), load, string);
+                    formatted(format.as_deref(), self.prints.too_long(), value(1), load, string);
                 self.prints.print(&text, PrintedAt { block: env.ctaid, thread: thread.tid });
                 u64::from(count as u32)
             }

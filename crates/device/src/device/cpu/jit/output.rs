@@ -48,10 +48,10 @@ extern "C" fn vprintf(context: &mut BlockContext, format: u64, arguments: u64) -
         4 => read::<4>(context, at).map_or(0, |b| u64::from(u32::from_le_bytes(b))),
         _ => read::<8>(context, at).map_or(0, u64::from_le_bytes),
     };
-    let format = string(context, format);
+    let format = (format != 0).then(|| string(context, format));
     let prints = prints(context);
     let (text, count) =
-        formatted(&format, prints.too_long(), arguments, load, |at| bytes(context, at));
+        formatted(format.as_deref(), prints.too_long(), arguments, load, |at| bytes(context, at));
     prints.print(&text, place(context));
     count
 }

@@ -4,17 +4,18 @@
 /// Longest string that is read, and widest field.
 pub(in crate::device::cpu) const MAX_STRING: usize = 4096;
 
-/// What `printf` makes of a format and its arguments in memory, and how many there are. Of the text there are `most`
-/// bytes, and at most one conversion more.
+/// What `printf` makes of a format and its arguments in memory, and how many there are; nothing and -1 of a format at
+/// the null address. Of the text there are `most` bytes, and at most one conversion more.
 ///
 /// Arguments lie one after the other, floats as doubles; `load` reads so many bytes of one, `string` a string.
 pub(in crate::device::cpu) fn formatted(
-    format: &str,
+    format: Option<&str>,
     most: u64,
     arguments: u64,
     load: impl Fn(u64, u64) -> u64,
     string: impl Fn(u64) -> Vec<u8>,
 ) -> (String, i32) {
+    let Some(format) = format else { return (String::new(), -1) };
     let mut next = arguments;
     let mut take = |bytes: u64| {
         // A kernel may say any address; what wraps round is no allocation either.
@@ -344,7 +345,7 @@ mod tests {
             Value::Long(v) => v as u64,
             Value::Double(v) => v.to_bits(),
         };
-        let (text, count) = formatted(format, u64::MAX, 0, |_, _| bits, |_| Vec::new());
+        let (text, count) = formatted(Some(format), u64::MAX, 0, |_, _| bits, |_| Vec::new());
         assert_eq!(count, 1);
         text
     }
@@ -441,17 +442,20 @@ mod tests {
             word[..bytes as usize].copy_from_slice(&memory[at as usize..][..bytes as usize]);
             u64::from_le_bytes(word)
         };
-        let (text, count) =
-            formatted("<%*.*s> %", u64::MAX, 0, load, |at| format!("string {at}").into_bytes());
+        let (text, count) = formatted(Some("<%*.*s> %"), u64::MAX, 0, load, |at| {
+            format!("string {at}").into_bytes()
+        });
         assert_eq!((text.as_str(), count), ("<    st> %", 1));
-        let (text, count) = formatted(&"%4000d".repeat(1000), 5000, 0, |_, _| 7, |_| Vec::new());
+        let format = "%4000d".repeat(1000);
+        let (text, count) = formatted(Some(&format), 5000, 0, |_, _| 7, |_| Vec::new());
         assert_eq!((text.len(), count), (8000, 1000));
         // Bytes are counted, and become characters where they stand together: C's library gives the same bytes.
         let load = |at: u64, _: u64| [0xc3, 0xa9, 1, 1, 1][at as usize / 8];
         let byte = |at: u64, bytes: u64| {
             if bytes == 4 { [0xc3, 0xa9][at as usize / 4] } else { load(at, 8) }
         };
-        let (text, count) = formatted("%c%c|%5s|%-4s|%.1s|", u64::MAX, 0, byte, |_| "é".into());
+        let (text, count) =
+            formatted(Some("%c%c|%5s|%-4s|%.1s|"), u64::MAX, 0, byte, |_| "é".into());
         assert_eq!((text.as_str(), count), ("é|   é|é  |\u{fffd}|", 5));
     }
 }

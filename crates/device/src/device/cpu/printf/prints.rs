@@ -87,6 +87,9 @@ impl Prints {
 
     /// Prints what one call gives, or counts it as dropped where the launch has printed enough.
     pub(in crate::device::cpu) fn print(&self, text: &str, at: PrintedAt) {
+        if text.is_empty() {
+            return;
+        }
         let bytes = text.len() as u64;
         if self.printed.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES {
             self.give(Printed { text, at: Some(at) });

@@ -31,6 +31,8 @@ pub mod control {
     pub const TABLE: i64 = 16;
     /// How many ranges there are, of 16 bytes each: address and length, by ascending address. 32 bits.
     pub const RANGES: i64 = 24;
+    /// How many calls of `printf` there were since the host looked. 32 bits.
+    pub const PRINTED: i64 = 28;
     /// Its size in bytes.
     pub const BYTES: usize = 32;
 }
@@ -57,12 +59,17 @@ pub mod field {
     pub const LIMIT: i64 = 56;
     /// Not 0: the host wants loops to end. 32 bits, which the host writes.
     pub const WISH: i64 = 64;
+    /// Not 0: there was a call of `printf` since the host wrote 0 here. 32 bits, of the first record alone.
+    pub const PRINTED: i64 = 68;
     /// Its size in bytes.
     pub const BYTES: usize = 72;
 }
 
 /// Most records: of a module that tells of the first fault alone, one.
 pub const MOST: usize = 1000;
+
+/// Most calls of `printf` that print between two looks of the host.
+pub const MOST_PRINTS: u32 = 32_768;
 
 /// What a guarded module tells of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

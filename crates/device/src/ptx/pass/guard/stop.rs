@@ -13,13 +13,18 @@ pub(super) fn reason(module: &Module, body: &Body, at: usize, i: &Instruction) -
     if i.op.facts().next == Next::Traps {
         return Some(Reason::Trap);
     }
-    let callee = module.functions.get(i.callee()? as usize)?;
-    (callee.name == ASSERT && callee.body.is_none()).then(|| {
+    calls(module, i, ASSERT).then(|| {
         let text = |argument: usize| text(module, body, at, i.src.get(argument));
         let line = number(body, at, i.src.get(3));
         let line = line.map_or_else(|| "?".to_owned(), |line| line.to_string());
         Reason::Assert(format!("`{}` in {} ({}:{line})", text(1), text(4), text(2)))
     })
+}
+
+/// Whether an instruction calls a function of the driver's with this name.
+pub(super) fn calls(module: &Module, i: &Instruction, name: &str) -> bool {
+    let callee = i.callee().and_then(|callee| module.functions.get(callee as usize));
+    callee.is_some_and(|callee| callee.name == name && callee.body.is_none())
 }
 
 /// Why a launch ends.
@@ -30,17 +35,21 @@ pub(super) enum Reason {
     Assert(String),
 }
 
-/// What was stored last to a parameter of a call at `at`.
-fn stored<'a>(body: &'a Body, at: usize, argument: Option<&Operand>) -> Option<&'a Operand> {
+/// What was stored last to a parameter of a call at `at`, and by which statement.
+pub(super) fn stored<'a>(
+    body: &'a Body,
+    at: usize,
+    argument: Option<&Operand>,
+) -> Option<(usize, &'a Operand)> {
     let Some(Operand::Symbol(local @ Symbol::Local(_), 0)) = argument else { return None };
-    let before = body.statements.get(..at)?.iter().rev();
-    let instructions = before.take_while(|statement| !matches!(statement, Statement::Label(_)));
-    instructions.into_iter().find_map(|statement| match statement {
+    let before = body.statements.get(..at)?.iter().enumerate().rev();
+    let mut instructions = before.take_while(|(_, one)| !matches!(one, Statement::Label(_)));
+    instructions.find_map(|(place, statement)| match statement {
         Statement::Instruction(Instruction { op: Op::St(_), src, .. }) => match src.as_slice() {
             [Operand::Address(Address { base: Base::Symbol(symbol), offset: 0 }), value, ..]
                 if symbol == local =>
             {
-                Some(value)
+                Some((place, value))
             }
             _ => None,
         },
@@ -60,7 +69,7 @@ fn written(body: &Body, reg: Reg) -> Option<&Instruction> {
 
 /// What was stored to a parameter of a call at `at`, followed back through the registers that it was in.
 fn followed<'a>(body: &'a Body, at: usize, argument: Option<&Operand>) -> Option<&'a Operand> {
-    let mut value = stored(body, at, argument)?;
+    let (_, mut value) = stored(body, at, argument)?;
     let mut steps = 0;
     while let (Operand::Reg(reg), 0..8) = (value, steps) {
         value = written(body, *reg)?.src.first()?;

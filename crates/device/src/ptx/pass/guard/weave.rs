@@ -1,6 +1,6 @@
 //! A function with its checks put in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::bounds::Woven;
 use super::code::{Code, plain, unless, when};
@@ -8,6 +8,7 @@ use super::follow::Sources;
 use super::noted::{Noted, can_note};
 use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
 use super::poll::Poll;
+use super::prints;
 use super::proof::Version;
 use super::record::{AccessRecord, Recorder};
 use super::search::Found;
@@ -31,6 +32,8 @@ pub(super) struct Weaver<'a> {
     pub(super) plan: &'a Plan,
     /// Accesses to surfaces.
     pub(super) surfaces: &'a [SurfaceAccess],
+    /// The statements that hand a format to `printf`.
+    pub(super) formats: &'a HashSet<usize>,
     /// Which groups are not checked.
     pub(super) version: &'a Version,
     pub(super) recorder: Recorder,
@@ -214,6 +217,9 @@ impl Weaver<'_> {
     fn access(&mut self, at: usize, i: &Instruction, groups: std::ops::Range<usize>) {
         let mut i = i.clone();
         self.untrap(&mut i);
+        if self.formats.contains(&at) {
+            prints::count(&mut self.code, self.recorder, &mut i);
+        }
         if matches!(i.op.facts().waits, Waits::Warp(WarpOp::Matrix(_))) {
             self.warps_access(at, i, groups);
             return;

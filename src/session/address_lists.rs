@@ -14,7 +14,7 @@ const MOST: usize = 512;
 
 /// The lists of a program, by what they hold: the same addresses are in the same list, whichever launch takes them.
 #[derive(Default)]
-pub(super) struct Tables(Mutex<Known>);
+pub(super) struct AddressLists(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
@@ -24,22 +24,22 @@ struct Known {
     before: HashMap<Vec<u8>, Memory>,
 }
 
-impl Tables {
+impl AddressLists {
     /// Where these addresses lie one after the other once the stream has come here.
     ///
     /// # Errors
     /// The device's.
     pub(super) fn address(&self, stream: &Stream, addresses: &[u8]) -> device::Result<u64> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = known.recent.get(addresses) {
-            return Ok(table.address());
+        if let Some(list) = known.recent.get(addresses) {
+            return Ok(list.address());
         }
-        let table = match known.before.remove(addresses) {
-            Some(table) => table,
+        let list = match known.before.remove(addresses) {
+            Some(list) => list,
             None => {
-                let table = stream.device().alloc(addresses.len())?;
-                stream.upload(table.slice(..)?, addresses)?;
-                table
+                let list = stream.device().alloc(addresses.len())?;
+                stream.upload(list.slice(..)?, addresses)?;
+                list
             }
         };
         if known.recent.len() == MOST {
@@ -47,8 +47,8 @@ impl Tables {
             stream.synchronize()?;
             known.before = mem::take(&mut known.recent);
         }
-        let address = table.address();
-        known.recent.insert(addresses.to_vec(), table);
+        let address = list.address();
+        known.recent.insert(addresses.to_vec(), list);
         Ok(address)
     }
 }
@@ -61,14 +61,14 @@ mod tests {
     #[test]
     fn lists_that_follow_the_step_do_not_pile_up() {
         let device = Device::cpu().unwrap();
-        let (stream, tables) = (device.stream().unwrap(), Tables::default());
-        let of = |number: u64| tables.address(&stream, &number.to_le_bytes()).unwrap();
+        let (stream, lists) = (device.stream().unwrap(), AddressLists::default());
+        let of = |number: u64| lists.address(&stream, &number.to_le_bytes()).unwrap();
         let first = of(0);
         for step in 1..3 * MOST as u64 {
             of(step);
             assert_eq!(of(0), first, "what every step takes stays where it is");
         }
-        let known = tables.0.lock().unwrap();
+        let known = lists.0.lock().unwrap();
         assert!(known.recent.len() <= MOST && known.before.len() <= MOST);
     }
 }

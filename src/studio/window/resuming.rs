@@ -1,0 +1,164 @@
+//! The studio starts anew, as another process that goes on where this one was: where CUDA is lost to this process, or
+//! a kernel runs that nothing can stop.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{Studio, switching::Switch};
+use crate::{
+    diagnostic::Severity,
+    file::TemporaryFolder,
+    session::{Exportable, Exported, Session},
+    studio::{Options, handover::Handover, runners::Runner, workspace::Recovered},
+};
+
+/// What is in the folders that processes leave.
+const FOLDER: &str = "studio";
+/// Why the studio starts anew where the user wants it.
+const ASKED_FOR: &str = "As you wished.";
+
+/// What a process before has left, and the folder that it lies in.
+pub(super) struct Left {
+    pub(super) handover: Handover,
+    folder: TemporaryFolder,
+}
+
+impl Left {
+    /// What lies in `folder`; with its device, its trust and its limit in `options`.
+    pub(super) fn take(folder: &Path, options: &mut Options) -> io::Result<Self> {
+        let gone = || io::Error::new(io::ErrorKind::NotFound, "it belongs to no ended process");
+        let left = Self {
+            handover: Handover::read(folder)?,
+            folder: TemporaryFolder::take_over(folder).ok_or_else(gone)?,
+        };
+        let Handover { device, trusts_all, step_timeout, .. } = &left.handover;
+        options.device = device.parse().unwrap_or(options.device);
+        options.trust |= *trusts_all;
+        options.step_timeout = *step_timeout;
+        Ok(left)
+    }
+}
+
+impl Studio {
+    /// Starts anew because the user wants it: with the state as it is now, where there is one.
+    pub(super) fn begin_anew(&mut self) {
+        self.stop_replaying();
+        let Some(session) = self.session.as_mut().filter(|session| session.has_program()) else {
+            self.start_anew(ASKED_FOR);
+            return;
+        };
+        session.pause();
+        match TemporaryFolder::new(FOLDER) {
+            Ok(folder) => {
+                session.start_export(Exportable::State, state_in(folder.path()));
+                self.parting = Some(folder);
+            }
+            Err(error) => self.tell_not_anew(&error),
+        }
+    }
+
+    /// Whether the file is the state for the next process; then this one ends.
+    pub(super) fn take_parting(&mut self, exported: &Exported) -> bool {
+        let is_state = |folder: &mut TemporaryFolder| state_in(folder.path()) == exported.path;
+        let Some(folder) = self.parting.take_if(is_state) else { return false };
+        match &exported.problem {
+            None => self.leave(ASKED_FOR, folder),
+            Some(problem) => self.tell_not_anew(problem),
+        }
+        true
+    }
+
+    /// Leaves all that another process needs to go on here, with the newest state that has come to the host, and ends.
+    /// Returns whether it could be left; else it is said why not.
+    pub(super) fn start_anew(&mut self, why: &str) -> bool {
+        let session = self.session.as_mut().or(self.stuck.last_mut());
+        let rescued = session.and_then(Session::take_rescued);
+        match TemporaryFolder::new(FOLDER) {
+            Ok(folder) => {
+                let written = rescued.map(|rescued| rescued.write(&state_in(folder.path())));
+                if let Some(Err(error)) = written {
+                    tracing::warn!("the state goes: {error}");
+                }
+                self.leave(why, folder);
+            }
+            Err(error) => self.tell_not_anew(&error),
+        }
+        self.anew.is_some()
+    }
+
+    /// Leaves a folder that has the state, where there is one, and ends.
+    fn leave(&mut self, why: &str, folder: TemporaryFolder) {
+        match self.handover(why).write(folder.path()) {
+            Ok(()) => self.anew = Some(folder.leave()),
+            Err(error) => self.tell_not_anew(&error),
+        }
+    }
+
+    fn handover(&mut self, why: &str) -> Handover {
+        self.workspace.keep();
+        let document = &self.workspace.document;
+        let parameters = self.snapshot.parameters.iter();
+        Handover {
+            why: why.to_owned(),
+            device: self.device.info().selector.clone(),
+            engine: self.engine,
+            trusts_all: self.options.trust,
+            trusted: self.trusted.iter().cloned().collect(),
+            step_timeout: self.options.step_timeout,
+            document: document.origin().clone(),
+            text: document.text.to_string(),
+            unsaved: self.workspace.kept_in().map(PathBuf::from),
+            history: document.text.history().clone(),
+            selections: document.text.selections().clone(),
+            parameters: parameters.map(|of| (of.name.clone(), of.value.clone())).collect(),
+            runs: !self.is_fresh,
+        }
+    }
+
+    fn tell_not_anew(&mut self, problem: &dyn fmt::Display) {
+        let text = format!("The studio cannot start anew: {problem}. Save the text, and start it.");
+        self.workspace.tell(Severity::Error, text);
+    }
+
+    /// Goes on where a process before was; nothing has run yet.
+    pub(super) fn resume(&mut self, Left { handover, folder }: Left) {
+        let Handover { why, text, unsaved, history, selections, parameters, runs, .. } = handover;
+        if let Some(file) = &unsaved {
+            match self.workspace.recover(file) {
+                Recovered::InPlace | Recovered::Opened => {}
+                Recovered::Not => tracing::warn!("{}: not recovered", file.display()),
+            }
+        }
+        if self.workspace.document.text.rope() != text.as_str() {
+            self.workspace.document.restore(&text);
+        }
+        if !self.workspace.document.text.take_over(history, &selections) {
+            tracing::warn!("what could be undone belongs to another text");
+        }
+        self.is_fresh = true;
+        self.redraws.want(Instant::now());
+        if !runs {
+            self.session = None;
+            let text = format!(
+                "{why} The studio has started anew once more, without the scene, which ends it by being loaded. Reset \
+                 runs the text as it is then."
+            );
+            return self.workspace.tell(Severity::Error, text);
+        }
+        self.workspace.tell(Severity::Note, format!("{why} The studio has started anew."));
+        if let Some(session) = &mut self.session {
+            session.pause();
+            session.set_source(text);
+            let to = Runner::of(self.device.info(), self.engine);
+            self.switch = Some(Switch::arriving(to, folder, parameters));
+        }
+    }
+}
+
+/// Where a state lies in a folder.
+pub(super) fn state_in(folder: &Path) -> PathBuf {
+    folder.join("state.npz")
+}
