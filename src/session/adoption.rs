@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
-    reset_edit, worker::CompileResult,
+    worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -161,10 +161,9 @@ impl Session {
         self.compile.running = program.generation;
         self.compile.fast_math = manifest.compile.fast_math;
         self.program = Some(program.clone());
-        self.nan.found = None;
+        self.nan.forget();
         let begun_with = self.begun_with.as_ref();
-        self.reset_is_edited =
-            begun_with.is_some_and(|begun| *begun != reset_edit::beginning(program));
+        self.reset_is_edited = begun_with.is_some_and(|begun| *begun != program.beginning);
         Ok(Ok(fresh))
     }
 

@@ -18,6 +18,7 @@ use super::{
     guarding,
     layout::declared_at,
     program::{Pass, Program, shapes},
+    reset_edit,
     run_files::used_files,
     source::Made,
     stat::Stat,
@@ -211,6 +212,7 @@ impl Builder {
         diagnostics.extend(unwritten::warnings(&scene, &passes, &ptx));
         let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
         let types = scene.manifest.resources().iter().map(scene::Resource::of).collect();
+        let beginning = reset_edit::beginning(&scene, &passes);
         let outline = Outline::new(&ptx);
         let allocates = outline.allocates;
         let variables = Variables::of(&ptx, outline, &module, &self.device)?;
@@ -226,6 +228,7 @@ impl Builder {
             variables,
             fetched: Fetched::default(),
             address_lists: AddressLists::default(),
+            beginning,
             files,
             allocates,
             contents,

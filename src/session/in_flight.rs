@@ -8,7 +8,6 @@ use std::{
 use super::{
     Error, Phase, Reset, Session, guarding,
     launch::{Launcher, Queue, Stopped, rest},
-    reset_edit::beginning,
     snapshot::Running,
     work::Work,
 };
@@ -145,8 +144,8 @@ impl Session {
             self.state.inputs.time = 0.0;
             self.plots.restart();
             self.begin_anew();
-            self.nan.found = None;
-            self.begun_with = self.program.as_deref().map(beginning);
+            self.nan.forget();
+            self.begun_with = self.program.as_ref().map(|program| program.beginning.clone());
             self.reset_is_edited = false;
         }
     }

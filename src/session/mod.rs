@@ -339,6 +339,7 @@ impl Session {
             self.launch_due()?;
         }
         changed |= completed;
+        changed |= self.go_on_searching()?;
         if self.collect_statistics()? {
             changed = true;
             let shown = self.views().iter().any(|view| self.depends_on_statistics(view));
@@ -412,7 +413,7 @@ impl Session {
     fn has_work(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
-        let changing = self.in_flight.is_some() || self.is_migrating();
+        let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 

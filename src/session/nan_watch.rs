@@ -1,19 +1,37 @@
 //! The first NaN: after each step all resources are looked at, and the scene stops behind the one that made it.
 
+use std::thread::{self, JoinHandle};
+
 use super::{Error, Session, seek::Shown};
 use crate::{
+    device::Readback,
     element::Type,
     scene::{ResourceId, When},
 };
 
 /// What the session knows of NaN.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct NanWatch {
     /// Whether the scene is to stop at the first.
     pub(super) is_wanted: bool,
     /// The resources that had NaN when they were looked at last.
     had: Vec<bool>,
     pub(super) found: Option<FirstNan>,
+    search: Option<Search>,
+}
+
+/// A resource that has NaN, on its way to the host and then gone through by a thread: it may be as large as the
+/// device's memory.
+struct Search {
+    of: Type,
+    /// What will have been found, but for the place.
+    found: FirstNan,
+    stage: Stage,
+}
+
+enum Stage {
+    Coming(Readback),
+    Searching(JoinHandle<Option<(u64, String)>>),
 }
 
 /// Where NaN came up first.
@@ -43,6 +61,13 @@ impl FirstNan {
             several => format!("one of the passes {} wrote it", several.join(", ")),
         };
         format!("The first NaN is {resource}[{element}]{dot}{component}, after step {step}: {by}")
+    }
+}
+
+impl NanWatch {
+    /// Forgets what was found, or is being looked for.
+    pub(super) fn forget(&mut self) {
+        (self.found, self.search) = (None, None);
     }
 }
 
@@ -80,18 +105,53 @@ impl Session {
         self.single_steps = 0;
         let Some(program) = self.program.clone() else { return Ok(()) };
         let manifest = &program.scene.manifest;
-        let name = manifest.resource(id).name.clone();
-        let bytes = self.read(&name)?;
+        let resource = manifest.resource(id).name.clone();
         let step = self.statistics.step();
         let when = if step == 0 { When::Reset } else { When::Step };
         let writes = |entry: &&_| program.written_by(entry).any(|written| written == id);
         let passes = manifest.entries(when).filter(writes).map(|entry| manifest.name_of(entry));
-        let of = program.types.get(id.0).cloned();
-        if let Some((element, component)) = of.and_then(|of| first_nan(&of, &bytes)) {
-            let passes = passes.collect();
-            self.nan.found = Some(FirstNan { resource: name, element, component, step, passes });
-        }
+        let passes = passes.collect();
+        self.complete_in_flight()?;
+        let (Some(of), Some(coming)) =
+            (program.types.get(id.0).cloned(), self.start_read(&resource)?)
+        else {
+            return Ok(());
+        };
+        let found = FirstNan { resource, element: 0, component: String::new(), step, passes };
+        self.nan.search = Some(Search { of, found, stage: Stage::Coming(coming) });
         Ok(())
+    }
+
+    /// Whether it is being looked for where the first NaN is.
+    pub(super) fn searches_for_nan(&self) -> bool {
+        self.nan.search.is_some()
+    }
+
+    /// Does the next part of that. Never waits.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn go_on_searching(&mut self) -> Result<bool, Error> {
+        let Some(Search { of, found, stage }) = self.nan.search.take() else { return Ok(false) };
+        let stage = match stage {
+            Stage::Coming(readback) if readback.is_ready()? => {
+                let (bytes, of) = (readback.wait()?, of.clone());
+                let search = move || first_nan(&of, &bytes);
+                let thread = thread::Builder::new().name("first NaN".to_owned());
+                // That there is one was told by the statistics.
+                let Ok(thread) = thread.spawn(search) else { return Ok(false) };
+                Stage::Searching(thread)
+            }
+            Stage::Searching(thread) if thread.is_finished() => {
+                if let Some((element, component)) = thread.join().unwrap_or_default() {
+                    self.nan.found = Some(FirstNan { element, component, ..found });
+                }
+                return Ok(true);
+            }
+            stage @ (Stage::Coming(_) | Stage::Searching(_)) => stage,
+        };
+        self.nan.search = Some(Search { of, found, stage });
+        Ok(false)
     }
 }
 

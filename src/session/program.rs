@@ -11,6 +11,7 @@ use super::{
     builder::{Effort, Summaries},
     contents::Contents,
     fetched::Fetched,
+    reset_edit::Beginning,
     run_files::UsedFile,
     snapshot::PastGap,
     stat::Stat,
@@ -44,6 +45,8 @@ pub(super) struct Program {
     pub(super) fetched: Fetched,
     /// Addresses that kernels find by way of a pointer to pointers.
     pub(super) address_lists: AddressLists,
+    /// The kernels that it begins with.
+    pub(super) beginning: Beginning,
     /// The files beside that of the scene that it was made of.
     pub(super) files: Arc<[UsedFile]>,
     /// Whether its kernels may take memory of the device's heap, which no copy of a state has.

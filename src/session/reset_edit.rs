@@ -1,35 +1,33 @@
 //! Whether what begins the scene was edited since it began: then only a reset shows what the edit does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::program::Program;
+use super::program::Pass;
 use crate::{
     cuda::lexer,
-    scene::{Manifest, What, When},
+    scene::{Manifest, Scene, What, When},
 };
 
 /// The kernels of the reset passes, each with its text without blanks and comments.
 pub(super) type Beginning = BTreeMap<String, String>;
 
-/// What a program begins with.
-pub(super) fn beginning(program: &Program) -> Beginning {
-    let (manifest, source) = (&program.scene.manifest, &program.scene.source);
-    kernels(manifest, program)
-        .into_iter()
-        .map(|kernel| {
-            let text = definition(source, &kernel);
-            (kernel, text)
-        })
-        .collect()
+/// What a scene begins with whose manifest's launches are these passes.
+pub(super) fn beginning(scene: &Scene, passes: &[Pass]) -> Beginning {
+    let kernels = kernels(&scene.manifest, passes);
+    let names = kernels.iter().map(|kernel| plain(kernel)).collect();
+    let texts = definitions(&scene.source, names);
+    let text = |kernel: &str| texts.get(plain(kernel)).cloned().unwrap_or_default();
+    kernels.iter().map(|kernel| (kernel.clone(), text(kernel))).collect()
 }
 
-fn kernels(manifest: &Manifest, program: &Program) -> Vec<String> {
+fn kernels(manifest: &Manifest, passes: &[Pass]) -> Vec<String> {
     let mut entries: Vec<_> = manifest.entries(When::Reset).collect();
     let mut kernels = Vec::new();
     while let Some(entry) = entries.pop() {
         match &entry.what {
-            What::Launch(index) => kernels
-                .extend(program.passes.get(*index).map(|pass| pass.plan.declared.kernel.clone())),
+            What::Launch(index) => {
+                kernels.extend(passes.get(*index).map(|pass| pass.plan.declared.kernel.clone()))
+            }
             What::Group { entries: within, .. } => entries.extend(within),
             What::Copy { .. } => {}
         }
@@ -37,36 +35,48 @@ fn kernels(manifest: &Manifest, program: &Program) -> Vec<String> {
     kernels
 }
 
-/// The text of a kernel's definition, from its parameters on; empty where it is in another file.
-fn definition(source: &str, kernel: &str) -> String {
+/// A kernel's name without its namespaces and template arguments.
+fn plain(kernel: &str) -> &str {
     let name = kernel.split('<').next().unwrap_or(kernel);
-    let name = name.rsplit("::").next().unwrap_or(name).trim();
-    let tokens: Vec<&str> = lexer::code(source).map(|token| token.text).collect();
-    let is_kernel = |at: &usize| {
-        let before = &tokens[..*at];
-        // Back to the end of what stands before.
-        let head = before.iter().rev().take_while(|token| !matches!(**token, ";" | "}"));
-        tokens[*at] == name
-            && tokens.get(at + 1) == Some(&"(")
-            && head.into_iter().any(|token| *token == "__global__")
-    };
-    let Some(from) = (0..tokens.len()).find(is_kernel) else { return String::new() };
-    let mut depth = 0;
-    let end = tokens[from..].iter().position(|token| {
-        depth += i32::from(*token == "{") - i32::from(*token == "}");
-        depth == 0 && matches!(*token, "}" | ";")
-    });
-    tokens[from..]
-        .iter()
-        .take(end.map_or(usize::MAX, |end| end + 1))
-        .copied()
-        .collect::<Vec<_>>()
-        .join(" ")
+    name.rsplit("::").next().unwrap_or(name).trim()
+}
+
+/// The text of the first definition of each of these kernels, from its name on; none of one in another file. Goes over
+/// the source once, however many there are.
+fn definitions<'a>(source: &str, mut names: BTreeSet<&'a str>) -> BTreeMap<&'a str, String> {
+    let mut tokens = lexer::code(source).map(|token| token.text).peekable();
+    let (mut found, mut is_global) = (BTreeMap::new(), false);
+    while let Some(token) = tokens.next() {
+        match token {
+            "__global__" => is_global = true,
+            ";" | "}" => is_global = false,
+            _ => {}
+        }
+        let is_call = is_global && tokens.peek() == Some(&"(");
+        let Some(name) = is_call.then(|| names.take(token)).flatten() else { continue };
+        let (mut text, mut depth) = (name.to_owned(), 0);
+        for token in tokens.by_ref() {
+            text.push(' ');
+            text.push_str(token);
+            depth += i32::from(token == "{") - i32::from(token == "}");
+            if depth == 0 && matches!(token, "}" | ";") {
+                break;
+            }
+        }
+        is_global = false;
+        found.insert(name, text);
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn definition(text: &str, kernel: &str) -> String {
+        let name = plain(kernel);
+        definitions(text, [name].into()).remove(name).unwrap_or_default()
+    }
 
     #[test]
     fn blanks_and_comments_do_not_count_and_other_kernels_do_not() {
@@ -79,5 +89,8 @@ mod tests {
         assert_ne!(definition(&text.replace("a[0] = 1", "a[0] = 2"), "begin"), begin);
         assert_eq!(definition(text, "other"), "");
         assert!(definition(text, "field::move<4>").contains("+ ="), "{}", definition(text, "move"));
+        let both = definitions(text, ["begin", "move", "other"].into());
+        assert_eq!(both.keys().copied().collect::<Vec<_>>(), ["begin", "move"]);
+        assert_eq!(both["begin"], begin);
     }
 }

@@ -37,10 +37,10 @@ fn add(
         });
     }
     let mut resolve = |name: &str| {
-        let constant = table.constants.iter().find(|constant| constant.name == name);
-        let constant = constant.map(|constant| Meaning::<EachTerm>::Number(constant.value));
-        let found: Option<Meaning<EachTerm>> = constant.or_else(|| EachTerm::meaning(name));
-        found.ok_or_else(|| {
+        // `i` and `random` mean one thing, whatever constants there are.
+        let constant = || table.constants.iter().find(|constant| constant.name == name);
+        let number = || constant().map(|constant| Meaning::<EachTerm>::Number(constant.value));
+        EachTerm::meaning(name).or_else(number).ok_or_else(|| {
             let text = unknown_constant(name, table.constants);
             format!("{text}; `i` is the element's place, and `random` from 0 up to 1")
         })

@@ -8,8 +8,7 @@ use std::{
 use super::{Studio, looking::Sight, opening, replaying::Replaying};
 use crate::{
     diagnostic::Severity,
-    scene,
-    session::{self, Command, Exportable, Renamed, Variant, VariantText},
+    session::{Command, Exportable, Renamed, Variant, VariantText},
     studio::{
         declaration,
         dialog::Purpose,
@@ -258,20 +257,6 @@ impl Studio {
         {
             session.apply(&Command::Seek(*at));
         }
-        self.compile(text);
-    }
-
-    /// Puts a manifest before the open text, and runs it.
-    pub(super) fn write_manifest(&mut self) {
-        let document = &mut self.workspace.document;
-        let text = document.text.to_string();
-        let manifest = match (&document.path, &self.session) {
-            (Some(path), Some(session)) => session.draft(path, &text),
-            (Some(path), None) => session::draft_of(path, &text, &[]),
-            (None, _) => scene::draft(document.file_name(), &text),
-        };
-        document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
-        let text = document.submit();
         self.compile(text);
     }
 

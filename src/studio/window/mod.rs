@@ -5,6 +5,7 @@
 
 mod actions;
 mod beside;
+mod drafting;
 mod files;
 mod following;
 mod host;
@@ -70,6 +71,7 @@ use crate::{
     scene::{self, Overrides, ViewId},
     session::{self, Engine, Session, Snapshot},
 };
+use drafting::Drafting;
 use host::Event;
 use loading::Loading;
 use looking::Sight;
@@ -130,6 +132,8 @@ struct Studio {
     remembered: Option<Remembered>,
     /// What the last frame took: its step, the panels, the picture.
     frame_time: Duration,
+    /// A manifest on the way into the text.
+    drafting: Option<Drafting>,
     /// A state on the way into the session.
     loading: Option<Loading>,
     /// A run's file on the way.
@@ -252,6 +256,7 @@ impl Studio {
             state,
             remembered,
             frame_time: Duration::ZERO,
+            drafting: None,
             loading: None,
             opening: None,
             replaying: None,
@@ -324,6 +329,7 @@ impl Studio {
             self.redraws.want(now);
         }
         self.tell_exported();
+        self.follow_drafting();
         self.follow_loading();
         self.follow_opening();
         if self.is_replaying() {

@@ -9,6 +9,7 @@ use std::{
 
 use super::{Studio, switching::Switch};
 use crate::{
+    device::{self, Device},
     diagnostic::Severity,
     file::TemporaryFolder,
     session::{Exportable, Exported, Session},
@@ -24,6 +25,8 @@ const ASKED_FOR: &str = "As you wished.";
 pub(super) struct Left {
     pub(super) handover: Handover,
     folder: TemporaryFolder,
+    /// Open since before there was a window.
+    _device: Option<Device>,
 }
 
 impl Left {
@@ -33,13 +36,29 @@ impl Left {
         let left = Self {
             handover: Handover::read(folder)?,
             folder: TemporaryFolder::take_over(folder).ok_or_else(gone)?,
+            _device: None,
         };
         let Handover { device, trusts_all, step_timeout, .. } = &left.handover;
         options.device = device.parse().unwrap_or(options.device);
         options.trust |= *trusts_all;
         options.step_timeout = *step_timeout;
-        Ok(left)
+        // The driver takes seconds to recover from what ended the process before (10 s, driver 580), and what OpenGL
+        // gets meanwhile, such as the letters, is lost without a word. A device that works has recovered.
+        let device =
+            Device::open(options.device).and_then(|device| works(&device).map(|()| device));
+        match device {
+            Ok(device) => Ok(Self { _device: Some(device), ..left }),
+            // It is opened again, and said what is in the way.
+            Err(_) => Ok(left),
+        }
     }
+}
+
+/// That a device can be written to.
+fn works(device: &Device) -> device::Result<()> {
+    let (stream, memory) = (device.stream()?, device.alloc(4)?);
+    stream.upload(memory.slice(..)?, &[0; 4])?;
+    stream.synchronize()
 }
 
 impl Studio {
@@ -124,7 +143,7 @@ impl Studio {
     }
 
     /// Goes on where a process before was; nothing has run yet.
-    pub(super) fn resume(&mut self, Left { handover, folder }: Left) {
+    pub(super) fn resume(&mut self, Left { handover, folder, .. }: Left) {
         let Handover { why, text, unsaved, history, selections, parameters, runs, .. } = handover;
         if let Some(file) = &unsaved {
             match self.workspace.recover(file) {

@@ -65,7 +65,7 @@ fn a_session_finds_files_where_its_folders_are() {
         let device = Device::cpu().unwrap();
         let (interop, compiler) = (Interop::none(&device), Compiler::new(Cache::user()));
         let session = Session::open(options, device, compiler, interop, || {}).unwrap();
-        let manifest = session.draft(&place.path("own/main.cu"), text);
+        let manifest = session.draft(&place.path("own/main.cu"), text.to_owned())();
         assert_eq!(manifest.contains("count = 12\n"), is_found, "{manifest}");
     }
 }

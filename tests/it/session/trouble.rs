@@ -73,8 +73,8 @@ fn a_scene_pauses_at_the_first_nan_and_names_it() {
     until(&mut session, |session| session.clock().step >= 8);
     session.apply(&Command::Reset);
     session.play();
-    until(&mut session, |session| session.clock().step == 4 && !session.clock().playing);
-    assert_eq!(session.snapshot().first_nan, Some(found));
+    until(&mut session, |session| session.snapshot().first_nan.as_ref() == Some(&found));
+    assert_eq!((session.clock().step, session.clock().playing), (4, false));
 }
 
 #[test]
