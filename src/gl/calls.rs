@@ -5,6 +5,8 @@
 //! to through a pointer take slices and check their length.
 #![expect(unsafe_code, reason = "all OpenGL calls are unsafe functions in glow")]
 
+use std::ffi::c_void;
+
 use glow::{HasContext, PixelPackData, PixelUnpackData};
 
 use super::{Error, Format, Gl, Result, error::OUT_OF_MEMORY};
@@ -36,7 +38,21 @@ macro_rules! creations {
     };
 }
 
+/// What `glGetGraphicsResetStatus` is (OpenGL 4.5, section 2.3.2), which `glow` has not.
+type ResetStatus = unsafe extern "system" fn() -> u32;
+
 impl Gl {
+    /// Whether the driver has taken away what the context holds, because a program has made the GPU fail. None says so
+    /// of a context that was not made to hear of it.
+    pub(super) fn is_reset(&self) -> bool {
+        let _current = self.current();
+        let address = self.address(c"glGetGraphicsResetStatus");
+        // SAFETY: drivers that have the function have it of this type; null is `None`.
+        let status = unsafe { std::mem::transmute::<*const c_void, Option<ResetStatus>>(address) };
+        // SAFETY: the context is current; the call takes nothing.
+        status.is_some_and(|status| unsafe { status() } != glow::NO_ERROR)
+    }
+
     creations! {
         create_buffer() -> glow::NativeBuffer, "glGenBuffers";
         create_texture() -> glow::NativeTexture, "glGenTextures";
@@ -299,9 +315,7 @@ impl Gl {
 /// Loads OpenGL's functions.
 ///
 /// `None` if there is no `glGetString`, without which `glow` would panic.
-pub(super) fn load(
-    find: &dyn Fn(&std::ffi::CStr) -> *const std::ffi::c_void,
-) -> Option<glow::Context> {
+pub(super) fn load(find: &dyn Fn(&std::ffi::CStr) -> *const c_void) -> Option<glow::Context> {
     if find(c"glGetString").is_null() {
         return None;
     }

@@ -43,6 +43,8 @@ pub struct Handover {
     pub parameters: Vec<(String, Value)>,
     /// Whether the scene is compiled and loaded. One that ends the process by that alone is not.
     pub runs: bool,
+    /// How often the GPU was reset while it was drawn with.
+    pub resets: u32,
 }
 
 impl Handover {

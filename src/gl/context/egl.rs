@@ -142,7 +142,7 @@ impl Candidate {
                 return None;
             }
         };
-        for wish in Wish::list() {
+        for wish in Wish::list(Kind::Egl) {
             match context(&display, wish) {
                 Ok(context) => {
                     let platform = Platform::Egl(context);

@@ -10,6 +10,7 @@ mod window;
 
 use std::{
     cell::{Cell, RefCell},
+    ffi::{CStr, c_void},
     fmt,
     rc::{Rc, Weak},
     sync::Arc,
@@ -118,6 +119,12 @@ impl CurrentContext {
         self.gl.0.platform.swap_buffers()
     }
 
+    /// Whether the driver has taken away what the context holds, because a program, this one or another, has made the
+    /// GPU fail: nothing is drawn any more. Only a window's context hears of it, and only where the driver tells.
+    pub fn is_reset(&self) -> bool {
+        self.gl.is_reset()
+    }
+
     /// Whether [`swap_buffers`](Self::swap_buffers) waits for the display; nothing without a window.
     ///
     /// # Errors
@@ -180,6 +187,11 @@ impl Gl {
         self.0.make_current()?;
         let _ = LEAVE.try_with(|leave| leave.replace(Rc::downgrade(&self.0)));
         Ok(())
+    }
+
+    /// Where a function of the driver's is; null where it has none.
+    pub(super) fn address(&self, name: &CStr) -> *const c_void {
+        self.0.platform.address(name)
     }
 
     /// Takes over a context that was just made current.
@@ -255,26 +267,39 @@ impl fmt::Debug for Gl {
 struct Wish {
     version: (u8, u8),
     debug: bool,
+    /// To be told where the GPU was reset.
+    robust: bool,
 }
 
 impl Wish {
     /// Best first. 4.5 has what interop likes (direct state access, clip control), 4.3 debug output, 3.3 is
     /// what our shaders need.
-    fn list() -> Vec<Self> {
+    fn list(kind: Kind) -> Vec<Self> {
         let debug: &[bool] = if debug::wanted() { &[true, false] } else { &[false] };
-        [(4, 5), (4, 3), (3, 3)]
-            .into_iter()
-            .flat_map(|version| debug.iter().map(move |&debug| Self { version, debug }))
-            .collect()
+        // A window stays open for days; who draws without one has no use for it.
+        let robust: &[bool] = if kind == Kind::Window { &[true, false] } else { &[false] };
+        let versions = [(4, 5), (4, 3), (3, 3)].into_iter();
+        let of = |version| {
+            let of = move |debug| robust.iter().map(move |&robust| Self { version, debug, robust });
+            debug.iter().copied().flat_map(of)
+        };
+        versions.flat_map(of).collect()
     }
 
     fn attributes(
         self,
         window: Option<raw_window_handle::RawWindowHandle>,
     ) -> glutin::context::ContextAttributes {
-        use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+        use glutin::context::{
+            ContextApi, ContextAttributesBuilder, GlProfile, Robustness, Version,
+        };
         let (major, minor) = self.version;
+        let robustness = match self.robust {
+            true => Robustness::RobustLoseContextOnReset,
+            false => Robustness::NotRobust,
+        };
         ContextAttributesBuilder::new()
+            .with_robustness(robustness)
             .with_context_api(ContextApi::OpenGl(Some(Version::new(major, minor))))
             .with_profile(GlProfile::Core)
             .with_debug(self.debug)

@@ -64,7 +64,7 @@ impl CurrentContext {
             let window = glutin_winit::finalize_window(event_loop, attributes.clone(), &config)
                 .map_err(|error| Error::Window { reason: error.to_string() })?;
             let window = Arc::new(window);
-            for wish in Wish::list() {
+            for wish in Wish::list(Kind::Window) {
                 match Surface::new(&window, &config, wish) {
                     Ok(surface) => {
                         let gl = Gl::adopt(Platform::Window(surface), wish, Kind::Window, None)?;

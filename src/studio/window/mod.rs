@@ -144,6 +144,8 @@ struct Studio {
     parting: Option<TemporaryFolder>,
     /// What this process leaves to the one that goes on in its place.
     anew: Option<PathBuf>,
+    /// How often the GPU was reset, in this process and those before it.
+    resets: u32,
     /// Whether this is that one, and nobody has let the scene do anything yet.
     is_fresh: bool,
     /// What kernels get.
@@ -262,6 +264,7 @@ impl Studio {
             replaying: None,
             parting: None,
             anew: None,
+            resets: 0,
             is_fresh: false,
             mouse: [0.0; 4],
             trusted,
@@ -497,6 +500,7 @@ impl Studio {
         self.egui.paint(&self.window);
         self.trace.mark("paint", Instant::now());
         self.context.swap_buffers()?;
+        self.start_anew_where_reset();
         self.trace.mark("show", Instant::now());
         Ok(())
     }

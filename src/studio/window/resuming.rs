@@ -2,9 +2,10 @@
 //! a kernel runs that nothing can stop.
 
 use std::{
-    fmt, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use super::{Studio, switching::Switch};
@@ -20,6 +21,11 @@ use crate::{
 const FOLDER: &str = "studio";
 /// Why the studio starts anew where the user wants it.
 const ASKED_FOR: &str = "As you wished.";
+
+/// So long the GPU is left alone before OpenGL is used again, for each time that it was reset since the first.
+const REST: Duration = Duration::from_secs(4);
+/// And so many times as long at most.
+const MOST_RESTS: u32 = 5;
 
 /// What a process before has left, and the folder that it lies in.
 pub(super) struct Left {
@@ -44,6 +50,7 @@ impl Left {
         options.step_timeout = *step_timeout;
         // The driver takes seconds to recover from what ended the process before (10 s, driver 580), and what OpenGL
         // gets meanwhile, such as the letters, is lost without a word. A device that works has recovered.
+        thread::sleep(REST * left.handover.resets.min(MOST_RESTS));
         let device =
             Device::open(options.device).and_then(|device| works(&device).map(|()| device));
         match device {
@@ -90,22 +97,44 @@ impl Studio {
         true
     }
 
-    /// Leaves all that another process needs to go on here, with the newest state that has come to the host, and ends.
-    /// Returns whether it could be left; else it is said why not.
+    /// Where the driver has taken away what OpenGL holds, because the GPU was reset: for the device of the kernels that
+    /// need not mean anything.
+    pub(super) fn start_anew_where_reset(&mut self) {
+        if self.anew.is_none() && self.context.is_reset() {
+            self.resets += 1;
+            self.start_anew("The GPU was reset, and with it what OpenGL held.");
+        }
+    }
+
+    /// Leaves all that another process needs to go on here, with the newest state that is to be had, and ends. Returns
+    /// whether it could be left; else it is said why not.
     pub(super) fn start_anew(&mut self, why: &str) -> bool {
-        let session = self.session.as_mut().or(self.stuck.last_mut());
-        let rescued = session.and_then(Session::take_rescued);
         match TemporaryFolder::new(FOLDER) {
             Ok(folder) => {
-                let written = rescued.map(|rescued| rescued.write(&state_in(folder.path())));
-                if let Some(Err(error)) = written {
-                    tracing::warn!("the state goes: {error}");
+                if let Err(problem) = self.leave_state(&state_in(folder.path())) {
+                    tracing::warn!("the state goes: {problem}");
                 }
                 self.leave(why, folder);
             }
             Err(error) => self.tell_not_anew(&error),
         }
         self.anew.is_some()
+    }
+
+    /// Writes the state: what has come to the host, where a device may be lost; what is still on its way into the
+    /// session; or else what the device has.
+    fn leave_state(&mut self, to: &Path) -> Result<(), String> {
+        let session = self.session.as_mut().or(self.stuck.last_mut());
+        if let Some(rescued) = session.and_then(Session::take_rescued) {
+            return rescued.write(to).map_err(|error| error.to_string());
+        }
+        if let Some(switch) = self.switch.as_ref().filter(|switch| switch.file().exists()) {
+            return fs::copy(switch.file(), to).map(drop).map_err(|error| error.to_string());
+        }
+        match self.session.as_mut().filter(|session| session.has_program() && !session.is_stuck()) {
+            Some(session) => session.save(to).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
     }
 
     /// Leaves a folder that has the state, where there is one, and ends.
@@ -120,6 +149,8 @@ impl Studio {
         self.workspace.keep();
         let document = &self.workspace.document;
         let parameters = self.snapshot.parameters.iter();
+        let parameters = parameters.map(|of| (of.name.clone(), of.value.clone()));
+        let on_their_way = self.switch.as_ref().map(|switch| switch.parameters.clone());
         Handover {
             why: why.to_owned(),
             device: self.device.info().selector.clone(),
@@ -132,8 +163,9 @@ impl Studio {
             unsaved: self.workspace.kept_in().map(PathBuf::from),
             history: document.text.history().clone(),
             selections: document.text.selections().clone(),
-            parameters: parameters.map(|of| (of.name.clone(), of.value.clone())).collect(),
-            runs: !self.is_fresh,
+            parameters: on_their_way.filter(|of| !of.is_empty()).unwrap_or(parameters.collect()),
+            runs: !self.is_fresh || !self.device.is_lost(),
+            resets: self.resets,
         }
     }
 
@@ -144,7 +176,8 @@ impl Studio {
 
     /// Goes on where a process before was; nothing has run yet.
     pub(super) fn resume(&mut self, Left { handover, folder, .. }: Left) {
-        let Handover { why, text, unsaved, history, selections, parameters, runs, .. } = handover;
+        let Handover { why, text, unsaved, history, selections, parameters, runs, resets, .. } =
+            handover;
         if let Some(file) = &unsaved {
             match self.workspace.recover(file) {
                 Recovered::InPlace | Recovered::Opened => {}
@@ -158,6 +191,7 @@ impl Studio {
             tracing::warn!("what could be undone belongs to another text");
         }
         self.is_fresh = true;
+        self.resets = resets;
         self.redraws.want(Instant::now());
         if !runs {
             self.session = None;

@@ -20,7 +20,7 @@ pub(super) struct Switch {
     /// Whether the scene played.
     plays: bool,
     /// What the scene's parameters are set to at last, where the state says something else.
-    parameters: Vec<(String, Value)>,
+    pub(super) parameters: Vec<(String, Value)>,
     stage: Stage,
 }
 
@@ -44,7 +44,8 @@ impl Switch {
         Self { to, folder, plays: false, parameters, stage: Stage::Arriving }
     }
 
-    fn file(&self) -> PathBuf {
+    /// Where the state lies, once it does.
+    pub(super) fn file(&self) -> PathBuf {
         resuming::state_in(self.folder.path())
     }
 }

@@ -73,8 +73,12 @@ fn a_scene_pauses_at_the_first_nan_and_names_it() {
     until(&mut session, |session| session.clock().step >= 8);
     session.apply(&Command::Reset);
     session.play();
-    until(&mut session, |session| session.snapshot().first_nan.as_ref() == Some(&found));
-    assert_eq!((session.clock().step, session.clock().playing), (4, false));
+    let is_there =
+        |session: &Session| (session.clock().step, session.clock().playing) == (4, false);
+    until(&mut session, is_there);
+    until(&mut session, |session| session.snapshot().first_nan.is_some());
+    assert_eq!(session.snapshot().first_nan, Some(found));
+    assert!(is_there(&session));
 }
 
 #[test]
