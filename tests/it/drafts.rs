@@ -1,10 +1,12 @@
 //! `warpaint new`: manifests for files that have none.
 
+mod accounted;
 mod calls;
 mod cleared;
 mod deduced;
 mod files;
 mod filled;
+mod generated;
 mod host_code;
 mod left_open;
 mod memory;

@@ -3,13 +3,14 @@
 use super::{
     Draft, SOME,
     arrays::element_of,
-    evaluator::{Place, Told},
+    evaluator::Place,
     guess::Guess,
     host::{Assumes, Launch, Span},
     number::{Number, Type},
     pointers::{Offset, without_casts},
     structures::{self, Field, Given},
     text::{quoted, quoted_text},
+    told::Told,
     variables::{Definition, Value},
 };
 use crate::{

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     BYTES, Draft, FILL_IN, SOME,
     evaluator::Place,
-    fills::Contents,
+    fills::{Contents, Elements},
     host::{Allocation, Assumes, Host, Span},
     number::Number,
     sides::Rows,
@@ -149,10 +149,12 @@ impl<'s> Draft<'_, 's> {
         if let Some(place) = self.places.get(&name) {
             let array = &mut self.arrays[*place];
             array.doubt = doubt;
-            let elements = array.count.unwrap_or(SOME);
-            let contents = self.host.assuming(Assumes::Sizes, |host| {
-                host.contents(pointer, element, elements, self.structures)
-            });
+            let is_sure = is_sure && array.count.is_some();
+            let count = array.count.unwrap_or(SOME);
+            let elements = Elements { pointer, element, count, is_sure };
+            let contents = self
+                .host
+                .assuming(Assumes::Sizes, |host| host.contents(&elements, self.structures));
             array.contents = contents.filter(|_| filled);
             array.rows = array.rows.or(rows);
         }

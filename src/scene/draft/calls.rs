@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{
-    evaluator::{Look, Place, Told},
+    evaluator::{Look, Place},
     functions::Function,
     host::Host,
     mathematics,
     number::{Number, QUALIFIERS, Type},
     syntax::Expression,
+    told::Told,
 };
 
 impl<'s> Host<'s> {

@@ -2,11 +2,13 @@
 
 use super::{
     cases::Case,
-    evaluator::{Place, Told},
+    evaluator::Place,
     host::{Host, LONGEST, Span},
     loops::Loop,
     number::Type,
+    operands::is_perhaps,
     regions::{Kind, Region},
+    told::Told,
 };
 
 /// Tokens of a statement that are looked at for `?`.
@@ -65,6 +67,38 @@ impl<'s> Host<'s> {
         }
         let formula = (!texts.is_empty()).then(|| texts.join(" && "));
         When::If { formula, unknown }
+    }
+
+    /// Whether what stands at a place is done whenever what stands at one of `others` is, further down.
+    pub(super) fn is_done_with(&self, place: &Place<'_, 's>, others: &[usize]) -> bool {
+        let is_shared = |span: &Span| others.iter().any(|at| span.contains(at));
+        place.levels().all(|level| {
+            let mut around = self.regions.around(level.at).map(|(_, region)| region);
+            let mut sections = self.sections.iter().filter(|own| own.span.contains(&level.at));
+            let is_done = |region: &Region| match region.kind {
+                Kind::If { .. } => is_shared(&region.span) || self.runs(region) == Some(true),
+                Kind::Switch { .. } | Kind::Catch => false,
+                Kind::Block
+                | Kind::Function { .. }
+                | Kind::Lambda { .. }
+                | Kind::For { .. }
+                | Kind::While { .. }
+                | Kind::Do { .. } => true,
+            };
+            around.all(is_done)
+                && sections.all(|own| is_shared(&own.span))
+                && !self.is_round_ended_before(level.at, &is_shared)
+                && !is_perhaps(&self.code, level.at)
+        })
+    }
+
+    /// Whether a loop around `at` may go on to its next round before that, but for loops around others, too.
+    fn is_round_ended_before(&self, at: usize, is_shared: &dyn Fn(&Span) -> bool) -> bool {
+        let mut bodies = self.regions.around(at).filter_map(|(_, region)| region.repeated());
+        bodies.any(|body| {
+            let is_own = body.contains(&at) && !is_shared(&body);
+            is_own && self.jumps_in(&body).any(|(jump, goes_on)| goes_on && jump < at)
+        })
     }
 
     /// What has to hold within the function around `at`.

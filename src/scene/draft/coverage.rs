@@ -1,11 +1,13 @@
 //! Which elements a statement in loops writes to: the rounds of the loops, as formulas of an element's place.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    evaluator::{Place, Told},
+    evaluator::Place,
     host::{Host, Span},
     names::counter,
+    told::Told,
+    trace::Call,
 };
 use crate::scene::expression::{Expression, Kind, Meaning, Number};
 
@@ -18,16 +20,78 @@ pub(super) struct Coverage {
     rounds: BTreeMap<String, String>,
     /// What has to hold of an element that is written to; all are where there is nothing.
     pub(super) conditions: Vec<String>,
+    index: Index,
 }
 
 /// An index as a sum: a number, and so much for each round of the loops that it follows.
+#[derive(Clone, Default)]
 struct Index {
     first: i128,
     /// The depths of the loops, those first whose rounds are furthest apart.
     by: Vec<(usize, i128)>,
+    /// The last element, where that is known.
+    last: Option<i128>,
+}
+
+/// In which rounds of which loops a write is made, and how far it gets in each.
+pub(super) struct Reach {
+    loops: Vec<usize>,
+    call: Option<Rc<Call>>,
+    /// All elements where there is none.
+    index: Option<Index>,
+}
+
+impl Reach {
+    pub(super) fn new(place: &Place<'_, '_>, coverage: Option<&Coverage>) -> Self {
+        let loops = place.loops.iter().map(|own| own.region).collect();
+        let index = coverage.map(|coverage| coverage.index.clone());
+        Self { loops, call: place.call.clone(), index }
+    }
+
+    /// Whether each element that both write to is written to by this one last: what they do in the rounds of a loop
+    /// around both is done to other elements in each, or to the same ones.
+    pub(super) fn is_behind(&self, earlier: &Self) -> bool {
+        let outer = |own: &Self| own.call.as_ref().map_or(0, |call| call.loops);
+        let is_one_call = match (&self.call, &earlier.call) {
+            (Some(own), Some(other)) => Rc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        let most = if is_one_call { usize::MAX } else { outer(self).min(outer(earlier)) };
+        let both = self.loops.iter().zip(&earlier.loops).take(most);
+        let common = both.take_while(|(own, other)| own == other).count();
+        let by = |own: &Self, depth: usize| {
+            let index = own.index.as_ref();
+            index
+                .and_then(|own| own.by.iter().find(|(of, _)| *of == depth))
+                .map_or(0, |(_, by)| *by)
+        };
+        let steps: Vec<[i128; 2]> =
+            (0..common).map(|depth| [by(self, depth), by(earlier, depth)]).collect();
+        let is_alike = steps.iter().all(|[own, other]| own == other);
+        let least = steps.iter().map(|[own, _]| *own).filter(|by| *by != 0).min();
+        let (Some(own), Some(other)) = (&self.index, &earlier.index) else {
+            return is_alike && least.is_none();
+        };
+        let is_before =
+            |one: &Index, other: &Index| one.last.is_some_and(|last| last < other.first);
+        if is_before(own, other) || is_before(other, own) {
+            return true;
+        }
+        let Some(least) = least else { return is_alike };
+        let stays = |of: &Index| {
+            let is_inner = of.by.iter().any(|(depth, _)| *depth >= common);
+            !is_inner || of.first % least == 0
+        };
+        is_alike && own.first / least == other.first / least && stays(own) && stays(other)
+    }
 }
 
 impl Coverage {
+    /// Whether it is another element in each round of some loop.
+    pub(super) const fn follows_rounds(&self) -> bool {
+        !self.index.by.is_empty()
+    }
+
     /// A formula of rounds as one of the element's place; `None` where it names others.
     pub(super) fn placed(&self, formula: &str) -> Option<String> {
         let mut text = String::new();
@@ -60,7 +124,7 @@ impl<'s> Host<'s> {
         place: &Place<'_, 's>,
         count: u64,
     ) -> Option<Coverage> {
-        let index = self.index(index, sides, place)?;
+        let mut index = self.index(index, sides, place)?;
         let mut rounds = BTreeMap::new();
         let mut conditions = Vec::new();
         let base = match index.first {
@@ -69,14 +133,14 @@ impl<'s> Host<'s> {
         };
         if index.by.is_empty() {
             let conditions = vec![format!("{PLACE} == {}", index.first)];
-            return Some(Coverage { rounds, conditions });
+            return Some(Coverage { rounds, conditions, index });
         }
         if index.first > 0 {
             conditions.push(format!("{PLACE} >= {}", index.first));
         }
         let mut room = i128::from(count) - index.first;
         let mut around = None;
-        for (depth, by) in &index.by {
+        for (depth, by) in &index.by.clone() {
             let within = match around {
                 None => base.clone(),
                 Some(around) => format!("{base} % {around}"),
@@ -84,6 +148,8 @@ impl<'s> Host<'s> {
             let round = if *by == 1 { within } else { format!("{within} / {by}") };
             let own = Place { loops: place.loops[..=*depth].to_vec(), ..place.clone() };
             let number = self.rounds(&own).and_then(|told| told.number()?.whole());
+            let more = number.map(|number| (number - 1).max(0) * by);
+            index.last = index.last.zip(more).map(|(last, more)| last + more);
             match number {
                 // Rounds that write to elements of others.
                 Some(number) if around.is_some() && number * by > room => return None,
@@ -103,14 +169,15 @@ impl<'s> Host<'s> {
         if let Some(last) = around.filter(|last| *last > 1) {
             conditions.push(format!("{base} % {last} == 0"));
         }
-        Some(Coverage { rounds, conditions })
+        Some(Coverage { rounds, conditions, index })
     }
 
     /// An index for each axis as one sum of rounds; `None` where it is none.
     fn index(&self, index: &[Span], sides: &[i64], place: &Place<'_, 's>) -> Option<Index> {
         let (mut first, mut by) = (0, BTreeMap::new());
         for (axis, span) in index.iter().enumerate() {
-            let inner = sides.get(axis + 1..).filter(|_| index.len() > 1);
+            let is_told = index.len() > 1 && sides.len() == index.len();
+            let inner = sides.get(axis + 1..).filter(|_| is_told);
             let stride: i128 = match inner {
                 Some(inner) => inner.iter().map(|side| i128::from(*side)).product(),
                 None if index.len() == 1 => 1,
@@ -129,7 +196,7 @@ impl<'s> Host<'s> {
         by.sort_by_key(|(_, by)| std::cmp::Reverse(*by));
         let is_nested = by.windows(2).all(|pair| pair[0].1 % pair[1].1 == 0);
         let is_up = by.iter().all(|(_, by)| *by > 0);
-        (is_nested && is_up && first >= 0).then_some(Index { first, by })
+        (is_nested && is_up && first >= 0).then_some(Index { first, by, last: Some(first) })
     }
 
     /// A formula of rounds as a sum of multiples of them.

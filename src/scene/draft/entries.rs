@@ -6,7 +6,7 @@ use super::{
     Draft, FILL_IN, MOST_LOOPS,
     arguments::Wanted,
     conditions::When,
-    evaluator::{Place, Told},
+    evaluator::Place,
     guess::Guess,
     header,
     host::{Assumes, Host, Launch, MOST_LAUNCHES, Span},
@@ -18,6 +18,7 @@ use super::{
     regions::Kind,
     shape,
     text::quoted,
+    told::Told,
     trace::Act,
 };
 use crate::cuda::KernelParameter;

@@ -10,6 +10,7 @@ use super::{
     loops::Loop,
     number::{Number, Operator, Type},
     syntax::{self, Expression, Link, SIZE, Sign, Types},
+    told::Told,
     trace::Call,
     variables::{Definition, Id, Value},
 };
@@ -30,13 +31,6 @@ pub(super) struct Place<'h, 's> {
     pub(super) time: Option<usize>,
     /// The call of the function around it that led there, where one did.
     pub(super) call: Option<Rc<Call>>,
-}
-
-/// What is known of an expression.
-#[derive(Clone)]
-pub(super) enum Told {
-    Number(Number),
-    Formula(Formula),
 }
 
 /// What an expression is looked at with.
@@ -404,6 +398,12 @@ impl<'s> Host<'s> {
         if self.is_set_again(id, look.place.at) {
             return None;
         }
+        // What a function calls itself with comes first, if that is what it does first.
+        let at = look.place.at;
+        let function = self.regions.function(at).and_then(|function| self.regions.get(function));
+        if function.is_some_and(|of| self.recursive.range(of.span.start..at).next().is_some()) {
+            self.doubt();
+        }
         let look = Look { place: &outer, given: None, depth: look.depth + 1, nested: look.nested };
         self.told_of(self.code.get(span)?, &look)
     }
@@ -482,43 +482,6 @@ impl<'s> Host<'s> {
                 }
                 Some(Told::Formula(formula))
             }
-        }
-    }
-}
-
-impl Told {
-    pub(super) const fn of(&self) -> Type {
-        match self {
-            Self::Number(number) => number.of(),
-            Self::Formula(formula) => formula.of,
-        }
-    }
-
-    pub(super) const fn number(&self) -> Option<Number> {
-        match self {
-            Self::Number(number) => Some(*number),
-            Self::Formula(_) => None,
-        }
-    }
-
-    /// As a part of a formula; `None` for what no manifest can write.
-    pub(super) fn formula(&self) -> Option<Formula> {
-        match self {
-            Self::Number(number) => Formula::of_number(*number),
-            Self::Formula(formula) => Some(formula.clone()),
-        }
-    }
-
-    /// Whether it is a float that manifests have not rounded to one.
-    const fn is_unrounded(&self) -> bool {
-        matches!(self, Self::Formula(Formula { is_unrounded: true, .. }))
-    }
-
-    /// The least and the greatest number that it can be, where that is known.
-    pub(super) fn range(&self) -> Option<[i128; 2]> {
-        match self {
-            Self::Number(number) => number.whole().map(|value| [value, value]),
-            Self::Formula(formula) => formula.range,
         }
     }
 }

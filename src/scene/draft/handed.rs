@@ -110,12 +110,12 @@ impl<'s> Reader<'_, 's> {
         (is_held && !is_constant && !is_enumerator).then_some(id)
     }
 
-    fn is_behind_arrow(&self, at: usize) -> bool {
+    pub(super) fn is_behind_arrow(&self, at: usize) -> bool {
         at >= 2 && (self.text(at - 2), self.text(at - 1)) == ("-", ">")
     }
 
     /// What is done with the operand that is this part of the code.
-    fn use_of_operand(&self, mut operand: Span) -> Use {
+    pub(super) fn use_of_operand(&self, mut operand: Span) -> Use {
         let mut around = self.open.iter().rev();
         let mut open = around.next().copied();
         // `((n))` is `n`.
@@ -254,7 +254,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Where the bracket opens that closes at `close`.
-    fn opened(&self, close: usize) -> Option<usize> {
+    pub(super) fn opened(&self, close: usize) -> Option<usize> {
         let near = (close.saturating_sub(LONGEST)..close).rev();
         near.into_iter().find(|at| self.brackets.after(*at) == Some(close + 1))
     }
@@ -431,7 +431,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Which of those in a list the part at `at` is; `None` where a template may have commas in it.
-    fn index_in(&self, open: usize, at: usize) -> Option<usize> {
+    pub(super) fn index_in(&self, open: usize, at: usize) -> Option<usize> {
         let (mut index, mut place) = (0, open + 1);
         while place < at {
             place = match self.text(place) {

@@ -15,11 +15,13 @@ use super::{
     constructed::constructed,
     detours::Detours,
     evaluator::Place,
+    fields::SetFields,
     fillings::Filling,
     functions::Functions,
     loops::Loop,
     macros::Macros,
     members::Members,
+    mentions::Mention,
     number::Type,
     reader::Reader,
     regions::Regions,
@@ -84,13 +86,20 @@ pub(super) struct Host<'s> {
     pub(super) detours: Detours,
     /// Where the functions exit that always do, by their names, whose calls are jumps.
     pub(super) exits: BTreeMap<&'s str, usize>,
+    /// The functions that are run once at most, by their regions, and where others call themselves.
+    pub(super) run_once: BTreeSet<usize>,
+    pub(super) recursive: BTreeSet<usize>,
+    /// What sets members of structures.
+    pub(super) set_fields: SetFields<'s>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
     pub(super) allocating: Vec<Allocating>,
     pub(super) filling: Vec<Span>,
-    /// What that is copied from, by where the target begins.
-    pub(super) copied: BTreeMap<usize, Span>,
+    /// What that is copied from, and how many bytes, by where the target begins.
+    pub(super) copied: BTreeMap<usize, (Span, Span)>,
+    /// Where memory is named that may be written to there.
+    pub(super) mentions: Vec<Mention>,
     /// Where the host writes numbers, and what those are that come to pointers of the device.
     pub(super) writes: Vec<Write<'s>>,
     pub(super) fillings: BTreeMap<&'s str, Filling>,
@@ -167,6 +176,8 @@ pub(super) struct Allocating {
 
 /// How many bytes are allocated, and in which call.
 pub(super) struct Allocation {
+    /// Where the pointer stands in it.
+    pub(super) target: usize,
     pub(super) bytes: Span,
     /// How often, where it is in rows.
     pub(super) rows: Option<Span>,
@@ -214,10 +225,14 @@ impl<'s> Host<'s> {
             jumps: Vec::new(),
             detours: Detours::default(),
             exits: BTreeMap::new(),
+            run_once: BTreeSet::new(),
+            recursive: BTreeSet::new(),
+            set_fields: SetFields::default(),
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
             copied: BTreeMap::new(),
+            mentions: Vec::new(),
             writes: Vec::new(),
             fillings: BTreeMap::new(),
             symbols: Vec::new(),
@@ -242,6 +257,8 @@ impl<'s> Host<'s> {
             is_unsure: Cell::new(false),
         };
         Reader::new(&mut found, &brackets).read();
+        (found.run_once, found.recursive) = found.runs_of_functions();
+        found.set_fields = found.fields_set();
         found.loops = found.understood_loops();
         (found.done, found.is_all_done) = found.trace(found.acts(), &brackets);
         let places =
@@ -249,8 +266,9 @@ impl<'s> Host<'s> {
         found.acting = places.map(|place| place.at).collect();
         found.repeated = found.repeated_swaps();
         found.take_allocations();
-        found.writes = found.writes(&brackets);
-        found.fillings = found.fillings(&brackets);
+        let (writes, is_all) = found.writes(&brackets);
+        found.writes = writes;
+        found.fillings = found.fillings(&brackets, is_all);
         found.filled.extend(found.fillings.keys());
         found
     }
@@ -306,9 +324,10 @@ impl<'s> Host<'s> {
             let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
-                    let Allocating { bytes, rows, .. } = &self.allocating[*place];
+                    let Allocating { target, bytes, rows } = &self.allocating[*place];
+                    let target = target.start;
                     let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
-                    allocations.insert(name, Allocation { bytes, rows, call });
+                    allocations.insert(name, Allocation { target, bytes, rows, call });
                 }
                 _ => _ = filled.insert(name),
             }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{
-    evaluator::{Place, Told},
+    evaluator::Place,
     formula::{self, Formula},
     host::{Host, Span},
     names::counter,
     number::{Number, Operator, Type},
     regions::Kind,
     syntax::{Expression, Link},
+    told::Told,
     variables::{Definition, Id, Variable},
 };
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::host::LONGEST;
-use crate::cuda::lexer::{self, Token};
+use crate::cuda::lexer::{self, Kind, Token};
 
 /// Macros that name others, at most so many behind one another.
 const DEEPEST: usize = 24;
@@ -71,6 +71,17 @@ impl<'s> Macros<'s> {
     /// The texts of the macros of a name, where there are any.
     pub(super) fn texts(&self, name: &str) -> Option<impl Iterator<Item = &'s str>> {
         Some(self.all.get(name)?.iter().map(|own| own.text))
+    }
+
+    /// The words of those, without the macros' parameters.
+    pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &'s str> {
+        self.all.get(name).into_iter().flatten().flat_map(|own| {
+            let is_own = |word: &str| {
+                own.parameters.as_ref().is_some_and(|parameters| parameters.contains(&word))
+            };
+            let words = lexer::code(own.text).filter(|token| token.kind == Kind::Word);
+            words.map(|token| token.text).filter(move |word| !is_own(word))
+        })
     }
 
     /// Whether nothing in `tokens` is a macro.

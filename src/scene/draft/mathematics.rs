@@ -1,10 +1,10 @@
 //! Functions of C's library on numbers and on formulas.
 
 use super::{
-    evaluator::Told,
     formula::{Formula, hull},
     host::Host,
     number::{Number, Type},
+    told::Told,
 };
 
 /// A function of one number, as a double has it and as a float has it.

@@ -98,7 +98,12 @@ impl<'s> Host<'s> {
                 continue;
             }
             let is_kept = self.variables.get(id).kept.is_some_and(|kept| kept < at);
-            if is_kept || self.is_set_later(all, found.at, at) || self.is_default(id, found.at) {
+            if is_kept
+                || self.is_set_by_others(id)
+                || self.is_of_earlier_run(id, all.clone(), at)
+                || self.is_set_later(all, found.at, at)
+                || self.is_default(id, found.at)
+            {
                 self.doubt();
             }
             return Some(found);
@@ -137,7 +142,7 @@ impl<'s> Host<'s> {
     }
 
     /// Whether what lies in a region is done where that is reached.
-    fn runs(&self, region: &Region) -> Option<bool> {
+    pub(super) fn runs(&self, region: &Region) -> Option<bool> {
         match &region.kind {
             Kind::Block => Some(true),
             Kind::Catch if self.detours.is_caught(region.span.start) => None,

@@ -133,7 +133,8 @@ impl<'s> Code<'_, 's> {
     fn begins_operator(&self, at: usize) -> bool {
         let own = self.text(at);
         let joined = |before: &usize| self.text(*before) == own && self.is_joined(*before);
-        (0..at).rev().take_while(joined).count() % 2 == 0
+        // No code has more of them in a row.
+        (0..at).rev().take(MOST_LOOKED_AT).take_while(joined).count() % 2 == 0
     }
 
     /// What the operand names that ends before `end`.
@@ -184,7 +185,9 @@ impl<'s> Code<'_, 's> {
         let is_call = open.checked_sub(1).is_some_and(|before| {
             self.is_word(before) && !matches!(self.text(before), "return" | "else" | "do")
         });
-        if is_call || self.text(open + 1) == "*" {
+        // What lies at an address is no variable that is known here.
+        let is_behind = open.checked_sub(1).is_some_and(|before| self.text(before) == "*");
+        if is_call || is_behind || self.text(open + 1) == "*" {
             return Vec::new();
         }
         let mut inner = self.targets_before(close, depth + 1);

@@ -93,8 +93,7 @@ impl<'h, 's> Reader<'h, 's> {
                 _ => {}
             }
             if self.is_word(at) {
-                self.use_of(at);
-                self.hand(at);
+                self.mention(at);
             }
         }
         self.exits();
@@ -245,7 +244,7 @@ impl<'h, 's> Reader<'h, 's> {
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
-                self.found.copied.insert(target.start, source.clone());
+                self.found.copied.insert(target.start, (source.clone(), bytes.clone()));
                 self.fill(target);
             }
             Some("cudaMemcpyDeviceToDevice") => self.copy_on_device(at, target, source, bytes),

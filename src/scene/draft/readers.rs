@@ -55,6 +55,68 @@ pub(super) fn reads(name: &str, is_method: bool) -> bool {
                 || OF_LIBRARIES.iter().any(|prefix| follows(prefix)))
 }
 
+/// What something does with the memory that it is given the address of.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Argument {
+    Reads,
+    Writes,
+    Unknown,
+}
+
+/// Functions that write to none of the memory whose address they are given, or only let it be.
+const READING_MEMORY: &str = " \
+    printf fprintf puts fputs free cudaFree cudaFreeHost cudaFreeAsync _aligned_free if while for switch \
+    sizeof assert memcmp strlen strcmp strncmp fwrite accumulate count count_if distance equal is_sorted \
+    all_of any_of none_of binary_search cudaHostRegister cudaHostUnregister cudaMemPrefetchAsync \
+    cudaMemAdvise cudaBindTexture cudaBindTextureToArray cudaBindTexture2D cudaPointerGetAttributes \
+    cudaMalloc cudaMallocHost cudaHostAlloc cudaMallocManaged cudaMallocAsync cudaMallocPitch \
+    cudaMallocArray posix_memalign decltype atoi atof ";
+/// Those that write to what their first argument points to alone.
+const WRITING_FIRST: &str = " \
+    memcpy memmove cudaMemcpy cudaMemcpyAsync cudaMemcpy2D cudaMemcpy2DAsync cudaMemcpyToSymbol \
+    cudaMemcpyToSymbolAsync cudaMemcpyToArray cudaMemcpy2DToArray memset cudaMemset cudaMemsetAsync \
+    strcpy strcat sprintf snprintf fread fgets fill fill_n iota generate generate_n sequence ";
+/// Those that give a place in what they are given.
+const PLACES: &str =
+    " max_element min_element find find_if lower_bound upper_bound begin end next ";
+/// Types, and methods, that copy what they are given the address of.
+const COPYING: &str = " \
+    vector array string wstring valarray deque list set host_vector device_vector universal_vector \
+    assign ";
+
+/// What a function does with the memory whose address is one of its arguments, which is this one where that is known.
+pub(super) fn argument(function: &str, index: Option<usize>) -> Argument {
+    let is_written = match index {
+        Some(index) => index == 0,
+        None => true,
+    };
+    match function {
+        _ if is_in(READING_MEMORY, function) => Argument::Reads,
+        _ if is_in(WRITING_FIRST, function) && !is_written => Argument::Reads,
+        _ if is_in(WRITING_FIRST, function) => Argument::Writes,
+        "copy" | "copy_n" | "transform" if index.is_some_and(|index| index < 2) => Argument::Reads,
+        "merge" if index.is_some_and(|index| index < 4) => Argument::Reads,
+        // The last matrix is what comes out.
+        _ if function.starts_with("cublas") && function.ends_with("gemm") && index != Some(12) => {
+            Argument::Reads
+        }
+        "copy" | "copy_n" => Argument::Writes,
+        "cublasSetVector" if index == Some(2) => Argument::Reads,
+        "cublasSetMatrix" if index == Some(3) => Argument::Reads,
+        _ => Argument::Unknown,
+    }
+}
+
+/// Whether a function gives a place in the memory that it is given.
+pub(super) fn gives_place(function: &str) -> bool {
+    is_in(PLACES, function)
+}
+
+/// Whether a type, or a method, copies what it is given the address of.
+pub(super) fn copies(name: &str) -> bool {
+    is_in(COPYING, name)
+}
+
 /// Whether a type is known that is made of values.
 pub(super) fn is_of_values(name: &str) -> bool {
     is_in(TYPES, name) || crate::element::Element::parse(name).is_some()

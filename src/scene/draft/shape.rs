@@ -2,11 +2,12 @@
 
 use super::{
     Draft,
-    evaluator::{Place, Told},
+    evaluator::Place,
     guess::Guess,
     host::{Assumes, Host, Launch, Span},
     number::{Number, Type},
     text::quoted,
+    told::Told,
 };
 use crate::scene::{
     Shape,

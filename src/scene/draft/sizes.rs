@@ -1,9 +1,10 @@
 //! How much there is: bytes of allocations, elements in them, and elements of the host's containers.
 
 use super::{
-    evaluator::{Look, Place, Told},
+    evaluator::{Look, Place},
     host::{Allocation, Host},
     number::{Number, Type},
+    told::Told,
     variables::{Id, Value},
 };
 
@@ -11,7 +12,7 @@ impl<'s> Host<'s> {
     /// The bytes of an allocation, those of all its rows. Between rows there is nothing here.
     pub(super) fn bytes_allocated(
         &self,
-        Allocation { bytes, rows, call }: &Allocation,
+        Allocation { bytes, rows, call, .. }: &Allocation,
     ) -> Option<i64> {
         let bytes = self.integer(bytes, call.as_ref())?;
         match rows {

@@ -22,11 +22,25 @@ pub(super) struct Spread {
     pub(super) low: f64,
     pub(super) high: f64,
     of: Type,
+    /// It is drawn at random, which of others only is not known where they lie.
+    pub(super) is_drawn: bool,
 }
 
 impl Spread {
     pub(super) fn new(low: f64, high: f64, of: Type) -> Option<Self> {
-        (low <= high && low.is_finite() && high.is_finite()).then_some(Self { low, high, of })
+        let is_drawn = false;
+        let is_one = low <= high && low.is_finite() && high.is_finite();
+        is_one.then_some(Self { low, high, of, is_drawn })
+    }
+
+    /// The same of what is drawn at random.
+    fn drawn(low: f64, high: f64, of: Type) -> Option<Self> {
+        Self::new(low, high, of)?.also(true)
+    }
+
+    /// The same, drawn at random where this is, too.
+    fn also(self, is_drawn: bool) -> Option<Self> {
+        Some(Self { is_drawn: self.is_drawn || is_drawn, ..self })
     }
 
     pub(super) fn of_number(number: Number) -> Option<Self> {
@@ -35,7 +49,9 @@ impl Spread {
 
     /// Around both.
     pub(super) fn around(self, other: Self) -> Self {
-        Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
+        let is_drawn = self.is_drawn || other.is_drawn;
+        let (low, high) = (self.low.min(other.low), self.high.max(other.high));
+        Self { low, high, is_drawn, ..self }
     }
 
     /// As numbers of another type, whole ones without their fractions.
@@ -48,7 +64,7 @@ impl Spread {
         };
         let fits =
             of.range().is_none_or(|[least, most]| least as f64 <= low && high <= most as f64);
-        if fits { Self::new(low, high, of) } else { None }
+        if fits { Self::new(low, high, of)?.also(self.is_drawn) } else { None }
     }
 
     fn last(self) -> f64 {
@@ -57,7 +73,7 @@ impl Spread {
     }
 
     fn map(self, of: Type, function: impl Fn(f64) -> f64) -> Option<Self> {
-        Self::new(function(self.low), function(self.high), of)
+        Self::new(function(self.low), function(self.high), of)?.also(self.is_drawn)
     }
 
     /// What an operator makes of two.
@@ -73,7 +89,7 @@ impl Spread {
             let least = all.into_iter().fold(f64::INFINITY, f64::min);
             Self::new(least, all.into_iter().fold(f64::NEG_INFINITY, f64::max), of)
         };
-        match operator {
+        let found = match operator {
             Operator::Add => ends(|a, b| a + b),
             Operator::Subtract => ends(|a, b| a - b),
             Operator::Multiply => ends(|a, b| a * b),
@@ -108,7 +124,8 @@ impl Spread {
             | Operator::BitXor
             | Operator::ShiftLeft
             | Operator::ShiftRight => None,
-        }
+        };
+        found?.also(self.is_drawn || other.is_drawn)
     }
 }
 
@@ -140,28 +157,32 @@ impl<'s> Host<'s> {
             return None;
         }
         let of = |expression| self.spread_of(expression, look);
+        let is_drawn = |operand| of(operand).is_some_and(|found: Spread| found.is_drawn);
+        let truth = |is_drawn| Spread::new(0.0, 1.0, Type::Bool)?.also(is_drawn);
         match expression {
             Expression::Number(number) => Spread::of_number(*number),
             Expression::Name(name) => self.spread_of_name(name, look),
             Expression::Signed(Sign::Minus, operand) => {
                 let found = of(operand)?;
-                Spread::new(-found.high, -found.low, found.of.promoted())
+                Spread::new(-found.high, -found.low, found.of.promoted())?.also(found.is_drawn)
             }
             Expression::Signed(Sign::Plus, operand) => of(operand),
-            Expression::Signed(Sign::Not, _) => Spread::new(0.0, 1.0, Type::Bool),
-            Expression::Binary(Link::And | Link::Or, _) => Spread::new(0.0, 1.0, Type::Bool),
+            Expression::Signed(Sign::Not, operand) => truth(is_drawn(operand)),
+            Expression::Binary(Link::And | Link::Or, operands) => {
+                truth(operands.iter().any(is_drawn))
+            }
             Expression::Binary(Link::Operator(operator), operands) => {
                 let [left, right] = &**operands;
                 match operator {
                     Operator::Less | Operator::Greater | Operator::Equal => {
-                        Spread::new(0.0, 1.0, Type::Bool)
+                        truth(operands.iter().any(is_drawn))
                     }
                     _ => of(left)?.combined(*operator, of(right)?),
                 }
             }
             Expression::Conditional(parts) => {
-                let [_, yes, no] = &**parts;
-                Some(of(yes)?.around(of(no)?))
+                let [condition, yes, no] = &**parts;
+                of(yes)?.around(of(no)?).also(is_drawn(condition))
             }
             Expression::Cast(to, operand) => of(operand)?.to(*to),
             Expression::Call(name, _, arguments) => self.spread_of_call(name, arguments, look),
@@ -221,8 +242,8 @@ impl<'s> Host<'s> {
         }
         let most = Type::Int.range().map_or(0.0, |[_, most]| most as f64);
         match (name, arguments) {
-            ("rand" | "random" | "lrand48" | "rand_r", _) => Spread::new(0.0, most, Type::Int),
-            ("drand48", _) => Spread::new(0.0, 1.0, Type::Double),
+            ("rand" | "random" | "lrand48" | "rand_r", _) => Spread::drawn(0.0, most, Type::Int),
+            ("drand48", _) => Spread::drawn(0.0, 1.0, Type::Double),
             (_, [argument]) => {
                 let of = self.spread_of(argument, look)?;
                 let real = if of.of == Type::Float || name.ends_with('f') {
@@ -231,14 +252,16 @@ impl<'s> Host<'s> {
                     Type::Double
                 };
                 match name.strip_suffix('f').unwrap_or(name) {
-                    "sin" | "cos" => Spread::new(-1.0, 1.0, real),
+                    "sin" | "cos" => Spread::new(-1.0, 1.0, real)?.also(of.is_drawn),
                     "sqrt" => of.map(real, f64::sqrt),
                     "exp" => of.map(real, f64::exp),
                     "log" => of.map(real, f64::ln),
                     "floor" => of.map(real, f64::floor),
                     "ceil" => of.map(real, f64::ceil),
                     "abs" | "fabs" if of.low >= 0.0 => Some(of),
-                    "abs" | "fabs" => Spread::new(0.0, of.high.max(-of.low), of.of),
+                    "abs" | "fabs" => {
+                        Spread::new(0.0, of.high.max(-of.low), of.of)?.also(of.is_drawn)
+                    }
                     _ => None,
                 }
             }
@@ -289,16 +312,16 @@ impl<'s> Host<'s> {
         };
         if is("uniform_real_distribution") {
             let [low, high] = ends(0.0, 1.0);
-            Spread::new(low, high, Type::Double)
+            Spread::drawn(low, high, Type::Double)
         } else if is("uniform_int_distribution") {
             let [low, high] = ends(0.0, f64::from(i32::MAX));
-            Spread::new(low, high, Type::Int)
+            Spread::drawn(low, high, Type::Int)
         } else if is("normal_distribution") {
             let [mean, deviation] = ends(0.0, 1.0);
             let by = DEVIATIONS * deviation;
-            Spread::new(mean - by, mean + by, Type::Double)
+            Spread::drawn(mean - by, mean + by, Type::Double)
         } else if is("bernoulli_distribution") {
-            Spread::new(0.0, 1.0, Type::Bool)
+            Spread::drawn(0.0, 1.0, Type::Bool)
         } else {
             None
         }

@@ -2,9 +2,10 @@
 
 use super::{
     arguments,
-    evaluator::{Look, Place, Told},
+    evaluator::{Look, Place},
     host::{Host, Span},
     number::{Number, Operator, Type},
+    told::Told,
     variables::{Id, Value},
 };
 use crate::{

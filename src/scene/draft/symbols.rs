@@ -3,10 +3,12 @@
 use super::{
     Draft, FILL_IN,
     evaluator::Place,
+    fills::Elements,
     host::{Host, LONGEST, Span},
     number::{Number, Type},
     pointers::without_casts,
     variables::Value,
+    writes::Extent,
 };
 use crate::{cuda::lexer::Kind, element::Element};
 
@@ -51,6 +53,18 @@ impl<'s> Host<'s> {
             }
         }
         Some(())
+    }
+
+    /// Whether a copy to a variable, of so many bytes and perhaps behind others, is one to all of it.
+    fn copies_all(&self, call: &Span, of: &Elements<'_>) -> bool {
+        let parts = self.parts(call.start + 2..call.end.saturating_sub(1));
+        let (bytes, offset) = match parts.as_slice() {
+            [_, _, bytes] => (bytes, None),
+            [_, _, bytes, offset, ..] => (bytes, Some(offset)),
+            _ => return false,
+        };
+        offset.is_none_or(|offset| self.word(offset) == Some("0"))
+            && self.reaches(&Extent::Bytes(bytes.clone()), None, of)
     }
 
     /// The type of the numbers of `__constant__ float name[4]`, and how many there are.
@@ -117,15 +131,22 @@ impl<'a, 's> Draft<'a, 's> {
             let place = Place::of(from.start);
             let (numbers, is_sure) = host.surely(|host| host.numbers_at(from, &place));
             let of = host.type_of_symbol(name);
-            let listed = numbers.filter(|_| is_sure).and_then(|numbers| {
+            let is_whole = of.is_some_and(|(element, count)| {
+                let named = element.to_string();
+                let of = Elements { pointer: name, element: &named, count, is_sure: true };
+                host.copies_all(call, &of)
+            });
+            let listed = numbers.filter(|_| is_sure && is_whole).and_then(|numbers| {
                 let (element, _) = of.filter(|(_, count)| *count == numbers.len() as u64)?;
                 let list: Vec<String> = numbers.iter().map(|n| written(*n, element)).collect();
                 Some((element, format!("value = [{}]", list.join(", "))))
             });
             let found = listed.or_else(|| {
                 let (element, count) = of?;
-                let contents = host.contents(name, &element.to_string(), count, host.structures)?;
-                let mark = if contents.is_known {
+                let named = element.to_string();
+                let of = Elements { pointer: name, element: &named, count, is_sure: true };
+                let contents = host.contents(&of, host.structures)?;
+                let mark = if contents.is_known && is_whole {
                     String::new()
                 } else {
                     format!(" # {FILL_IN}: its numbers")

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    declarations::declarators,
     evaluator::Place,
     host::{Host, MOST_LAUNCHES, Span},
     loops::Loop,
@@ -169,6 +170,18 @@ impl<'s> Host<'s> {
             }
         }
         found
+    }
+
+    /// Where the names of functions stand in the calls that are followed, with all that they are given.
+    pub(super) fn followed(&self, brackets: &Brackets) -> BTreeSet<usize> {
+        let is_named = |call: &Call| match self.regions.get(call.function).map(|of| &of.kind) {
+            Some(Kind::Function { parameters, .. }) => {
+                let named = declarators(&self.code, parameters).len();
+                named == self.parts(parameters.clone()).len() || parameters.is_empty()
+            }
+            Some(_) | None => false,
+        };
+        self.calls(brackets).into_iter().filter(is_named).map(|call| call.at).collect()
     }
 
     /// Adds what a function does in a call; returns whether that is all.

@@ -4,8 +4,12 @@
 use std::collections::BTreeSet;
 
 use super::{
+    evaluator::Place,
     host::{Host, LONGEST, Span},
+    mentions::{Does, Mention},
+    operands::is_perhaps,
     pointers::without_casts,
+    readers,
     regions::Kind as RegionKind,
     variables::{Id, Value},
 };
@@ -13,6 +17,8 @@ use crate::cuda::{brackets::Brackets, lexer::Kind};
 
 /// So many writes are told.
 const MOST_WRITES: usize = 10_000;
+/// So many writes may begin before a mention that is a part of one of them.
+const MOST_COVERING: usize = 8;
 /// So many tokens stand before the parameters of a function.
 const LONGEST_HEAD: usize = 60;
 /// So many tokens of a function without a name are looked at for what it returns.
@@ -23,34 +29,49 @@ pub(super) struct Write<'s> {
     /// Where the name stands of what is written to.
     pub(super) at: usize,
     pub(super) what: Written<'s>,
+    /// How much of it is written to, but for elements.
+    pub(super) extent: Extent,
+    /// The mentions that are a part of this.
+    covers: Span,
+}
+
+/// How much is written, from the first element on.
+pub(super) enum Extent {
+    /// All that there is.
+    Whole,
+    Elements(Span),
+    Bytes(Span),
 }
 
 /// What is written.
 pub(super) enum Written<'s> {
-    /// `name[i].field = value`, `name[y][x] = value`.
+    /// `name[i].field = value`, `name[y][x] = value`; the first without an index.
     Element { index: Vec<Span>, fields: Vec<&'s str>, value: Span },
     /// The same number to each element; zeros without one.
     All(Option<Span>),
     /// Numbers that begin with this one, each one more than that before.
     Counted(Span),
-    /// What an expression is each time, whose element is not said.
+    /// What an expression is each time, in the order of the elements.
     Drawn(Span),
+    /// The same behind those that are there.
+    Pushed(Span),
     /// All elements.
     List(Vec<Span>),
     /// Random numbers from the first to the second.
     Between([i32; 2]),
     /// Whatever a file or a library has.
     Unknown,
-    /// The same, where nothing else is written: a function is given it that is not known.
-    Perhaps,
+    /// What a mention does that is not understood.
+    Mentioned(Does),
 }
 
 impl<'s> Host<'s> {
-    /// All of them, in the order of the text, but for those of kernels.
-    pub(super) fn writes(&self, brackets: &Brackets) -> Vec<Write<'s>> {
+    /// All of them, in the order of the text, but for those of kernels, and whether that is all.
+    pub(super) fn writes(&self, brackets: &Brackets) -> (Vec<Write<'s>>, bool) {
         let finder = Finder { host: self, brackets };
         let of_device = self.functions_of_device();
-        let mut found = Vec::new();
+        let mut found = Vec::<Write<'s>>::new();
+        let mut is_all = true;
         for at in 0..self.code.len() {
             if self.regions.function(at).is_some_and(|function| of_device.contains(&function)) {
                 continue;
@@ -63,13 +84,121 @@ impl<'s> Host<'s> {
                 "(" => finder.call(at),
                 _ => None,
             };
-            found.extend(of_place);
+            found.extend(of_place.filter(|write| self.is_plain(write.at)));
             found.extend(finder.declared(at));
             if found.len() >= MOST_WRITES || self.look(1).is_none() {
+                is_all = false;
                 break;
             }
         }
-        found
+        found.sort_by_key(|write| write.covers.start);
+        let followed = self.followed(brackets);
+        let reading = self.reading(&found);
+        let mentions = self.mentions.iter().filter(|own| {
+            let of = self.regions.function(own.at);
+            of.is_none_or(|function| !of_device.contains(&function))
+        });
+        let mut others = Vec::new();
+        for mention in mentions.take(MOST_WRITES) {
+            let is_it = |write: &Write<'_>| {
+                write.covers.contains(&mention.at)
+                    && self.text_at(write.at) == self.text_at(mention.at)
+            };
+            // What covers a mention begins with it, or not far before.
+            let end = found.partition_point(|write| write.covers.start <= mention.at);
+            let is_covered = found[end.saturating_sub(MOST_COVERING)..end].iter().any(is_it);
+            let does = match mention.does {
+                Does::Follows(name) if followed.contains(&name) && self.gives(mention, name) => {
+                    Does::Reads
+                }
+                Does::Follows(_) => Does::Gives,
+                Does::Names(other) if self.names_one(other) => Does::Reads,
+                Does::Names(other) | Does::Points(other) => {
+                    if reading.contains(&other) {
+                        Does::Reads
+                    } else {
+                        Does::Keeps
+                    }
+                }
+                does => does,
+            };
+            if !is_covered && does != Does::Reads {
+                let (what, covers) = (Written::Mentioned(does), mention.at..mention.at + 1);
+                others.push(Write { at: mention.at, what, extent: Extent::Whole, covers });
+            }
+        }
+        is_all &= self.mentions.len() <= MOST_WRITES;
+        found.extend(others);
+        found.sort_by_key(|write| write.at);
+        (found, is_all)
+    }
+
+    /// The variables that point into memory, and that nothing is written by.
+    fn reading(&self, writes: &[Write<'s>]) -> BTreeSet<Id> {
+        let written =
+            writes.iter().filter_map(|own| self.visible(self.text_at(own.at), own.at + 1));
+        let others = self.mentions.iter().filter(|own| {
+            !matches!(own.does, Does::Names(_) | Does::Points(_)) && !self.makes_pointer(own)
+        });
+        let mut writing: BTreeSet<Id> = written.chain(others.map(|own| own.id)).collect();
+        let pointed = |own: &Mention| match own.does {
+            Does::Names(other) | Does::Points(other) => Some(other),
+            _ => None,
+        };
+        // What points to one of these may write, too.
+        for _ in 0..MOST_COVERING {
+            let before = writing.len();
+            let more = self
+                .mentions
+                .iter()
+                .filter(|own| pointed(own).is_some_and(|other| writing.contains(&other)));
+            let more: Vec<Id> = more.map(|own| own.id).collect();
+            writing.extend(more);
+            if writing.len() == before {
+                break;
+            }
+        }
+        let all = self.mentions.iter().filter_map(pointed);
+        all.filter(|id| !writing.contains(id)).collect()
+    }
+
+    /// Whether a function whose name stands at `name` is given what is mentioned, or gives it as a variable of its own.
+    fn gives(&self, mention: &Mention, name: usize) -> bool {
+        let is_set = mention.at < name;
+        let end = (name..name + LONGEST).find(|at| matches!(self.text_at(*at), ";" | ""));
+        let place = Place::of(mention.at);
+        !is_set || end.is_some_and(|end| self.returned_by(&(name..end), &place).is_some())
+    }
+
+    /// Whether a pointer alone is set where it is mentioned, to what another mention says.
+    fn makes_pointer(&self, mention: &Mention) -> bool {
+        let variable = self.variables.get(mention.id);
+        let is_pointer = variable.declared.is_indirect || variable.declared.words.contains(&"auto");
+        let is_set = self.text_at(mention.at + 1) == "=";
+        mention.does == Does::Writes && is_pointer && !variable.declared.is_reference && is_set
+    }
+
+    /// Whether a pointer is set to one thing alone, so that what that is called says what it points to.
+    fn names_one(&self, id: Id) -> bool {
+        let is_nothing = |value: &Value| match value {
+            Value::Expression(span) => matches!(self.word(span), Some("NULL" | "nullptr" | "0")),
+            Value::Part => true,
+            _ => false,
+        };
+        let sets = self.variables.get(id).definitions.iter();
+        sets.filter(|set| !is_nothing(&set.value)).count() <= 1
+    }
+
+    /// Whether what stands at `at` is a statement's own, which is done whenever that is: not a part of a condition.
+    fn is_plain(&self, at: usize) -> bool {
+        let is_of_header = |kind: &RegionKind| match kind {
+            RegionKind::For { header, .. } => header.contains(&at) && self.text_at(at - 1) != ":",
+            RegionKind::While { condition } => condition.contains(&at),
+            _ => false,
+        };
+        !is_perhaps(&self.code, at)
+            && self.regions.lambda(at).is_none()
+            && !self.regions.around(at).any(|(_, region)| is_of_header(&region.kind))
     }
 }
 
@@ -137,9 +266,6 @@ impl<'s> Finder<'_, 's> {
         let name = at.checked_sub(1)?;
         self.variable(name)?;
         let before = name.checked_sub(1)?;
-        if self.text(before) == ">" && self.text(before - 1) == ">" {
-            return Some(Write { at: name, what: Written::Unknown });
-        }
         // What stands behind a type is declared, and a member of something else is not known.
         let is_of_type = self.is_word(before) && !matches!(self.text(before), "else" | "do");
         if is_of_type || matches!(self.text(before), "." | ">" | "*" | "&") {
@@ -157,7 +283,7 @@ impl<'s> Finder<'_, 's> {
             end += 2;
         }
         let value = self.set_behind(end)?;
-        Some(Write { at: name, what: Written::Element { index, fields, value } })
+        Some(Write::at(name, Written::Element { index, fields, value }))
     }
 
     /// `*(name + i) = value`, `*name = value`.
@@ -170,16 +296,11 @@ impl<'s> Finder<'_, 's> {
         let value = self.set_behind(end).filter(|_| is_first)?;
         self.variable(name)?;
         let index = match (self.text(at + 1), self.text(name + 1)) {
-            ("(", "+") => Some(name + 2..end - 1),
+            ("(", "+") => vec![name + 2..end - 1],
             ("(", _) => return None,
-            _ => None,
+            _ => Vec::new(),
         };
-        let fields = Vec::new();
-        let what = match index {
-            Some(index) => Written::Element { index: vec![index], fields, value },
-            None => Written::Drawn(value),
-        };
-        Some(Write { at: name, what })
+        Some(Write::at(name, Written::Element { index, fields: Vec::new(), value }))
     }
 
     /// `name.push_back(value)`, `name.assign(count, value)`.
@@ -188,12 +309,12 @@ impl<'s> Finder<'_, 's> {
         self.variable(name)?;
         let parts = self.parts_of_call(at + 2)?;
         let what = match (self.text(at + 1), parts.as_slice()) {
-            ("push_back" | "emplace_back", [value]) => Written::Drawn(value.clone()),
+            ("push_back" | "emplace_back", [value]) => Written::Pushed(value.clone()),
             ("assign", [_, value]) => Written::All(Some(value.clone())),
             ("fill", [value]) => Written::All(Some(value.clone())),
             _ => return None,
         };
-        Some(Write { at: name, what })
+        Some(Write::at(name, what))
     }
 
     /// `for (auto &x : name) x = value;`, whose colon stands at `at`.
@@ -203,15 +324,33 @@ impl<'s> Finder<'_, 's> {
             return None;
         }
         self.variable(name)?;
-        let body = if self.text(close + 1) == "{" { close + 2 } else { close + 1 };
+        let is_block = self.text(close + 1) == "{";
+        let body = if is_block { close + 2 } else { close + 1 };
         let value = self.set_behind(body + 1).filter(|_| self.text(body) == self.text(x))?;
-        Some(Write { at: name, what: Written::Drawn(value) })
+        // Nothing else is done in a round.
+        let is_all = self.text(value.end) == ";" && (!is_block || self.text(value.end + 1) == "}");
+        is_all.then(|| Write::at(name, Written::Drawn(value)))
     }
 
-    /// Where a name stands in what a function is given: `name`, `name.begin()`, `&name[0]`, `(void **)name`.
-    fn name_in(&self, span: &Span) -> Option<usize> {
-        let inner = without_casts(&self.host.code, span.clone());
-        inner.take(LONGEST).find(|at| self.variable(*at).is_some())
+    /// Up to where something is written from `first` on: `name + n`, `name.end()`.
+    fn extent(&self, first: usize, last: &Span) -> Option<Extent> {
+        match self.host.tokens(last) {
+            [name, plus, ..] if name.text == self.text(first) && plus.text == "+" => {
+                let count = last.start + 2..last.end;
+                // `a + n - 1` is no count behind the sign.
+                let mut signs = count.clone().map(|at| self.text(at));
+                (!signs.any(|sign| matches!(sign, "+" | "-"))).then_some(Extent::Elements(count))
+            }
+            [name, dot, end, ..] if name.text == self.text(first) && dot.text == "." => {
+                (end.text == "end").then_some(Extent::Whole)
+            }
+            [.., end, open, name, close]
+                if (end.text, open.text, close.text) == ("end", "(", ")") =>
+            {
+                (name.text == self.text(first)).then_some(Extent::Whole)
+            }
+            _ => None,
+        }
     }
 
     fn parts_of_call(&self, open: usize) -> Option<Vec<Span>> {
@@ -223,63 +362,41 @@ impl<'s> Finder<'_, 's> {
     /// A function of a library that fills what it is given, whose parenthesis opens at `at`.
     fn call(&self, at: usize) -> Option<Write<'s>> {
         let function = self.text(at.checked_sub(1)?);
-        let is_known =
-            matches!(function, "fill" | "fill_n" | "iota" | "generate" | "generate_n" | "sequence")
-                || matches!(
-                    function,
-                    "memset" | "fread" | "fscanf" | "sscanf" | "read" | "getline"
-                )
-                || function.starts_with("curandGenerate");
         let parts = self.parts_of_call(at)?;
-        if !is_known {
-            return self.unknown_call(at - 1, &parts);
-        }
-        let (place, what) = match (function, parts.as_slice()) {
-            ("fill", [first, _, value]) | ("fill_n", [first, _, value]) => {
-                (first, Written::All(Some(value.clone())))
-            }
-            ("iota", [first, _, from]) => (first, Written::Counted(from.clone())),
-            ("sequence", [first, _]) => (first, Written::Counted(0..0)),
-            ("generate" | "generate_n", [first, _, made]) => (first, self.made(made)),
-            // Of other bytes than zeros each type has other numbers.
-            ("memset", [first, value, _]) => match self.text(value.start) {
-                "0" if value.len() == 1 => (first, Written::All(None)),
-                _ => (first, Written::Unknown),
-            },
-            ("curandGenerateUniform" | "curandGenerateUniformDouble", [_, to, _]) => {
-                (to, Written::Between([0, 1]))
-            }
-            ("curandGenerateNormal" | "curandGenerateNormalDouble", [_, to, ..]) => {
-                (to, Written::Between([-3, 3]))
-            }
-            ("fread", [first, ..]) => (first, Written::Unknown),
-            ("fscanf" | "sscanf", [.., last]) => (last, Written::Unknown),
-            _ => return None,
+        let first = || self.host.whole(parts.first()?);
+        let ends = |what: Written<'s>, last: &Span| {
+            let first = first()?;
+            Some((first, what, self.extent(first, last)?))
         };
-        Some(Write { at: self.name_in(place)?, what })
-    }
-
-    /// A call of a function that stands elsewhere, which may write to what it is given.
-    fn unknown_call(&self, name: usize, parts: &[Span]) -> Option<Write<'s>> {
-        let function = self.text(name);
-        let is_declared = name.checked_sub(1).is_some_and(|before| self.is_word(before));
-        let is_harmless = function.starts_with("cuda")
-            || matches!(function, "free" | "printf" | "if" | "while" | "for" | "return" | "sizeof");
-        if !self.is_word(name)
-            || is_harmless
-            || is_declared
-            || self.host.functions.named(function).is_some()
-        {
-            return None;
-        }
-        let given = parts.iter().find(|part| {
-            let id = self.host.base(part).and_then(|name| self.host.visible(name, part.start));
-            id.is_some_and(|id| {
-                let declared = &self.host.variables.get(id).declared;
-                declared.is_indirect || declared.words.contains(&"vector")
-            })
-        })?;
-        Some(Write { at: self.name_in(given)?, what: Written::Perhaps })
+        let counts = |what: Written<'s>, place: &Span, count: &Span| {
+            Some((self.host.whole(place)?, what, Extent::Elements(count.clone())))
+        };
+        let (name, what, extent) = match (function, parts.as_slice()) {
+            ("fill", [_, last, value]) => ends(Written::All(Some(value.clone())), last),
+            ("iota", [_, last, from]) => ends(Written::Counted(from.clone()), last),
+            ("sequence", [_, last]) => ends(Written::Counted(0..0), last),
+            ("generate", [_, last, made]) => ends(self.made(made), last),
+            ("fill_n", [first, count, value]) => {
+                counts(Written::All(Some(value.clone())), first, count)
+            }
+            ("generate_n", [first, count, made]) => counts(self.made(made), first, count),
+            ("curandGenerateUniform" | "curandGenerateUniformDouble", [_, to, count]) => {
+                counts(Written::Between([0, 1]), to, count)
+            }
+            ("curandGenerateNormal" | "curandGenerateNormalDouble", [_, to, count, ..]) => {
+                counts(Written::Between([-3, 3]), to, count)
+            }
+            // Of other bytes than zeros each type has other numbers.
+            ("memset", [_, value, bytes]) if self.host.word(value) == Some("0") => {
+                Some((first()?, Written::All(None), Extent::Bytes(bytes.clone())))
+            }
+            ("memset" | "fread", [..]) => Some((first()?, Written::Unknown, Extent::Whole)),
+            ("fscanf" | "sscanf", [.., last]) => {
+                Some((self.host.whole(last)?, Written::Unknown, Extent::Whole))
+            }
+            _ => None,
+        }?;
+        Some(Write { at: name, what, extent, covers: at..self.brackets.after(at)? })
     }
 
     /// What a function, perhaps one without a name, gives each time.
@@ -307,16 +424,57 @@ impl<'s> Finder<'_, 's> {
         }
         let first = variable.definitions.iter().find(|set| set.at == at)?;
         let Value::List(parts) = &first.value else { return None };
-        let is_list = variable.declared.is_indirect;
-        let is_vector = variable.declared.words.contains(&"vector");
+        let declared = &variable.declared;
+        let is_container = declared.words.iter().any(|word| readers::copies(word));
+        let is_sized = declared.words.contains(&"vector") && self.text(at + 1) == "(";
         let what = match parts.as_slice() {
-            [_, value] if is_vector && self.text(at + 1) == "(" => {
-                Written::All(Some(value.clone()))
+            // A pointer that is made of another one.
+            [_] if declared.is_indirect && self.text(at + 1) == "(" => return None,
+            [size, value] if is_sized && self.is_number(size) => Written::All(Some(value.clone())),
+            [size] if is_sized && self.is_number(size) => Written::All(None),
+            _ if is_container && self.text(at + 1) == "(" => Written::Unknown,
+            all if declared.is_indirect || declared.words.contains(&"vector") => {
+                Written::List(all.to_vec())
             }
-            [_] if is_vector && self.text(at + 1) == "(" => Written::All(None),
-            all if is_list || is_vector => Written::List(all.to_vec()),
+            _ if is_container => Written::Unknown,
             _ => return None,
         };
-        Some(Write { at, what })
+        Some(Write::at(at, what))
+    }
+
+    /// Whether a part of the code is no memory, of which a container would be a copy.
+    fn is_number(&self, span: &Span) -> bool {
+        let is_memory = |at: usize| {
+            let id = self.variable(at).filter(|_| self.text(at + 1) != ".");
+            id.is_some_and(|id| {
+                let declared = &self.host.variables.get(id).declared;
+                declared.is_indirect || self.host.named_type(&declared.words).is_none()
+            })
+        };
+        !span.clone().any(is_memory)
+    }
+}
+
+impl Host<'_> {
+    /// Where the name stands of something all of which a part of the code names: `name`, `name.begin()`, `&name[0]`,
+    /// `(void **)name`.
+    pub(super) fn whole(&self, span: &Span) -> Option<usize> {
+        let inner = without_casts(&self.code, span.clone());
+        let texts: Vec<&str> = self.tokens(&inner).iter().map(|token| token.text).collect();
+        let name = match texts.as_slice() {
+            [_] | [_, ".", "begin" | "data" | "get", "(", ")"] => inner.start,
+            ["&", _, "[", "0", "]"] => inner.start + 1,
+            ["std", "::", "begin", "(", _, ")"] => inner.start + 4,
+            ["begin", "(", _, ")"] => inner.start + 2,
+            _ => return None,
+        };
+        self.visible(self.text_at(name), name).map(|_| name)
+    }
+}
+
+impl<'s> Write<'s> {
+    /// One to all of what is named at `at`, or to the elements that it says.
+    fn at(at: usize, what: Written<'s>) -> Self {
+        Self { at, what, extent: Extent::Whole, covers: at..at + 1 }
     }
 }
