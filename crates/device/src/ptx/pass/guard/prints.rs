@@ -1,6 +1,6 @@
 //! Calls of `printf` are counted, and those beyond a number print nothing.
 //!
-//! The driver prints what kernels have put into a buffer when they are waited for. A kernel that finds the buffer full is
+//! The driver prints what kernels have put into a buffer when they are waited for. A kernel that finds it full is
 //! slower by orders of magnitude (1,048,576 threads that print a number each: not done after a minute, driver 580), and
 //! cannot be stopped there. So the buffer is never full: the calls between two waits are counted in the control block,
 //! and those that are too many get no format, which CUDA documents to print nothing.
