@@ -15,8 +15,8 @@ use super::{
     Reader,
     define::{operations, put, take},
     facts::{
-        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, loads, opaque,
-        together,
+        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, is_long, loads,
+        opaque, together,
     },
     words::{Modifier, Text, Words},
 };
@@ -212,7 +212,7 @@ operations! {
 
     /// `abs d <- a`.
     Abs { "abs", ftz: bool = "ftz", ty: Type }
-        => bits().vector(*ty),
+        => bits().vector_if(!is_long(*ty), *ty),
         ["abs.{T:s16,s32,s64} T <- T",
          "abs{,.ftz}.{T:f32,f16,f16x2} T <- T",
          "abs.{T:f64,bf16,bf16x2} T <- T"]
@@ -226,7 +226,7 @@ operations! {
 
     /// `min d <- a, b [, c]`: of two or three numbers; a NaN loses unless `nan`.
     Min("min", min: MinMax)
-        => computes(min.ty, min.ftz).vector(min.ty),
+        => computes(min.ty, min.ftz).vector_if(!is_long(min.ty), min.ty),
         ["min.{T:$int} T <- T T",
          "min{,.ftz}{,.NaN}.{T:f32,f16,f16x2} T <- T T",
          "min{,.NaN}.{T:bf16,bf16x2} T <- T T",
@@ -240,7 +240,7 @@ operations! {
 
     /// `max d <- a, b [, c]`.
     Max("max", max: MinMax)
-        => computes(max.ty, max.ftz).vector(max.ty),
+        => computes(max.ty, max.ftz).vector_if(!is_long(max.ty), max.ty),
         ["max.{T:$int} T <- T T",
          "max{,.ftz}{,.NaN}.{T:f32,f16,f16x2} T <- T T",
          "max{,.NaN}.{T:bf16,bf16x2} T <- T T",
@@ -274,7 +274,7 @@ operations! {
     /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: `d <- a`, approximate.
     Approx { function: Function, "approx", ftz: bool = "ftz", ty: Type }
         => computes(*ty, *ftz)
-            .vector_if(matches!(function, Function::Rsqrt), *ty)
+            .vector_if(matches!(function, Function::Rsqrt) && *ty != Type::F64, *ty)
             .approximate_if(true),
         ["rsqrt.approx{,.ftz}.{T:f32,f64} T <- T",
          "{sin,cos,lg2}.approx{,.ftz}.f32 f32 <- f32",
@@ -429,7 +429,7 @@ operations! {
           left: bool = "l" / "r",
           /// `c` is taken modulo 32 (true) or clamped to 32.
           wrap: bool = "wrap" / "clamp", "b32" }
-        => bits(),
+        => bits().vector(Type::B32),
         ["shf.{l,r}.{wrap,clamp}.b32 b32 <- b32 b32 amount"]
 
     /// `popc d <- a`; `d` is 32 bits.

@@ -30,10 +30,10 @@ impl GroupLower<'_, '_, '_> {
         if i.guard.is_some() {
             return Ok(false);
         }
+        let Some(ty) = i.op.facts().vector else { return Ok(false) };
         if let Op::Shf { left, wrap } = i.op {
             return self.vector_funnel(i, left, wrap);
         }
-        let Some(ty) = i.op.facts().vector else { return Ok(false) };
         if let Op::Mov { .. } = i.op {
             return self.vector_move(i, ty);
         }

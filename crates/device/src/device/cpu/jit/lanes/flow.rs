@@ -400,6 +400,8 @@ impl<'l> GroupLower<'l, '_, '_> {
         // What has a vector form has it in all quads.
         for done in self.each_quad(|group| group.vector_arithmetic(i)) {
             if !done? {
+                #[cfg(test)]
+                super::promise::note_singly(&i.op);
                 return self.instruction_per_lane(index, i);
             }
         }
