@@ -26,6 +26,7 @@ mod launch;
 mod mutate;
 mod others;
 mod random;
+pub mod refused;
 mod scene;
 mod source;
 mod spec;

@@ -640,7 +640,8 @@ operations! {
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: ShflMode, "b32" }
         => together().waits_if(*sync, WarpOp::Shfl(*mode)),
-        ["shfl{M:,.sync}.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount M:b32"]
+        ["shfl.sync.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount b32",
+         "shfl.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount"]
 
     /// `vote.sync d <- predicate [, mask]`; the predicate may be
     /// [`Operand::Not`](crate::ptx::operand::Operand::Not).
@@ -648,8 +649,10 @@ operations! {
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: VoteMode }
         => together().waits_if(*sync, WarpOp::Vote(*mode)),
-        ["vote{M:,.sync}.{all,any,uni}.pred p <- p M:b32",
-         "vote{M:,.sync}.ballot.b32 b32 <- p M:b32"]
+        ["vote.sync.{all,any,uni}.pred p <- p b32",
+         "vote.sync.ballot.b32 b32 <- p b32",
+         "vote.{all,any,uni}.pred p <- p",
+         "vote.ballot.b32 b32 <- p"]
 
     /// `match.any.sync d <- a, mask`, `match.all.sync d[|p] <- a, mask`.
     Match { "match",
