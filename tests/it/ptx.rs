@@ -29,6 +29,7 @@ use warpaint::{
 };
 
 use crate::{
+    fuzz::refused,
     skip::{Need, skip},
     support::nvidia,
 };
@@ -518,7 +519,15 @@ fn the_list_of_operations_is_the_table() {
     for form in op::forms() {
         due += &format!("{}\n", form.notation);
     }
-    due += "```\n";
+    due += "```\n\n## What the CPU device refuses\n\nThe forms:\n\n| form | why |\n|---|---|\n";
+    for (form, reason) in refused::FORMS {
+        due += &format!("| `{}` | {reason} |\n", form.replace('|', "\\|"));
+    }
+    due += "\nWords of forms that it takes otherwise:\n\n| word | of | why |\n|---|---|---|\n";
+    for (word, opcodes, reason) in refused::WORDS {
+        let opcodes: Vec<String> = opcodes.iter().map(|opcode| format!("`{opcode}`")).collect();
+        due += &format!("| `.{word}` | {} | {reason} |\n", opcodes.join(", "));
+    }
     if std::env::var_os("WARPAINT_UPDATE_DOCS").is_some() {
         fs::write(&path, due).unwrap();
     } else {
