@@ -290,6 +290,9 @@ pub fn difference(
     name: impl Fn(usize, usize) -> String,
 ) -> Option<String> {
     match (a, b) {
+        (Ok(a), Ok(b)) if lengths(a) != lengths(b) => {
+            Some(format!("buffers of {:?} and {:?} bytes", lengths(a), lengths(b)))
+        }
         (Ok(a), Ok(b)) => a.iter().zip(b).enumerate().find_map(|(buffer, (a, b))| {
             let at = a.iter().zip(b).position(|(a, b)| a != b)?;
             let word = |bytes: &[u8]| {
@@ -303,6 +306,11 @@ pub fn difference(
         (Err(error), Ok(_)) => Some(format!("`{error}` and a result")),
         (Ok(_), Err(error)) => Some(format!("a result and `{error}`")),
     }
+}
+
+/// How many bytes each buffer has.
+pub fn lengths(buffers: &[Vec<u8>]) -> Vec<usize> {
+    buffers.iter().map(Vec::len).collect()
 }
 
 /// What the first engine gives, and how another differs from it.
@@ -336,4 +344,16 @@ pub fn compare_between(
         }
     }
     Ok(first)
+}
+
+#[test]
+fn buffers_that_one_has_more_of_differ() {
+    let place = |buffer: usize, at: usize| format!("{buffer}, {at}");
+    let of = |buffers: &[&[u8]]| Ok(buffers.iter().map(|bytes| bytes.to_vec()).collect());
+    let two: Outcome = of(&[&[1, 2], &[3]]);
+    assert_eq!(difference(&two, &two, place), None);
+    for other in [of(&[&[1, 2]]), of(&[&[1], &[3]]), of(&[&[1, 2], &[3, 4]]), of(&[])] {
+        assert!(difference(&two, &other, place).is_some(), "{other:?}");
+        assert!(difference(&other, &two, place).is_some(), "{other:?}");
+    }
 }

@@ -15,8 +15,9 @@ use warpaint::{
 };
 
 use super::{
-    compare::{Engines, Job, Outcome},
-    random::Writer,
+    compare::{Engines, Job, Outcome, lengths},
+    random::{Writer, narrow},
+    refused::{self, has_refused_word},
     spec::{self, Row},
     values,
 };
@@ -186,6 +187,9 @@ impl One {
             (Ok(a), Ok(b)) => (a, b),
             (Err(error), _) | (_, Err(error)) => return Some(error.clone()),
         };
+        if lengths(a) != lengths(b) {
+            return Some(format!("buffers of {:?} and {:?} bytes", lengths(a), lengths(b)));
+        }
         let bytes = self.ty.map_or(8, |ty| ty.element().bytes() as usize);
         for (buffer, (a, b)) in a.iter().zip(b).enumerate() {
             for (at, (a, b)) in a.chunks(bytes).zip(b.chunks(bytes)).enumerate() {
