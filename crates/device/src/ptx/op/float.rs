@@ -110,7 +110,8 @@ impl Op {
             Self::Prmt { .. } => return None,
             // Memory and images.
             Self::Ld(_) | Self::St(_) | Self::Ldu(_) | Self::Atom(_) | Self::Red(_) => return None,
-            Self::Prefetch { .. } | Self::Hint { .. } | Self::Createpolicy { .. } => return None,
+            Self::Prefetch { .. } | Self::Discard { .. } => return None,
+            Self::Hint { .. } | Self::Createpolicy { .. } => return None,
             Self::Mbarrier(_) | Self::CpAsync { .. } | Self::CpAsyncCommit => return None,
             Self::CpAsyncWaitGroup | Self::CpAsyncWaitAll => return None,
             Self::Alloca { .. } | Self::Stacksave { .. } => return None,

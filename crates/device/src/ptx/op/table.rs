@@ -526,15 +526,21 @@ operations! {
          "red{$sem}{$scope}{S:$atomic}.{add,min,max}.noftz{P:,.L2::cache_hint}{L:$lanes}.{T:$half} <- [S]= LxT P:b64",
          "red{$sem}{$scope}{S:$atomic}.{inc,dec}{P:,.L2::cache_hint}.u32 <- [S]= ~u32 P:b64"]
 
-    /// `prefetch [address]`, `prefetchu`, `applypriority`, `discard [address], bytes`: a hint.
+    /// `prefetch [address]`, `prefetchu`: a hint, which does nothing where there is no memory.
     Prefetch {
         /// The opcode with its modifiers, such as `prefetch.global.L2`.
         mnemonic: Box<str> }
         => controls().idempotent(),
         ["prefetch{,.global,.local}.{L1,L2} <- []",
          "prefetch.global.{L2::evict_last,L2::evict_normal} <- []",
-         "prefetchu.L1 <- []",
-         "applypriority{,.global}.L2::evict_normal <- [] u32",
+         "prefetchu.L1 <- []"]
+
+    /// `applypriority`, `discard [address], bytes`: a hint on memory.
+    Discard {
+        /// The opcode with its modifiers, such as `discard.global.L2`.
+        mnemonic: Box<str> }
+        => controls().idempotent(),
+        ["applypriority{,.global}.L2::evict_normal <- [] u32",
          "discard{,.global}.L2 <- [] u32"]
 
     /// What orders nothing that this machine could reorder: `fence.proxy`, `griddepcontrol`, `setmaxnreg`, ….

@@ -99,7 +99,8 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         Op::Szext { wrap, ty } => bits::extend(*ty, a, b, *wrap),
         // What is more than values, or something else.
         Op::Cvta { .. } | Op::Isspacep { .. } | Op::Ld(_) | Op::St(_) | Op::Ldu(_) => return None,
-        Op::Atom(_) | Op::Red(_) | Op::Prefetch { .. } | Op::Hint { .. } => return None,
+        Op::Atom(_) | Op::Red(_) | Op::Hint { .. } => return None,
+        Op::Prefetch { .. } | Op::Discard { .. } => return None,
         Op::Mbarrier(_) | Op::CpAsync { .. } | Op::CpAsyncCommit => return None,
         Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => return None,
         Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => return None,

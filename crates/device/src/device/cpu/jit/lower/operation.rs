@@ -110,7 +110,7 @@ impl Lower<'_, '_> {
             Op::Ld(access) | Op::Ldu(access) => return self.load_access(i, access),
             Op::St(access) => return self.store_access(i, access),
             Op::Atom(atomic) | Op::Red(atomic) => return self.atomic(i, atomic),
-            Op::Prefetch { .. } | Op::Hint { .. } => return Ok(()),
+            Op::Prefetch { .. } | Op::Discard { .. } | Op::Hint { .. } => return Ok(()),
             Op::Createpolicy { .. } => self.b.ins().iconst(types::I64, 0),
             Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier),
             Op::CpAsync { ignore, .. } => return self.copy_to_shared(i, *ignore),
