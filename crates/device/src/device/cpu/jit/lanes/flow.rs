@@ -108,7 +108,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let whole = self.lower.b.create_block();
         self.lower.b.ins().brif(last, whole, &[], turn, &[]);
         self.lower.b.switch_to_block(whole);
-        self.meet_again();
+        self.reconverge();
         self.next_group(done, end);
     }
 
