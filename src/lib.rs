@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cuda -> scene -> ptx -> compile -> device { nvidia | cpu } -> kernel -> array
-//!      -> gl -> interop -> draw -> record -> state -> session -> { studio | headless } -> cli
+//!      -> data -> gl -> interop -> draw -> record -> state -> session -> { studio | headless } -> cli
 //! ```
 //!
 //! A *scene* is a `.cu` file that says in its first comment what it needs. NVRTC *compiles* it to *PTX*, which runs

@@ -229,7 +229,7 @@ fn an_endless_loop_is_cancelled() {
     let body = "AGAIN:\n .loc 1 11 3\n ld.global.u32 %r5, [%rd1];\n setp.eq.u32 %p1, %r5, 0;\n @%p1 bra AGAIN;";
     let function = bench.function(&kernel(body));
     for config in [LaunchConfig::new(1, 1), LaunchConfig::new(64, 128)] {
-        // The best of some, since the host has other work, too, to which device threads give way.
+        // The best of some, since the host has other work, too, which is done before that of device threads.
         let in_time = (0..30).any(|_| {
             bench.launch(&function, config, bench.memory.address());
             let stream = bench.stream.clone();

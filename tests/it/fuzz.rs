@@ -26,6 +26,7 @@ mod launch;
 mod mutate;
 mod others;
 mod random;
+pub mod refused;
 mod scene;
 mod source;
 mod spec;
@@ -162,7 +163,7 @@ fn mutated_sources_are_compiled_or_rejected() {
 fn random_ptx_gives_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut guard = Guard::new("random");
-    for case in Budget::new(1.5) {
+    for case in Budget::cases(40) {
         let mut rng = generator("random", case);
         let kernel = random::kernel(&mut rng);
         let seed = rng.u64(..);
@@ -173,6 +174,8 @@ fn random_ptx_gives_the_same_everywhere() {
     }
     guard.finish();
     engines.expect_nothing_refused();
+    // Not those that call functions, nor those with local memory, nor most of those with carries.
+    engines.expect_groups(Runner::Groups, 15);
 }
 
 /// Random kernels whose threads meet while their ways part give the same bits on the interpreter, one thread after the
@@ -194,6 +197,8 @@ fn warps_that_part_give_the_same_everywhere() {
     }
     guard.finish();
     engines.expect_nothing_refused();
+    // Not those whose blocks are no multiple of four threads wide.
+    engines.expect_groups(Runner::Groups, 75);
 }
 
 /// Every form whose operands alone decide its result gives the same bits on every engine.
@@ -220,6 +225,10 @@ fn what_its_operands_decide_is_the_same_everywhere() {
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
     engines.expect_nothing_refused();
+    // All of these forms can be had in groups; where operands are the same for all, in half of the kernels, that is
+    // faster, too.
+    engines.expect_groups(Runner::Groups, 95);
+    engines.expect_groups(Runner::Jit, 45);
 }
 
 /// The other forms give the same bits on all engines of the CPU device, but for those that are listed with a reason:
@@ -237,6 +246,8 @@ fn what_more_decides_is_the_same_on_all_engines_of_the_cpu_device() {
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
     engines.expect_nothing_refused();
+    // Those with local memory have none, and most of those with carries.
+    engines.expect_groups(Runner::Groups, 90);
 }
 
 /// A reason is given for forms that there are, and that no other test compares.

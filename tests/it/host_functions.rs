@@ -256,7 +256,7 @@ fn every_kind_of_loop_is_cancelled_in_time() {
         let Some(bench) = Bench::new(source) else { return };
         for blocks in [1, 16] {
             let config = LaunchConfig { cooperative: true, ..LaunchConfig::new(blocks, 64) };
-            // The best of some, since the host has other work, too, to which device threads give way.
+            // The best of some, since the host has other work, too, which is done before that of device threads.
             let in_time = (0..30).any(|_| {
                 bench.start(config);
                 thread::sleep(Duration::from_millis(20));

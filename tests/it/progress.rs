@@ -146,7 +146,7 @@ __global__ void k(unsigned *x) {
 
 #[test]
 fn a_lock_that_is_held_for_long_is_waited_for() {
-    // The holder gives way in the middle, so that the others meet a lock that is taken.
+    // The holder lets others run in the middle, so that the others meet a lock that is taken.
     let source = r"
 __global__ void k(unsigned *x) {
     bool done = false;
@@ -430,7 +430,7 @@ fn a_spinning_kernel_is_cancelled() {
     ] {
         let Some(bench) = Bench::new(source) else { return };
         for config in [LaunchConfig::new(1, 1), LaunchConfig::new(64, 128), cooperative(8, 64)] {
-            // The best of some, since the host has other work, too, to which device threads give way.
+            // The best of some, since the host has other work, too, which is done before that of device threads.
             let late = (0..30).map(|_| bench.cancelled(config)).find(|late| late.as_millis() < 50);
             assert!(late.is_some(), "{config}: {source}");
         }

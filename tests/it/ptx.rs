@@ -29,6 +29,7 @@ use warpaint::{
 };
 
 use crate::{
+    fuzz::refused,
     skip::{Need, skip},
     support::nvidia,
 };
@@ -197,8 +198,18 @@ fn parse(text: &str) -> Case {
             }
             "tolerance" => case.runs.last_mut().unwrap().tolerance = words[0].parse().unwrap(),
             "fault" => case.runs.last_mut().unwrap().fault = Some(rest.trim().to_owned()),
-            _ => {}
+            // Anything else begins a sentence.
+            _ => {
+                let is_key = key.chars().all(|c| c.is_ascii_lowercase());
+                assert!(!is_key, "`{key}:` is no part of a case");
+            }
         }
+    }
+    for run in &case.runs {
+        let expected = run.arguments.iter().filter_map(Argument::content);
+        let is_compared =
+            run.fault.is_some() || expected.flat_map(|c| &c.after).any(Option::is_some);
+        assert!(is_compared, "nothing is expected of the run of {}", run.kernel);
     }
     case
 }
@@ -462,6 +473,21 @@ $done:
 .file 2 \"two.cu\"
 ";
 
+/// A key that is mistyped says nothing, and a run of which nothing is expected neither.
+#[test]
+fn cases_say_what_is_expected() {
+    let is_refused = |text: &str| std::panic::catch_unwind(|| parse(text)).is_err();
+    let good = "// run: k grid 1 block 1\n// buffer: u32 1 -> 2\n";
+    assert!(!is_refused(good) && !is_refused(&format!("// A sentence: of words\n{good}")));
+    assert!(!is_refused("// run: k grid 1 block 1\n// fault: InvalidWrite\n"));
+    for bad in
+        ["// bufer: u32 1 -> 2", "// buffer: u32 1 -> _", "// buffer: u32 1", "// value: u32 1"]
+    {
+        assert!(is_refused(&format!("// run: k grid 1 block 1\n{bad}\n")), "{bad}");
+    }
+    assert!(is_refused(&format!("{good}// bufer: u32 1 -> 2\n")));
+}
+
 #[test]
 fn cases_behind_another_module() {
     for options in [LaunchOptions::default(), LaunchOptions::interpreted()] {
@@ -518,7 +544,15 @@ fn the_list_of_operations_is_the_table() {
     for form in op::forms() {
         due += &format!("{}\n", form.notation);
     }
-    due += "```\n";
+    due += "```\n\n## What the CPU device refuses\n\nThe forms:\n\n| form | why |\n|---|---|\n";
+    for (form, reason) in refused::FORMS {
+        due += &format!("| `{}` | {reason} |\n", form.replace('|', "\\|"));
+    }
+    due += "\nWords of forms that it takes otherwise:\n\n| word | of | why |\n|---|---|---|\n";
+    for (word, opcodes, reason) in refused::WORDS {
+        let opcodes: Vec<String> = opcodes.iter().map(|opcode| format!("`{opcode}`")).collect();
+        due += &format!("| `.{word}` | {} | {reason} |\n", opcodes.join(", "));
+    }
     if std::env::var_os("WARPAINT_UPDATE_DOCS").is_some() {
         fs::write(&path, due).unwrap();
     } else {

@@ -87,7 +87,7 @@ fn a_changed_file_sets_its_resource_anew() {
         assert_eq!(session.snapshot().compile.included, [folder.path("a.npy")], "it may come back");
         #[cfg(unix)]
         {
-            // One that may not be read gives way to another, too.
+            // One that may not be read is replaced by another, too.
             std::os::unix::fs::symlink("/dev/zero", folder.path("a.npy")).unwrap();
             session.set_source(text.clone());
             assert!(!session.wait_for_program().unwrap());

@@ -7,8 +7,8 @@ use super::{runs_of, told};
 use crate::support::Workplace;
 
 macro_rules! texts {
-    ($($name:literal: $verdict:expr,)*) => {
-        &[$(($name, include_str!(concat!("../../foreign/", $name, ".cu")), $verdict)),*]
+    ($($name:literal: $expected:expr,)*) => {
+        &[$(($name, include_str!(concat!("../../foreign/", $name, ".cu")), $expected)),*]
     };
 }
 
@@ -56,7 +56,7 @@ const REPRODUCERS: &[(&str, &str, &[&str])] = texts! {
 };
 
 #[test]
-fn each_has_its_verdict() {
+fn each_does_what_is_expected() {
     let device = Device::cpu().unwrap();
     for (name, source, due) in REPRODUCERS {
         let told = told(&device, source);

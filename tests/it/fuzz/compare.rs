@@ -42,6 +42,14 @@ pub struct Engines {
     nvidia: Option<Device>,
     /// What an engine refused, with how often.
     refused: BTreeMap<(Runner, String), u32>,
+    groups: BTreeMap<Runner, Groups>,
+}
+
+/// For how many of the kernels that were run there was code for groups of threads.
+#[derive(Clone, Copy, Default)]
+struct Groups {
+    run: u32,
+    made: u32,
 }
 
 /// What a kernel leaves in its buffers, or how it ended.
@@ -49,12 +57,14 @@ pub type Outcome = Result<Vec<Vec<u8>>, String>;
 
 impl Engines {
     pub fn new() -> Self {
-        Self { cpu: Device::cpu().unwrap(), nvidia: nvidia(), refused: BTreeMap::new() }
+        let (cpu, groups) = (Device::cpu().unwrap(), BTreeMap::new());
+        Self { cpu, nvidia: nvidia(), refused: BTreeMap::new(), groups }
     }
 
     /// Who runs kernels for `architecture`: 90 for sm_90.
     pub fn runners(&self, architecture: u32) -> Vec<Runner> {
-        let mut list = vec![Runner::Jit, Runner::Deterministic, Runner::Interpreter];
+        let mut list = vec![Runner::Jit, Runner::Groups, Runner::Singles, Runner::Deterministic];
+        list.push(Runner::Interpreter);
         let has = |device: &Device| {
             let (major, minor) = device.info().compute_capability;
             10 * major + minor >= architecture
@@ -105,7 +115,45 @@ impl Engines {
         assert!(self.refused.is_empty(), "refused, and how often: {:#?}", self.refused);
     }
 
-    /// How `runner` ends the kernel; `None`: it refuses it, which is kept.
+    /// That for so many percent of the kernels that `runner` ran there was code for groups: with none, nothing would
+    /// have been compared with it, and nobody would notice.
+    #[expect(clippy::print_stdout, reason = "for whoever sets the least share")]
+    pub fn expect_groups(&self, runner: Runner, percent: u32) {
+        let Groups { run, made } = self.groups.get(&runner).copied().unwrap_or_default();
+        println!("{runner:?}: code for groups of {made} of {run} kernels");
+        let is_enough = run > 0 && 100 * made >= percent * run;
+        assert!(is_enough, "{runner:?} had code for groups of {made} of {run} kernels");
+    }
+
+    /// How many threads of the kernel run side by side there.
+    fn side_by_side(&self, runner: Runner, cpu: &Module, job: &Job) -> Result<usize, String> {
+        let told = |error: Error| error.to_string();
+        match cpu.function("k").map_err(told)? {
+            Function::Cpu(function) => {
+                function.side_by_side(lanes(runner), job.block).map_err(told)
+            }
+            _ => Ok(1),
+        }
+    }
+
+    /// How it ends on the compiler; `None` where the very same code has been run.
+    fn compiled(
+        &mut self,
+        runner: Runner,
+        cpu: &Module,
+        job: &Job,
+    ) -> Result<Option<Outcome>, String> {
+        if runner == Runner::Singles && self.side_by_side(Runner::Jit, cpu, job)? == 1 {
+            return Ok(None);
+        }
+        let made = self.side_by_side(runner, cpu, job)? > 1;
+        let count = self.groups.entry(runner).or_default();
+        count.run += 1;
+        count.made += u32::from(made);
+        self.launch(runner, &self.cpu, cpu, job).map(Some)
+    }
+
+    /// How `runner` ends the kernel; `None`: it refuses it, which is kept, or another one is the same.
     pub fn run(&mut self, runner: Runner, cpu: &Module, job: &Job) -> Option<Outcome> {
         let outcome = match (runner, &self.nvidia) {
             (Runner::Nvidia, None) => return None,
@@ -116,10 +164,13 @@ impl Engines {
                     return None;
                 }
             },
-            (Runner::Jit | Runner::Groups | Runner::Singles, _)
-            | (Runner::Deterministic | Runner::Interpreter, _) => {
-                self.launch(runner, &self.cpu, cpu, job)
+            (Runner::Jit | Runner::Groups | Runner::Singles | Runner::Deterministic, _) => {
+                match self.compiled(runner, cpu, job) {
+                    Ok(outcome) => Ok(outcome?),
+                    Err(error) => Err(error),
+                }
             }
+            (Runner::Interpreter, _) => self.launch(runner, &self.cpu, cpu, job),
         };
         let outcome = outcome.unwrap_or_else(Err);
         if let Err(error) = &outcome
@@ -181,6 +232,16 @@ fn load_plainly(device: &Device, text: &str) -> Result<Module, Error> {
     }
 }
 
+/// How its threads are to run.
+fn lanes(runner: Runner) -> Lanes {
+    match runner {
+        Runner::Groups => Lanes::Always,
+        Runner::Singles => Lanes::Never,
+        Runner::Jit | Runner::Deterministic => Lanes::WhereFaster,
+        Runner::Interpreter | Runner::Nvidia => Lanes::WhereFaster,
+    }
+}
+
 #[expect(unsafe_code, reason = "kernels of our own making, which stay within their memory")]
 fn start(
     runner: Runner,
@@ -192,12 +253,7 @@ fn start(
     let options = LaunchOptions {
         engine: if runner == Runner::Interpreter { Engine::Interpreter } else { Engine::Jit },
         deterministic: runner == Runner::Deterministic,
-        lanes: match runner {
-            Runner::Groups => Lanes::Always,
-            Runner::Singles => Lanes::Never,
-            Runner::Jit | Runner::Deterministic => Lanes::WhereFaster,
-            Runner::Interpreter | Runner::Nvidia => Lanes::WhereFaster,
-        },
+        lanes: lanes(runner),
         ..LaunchOptions::default()
     };
     match (stream, function) {
@@ -234,6 +290,9 @@ pub fn difference(
     name: impl Fn(usize, usize) -> String,
 ) -> Option<String> {
     match (a, b) {
+        (Ok(a), Ok(b)) if lengths(a) != lengths(b) => {
+            Some(format!("buffers of {:?} and {:?} bytes", lengths(a), lengths(b)))
+        }
         (Ok(a), Ok(b)) => a.iter().zip(b).enumerate().find_map(|(buffer, (a, b))| {
             let at = a.iter().zip(b).position(|(a, b)| a != b)?;
             let word = |bytes: &[u8]| {
@@ -247,6 +306,11 @@ pub fn difference(
         (Err(error), Ok(_)) => Some(format!("`{error}` and a result")),
         (Ok(_), Err(error)) => Some(format!("a result and `{error}`")),
     }
+}
+
+/// How many bytes each buffer has.
+pub fn lengths(buffers: &[Vec<u8>]) -> Vec<usize> {
+    buffers.iter().map(Vec::len).collect()
 }
 
 /// What the first engine gives, and how another differs from it.
@@ -280,4 +344,16 @@ pub fn compare_between(
         }
     }
     Ok(first)
+}
+
+#[test]
+fn buffers_that_one_has_more_of_differ() {
+    let place = |buffer: usize, at: usize| format!("{buffer}, {at}");
+    let of = |buffers: &[&[u8]]| Ok(buffers.iter().map(|bytes| bytes.to_vec()).collect());
+    let two: Outcome = of(&[&[1, 2], &[3]]);
+    assert_eq!(difference(&two, &two, place), None);
+    for other in [of(&[&[1, 2]]), of(&[&[1], &[3]]), of(&[&[1, 2], &[3, 4]]), of(&[])] {
+        assert!(difference(&two, &other, place).is_some(), "{other:?}");
+        assert!(difference(&other, &two, place).is_some(), "{other:?}");
+    }
 }

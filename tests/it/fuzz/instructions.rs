@@ -1,152 +1,30 @@
 //! Modules of a few instructions each, put together from all words of PTX, right or wrong: those that the verifier
 //! accepts must load or be refused, and run.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{collections::BTreeSet, fmt::Write as _, sync::LazyLock};
 
 use fastrand::Rng;
-use warpaint::{diagnostic, ptx, ptx::inst::Op};
+use warpaint::{
+    diagnostic, ptx,
+    ptx::{inst::Op, op},
+};
 
 use super::spec::{self, Form, Place};
 
-pub const MODIFIERS: &[&str] = &[
-    "rn",
-    "rz",
-    "rm",
-    "rp",
-    "rna",
-    "ftz",
-    "sat",
-    "cc",
-    "lo",
-    "hi",
-    "wide",
-    "approx",
-    "full",
-    "NaN",
-    "xorsign",
-    "abs",
-    "relu",
-    "finite",
-    "infinite",
-    "number",
-    "notanumber",
-    "normal",
-    "subnormal",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "ls",
-    "hs",
-    "equ",
-    "neu",
-    "ltu",
-    "leu",
-    "gtu",
-    "geu",
-    "num",
-    "nan",
-    "and",
-    "or",
-    "xor",
-    "rni",
-    "rzi",
-    "rmi",
-    "rpi",
-    "satfinite",
-    "f4e",
-    "b4e",
-    "rc8",
-    "ecl",
-    "ecr",
-    "rc16",
-    "weak",
-    "volatile",
-    "relaxed",
-    "acquire",
-    "release",
-    "acq_rel",
-    "sc",
-    "mmio",
-    "ca",
-    "cg",
-    "cs",
-    "lu",
-    "cv",
-    "wb",
-    "wt",
-    "cas",
-    "exch",
-    "add",
-    "inc",
-    "dec",
-    "min",
-    "max",
-    "popc",
-    "up",
-    "down",
-    "bfly",
-    "idx",
-    "all",
-    "any",
-    "uni",
-    "ballot",
-    "cta",
-    "gl",
-    "sys",
-    "gpu",
-    "cluster",
-    "1d",
-    "2d",
-    "3d",
-    "a1d",
-    "a2d",
-    "cube",
-    "acube",
-    "2dms",
-    "base",
-    "level",
-    "grad",
-    "trap",
-    "clamp",
-    "zero",
-    "wrap",
-    "l",
-    "r",
-    "shiftamt",
-    "noftz",
-    "nc",
-    "unified",
-    "to",
-    "global",
-    "shared",
-    "local",
-    "const",
-    "param",
-    "shared::cta",
-    "shared::cluster",
-    "param::entry",
-    "param::func",
-    "reg",
-    "sreg",
-    "v2",
-    "v4",
-    "v8",
-    "L1::no_allocate",
-    "L2::128B",
-    "L2::cache_hint",
-    "width",
-    "mask",
-    "aligned",
-    "sync",
-    "arrive",
-    "red",
-    "b",
-    "p",
-    "c4",
-];
+/// Words behind opcodes: those of the table, and some that only stand elsewhere.
+pub static MODIFIERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut words: BTreeSet<String> =
+        ["unified", "reg", "sreg", "mask", "b", "p", "c4"].map(str::to_owned).into();
+    for form in op::forms() {
+        let (mnemonic, _) = form.expand(|list| {
+            words.extend(list.iter().flat_map(|choice| choice.split('.')).map(str::to_owned));
+            0
+        });
+        words.extend(mnemonic.split('.').skip(1).map(str::to_owned));
+    }
+    words.retain(|word| !word.is_empty() && TYPES.iter().all(|(ty, _)| ty != word));
+    words.into_iter().map(|word| &*word.leak()).collect()
+});
 
 const TYPES: &[(&str, u32)] = &[
     ("b8", 8),
@@ -392,9 +270,9 @@ fn any_form(rng: &mut Rng) -> Form {
         let at = rng.usize(0..parts.len());
         match rng.u32(0..4) {
             0 => drop(parts.remove(at)),
-            1 => parts[at] = pick(rng, MODIFIERS),
+            1 => parts[at] = pick(rng, &MODIFIERS),
             2 => parts[at] = pick(rng, TYPES).0,
-            _ => parts.insert(at + 1, pick(rng, MODIFIERS)),
+            _ => parts.insert(at + 1, pick(rng, &MODIFIERS)),
         }
         form.mnemonic = parts.join(".");
     }

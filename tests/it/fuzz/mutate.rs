@@ -311,8 +311,8 @@ fn mnemonic(rng: &mut Rng, text: &str) -> String {
     match rng.u32(0..7) {
         0 => drop(parts.remove(which)),
         1 => parts[which] = (*pick(rng, TYPES)).to_owned(),
-        2 => parts.insert(which + 1, (*pick(rng, super::instructions::MODIFIERS)).to_owned()),
-        3 => parts[which] = (*pick(rng, super::instructions::MODIFIERS)).to_owned(),
+        2 => parts.insert(which + 1, (*pick(rng, &super::instructions::MODIFIERS)).to_owned()),
+        3 => parts[which] = (*pick(rng, &super::instructions::MODIFIERS)).to_owned(),
         4 => parts[0].clone_from(&donor[0]),
         5 => parts[which] = pick(rng, &donor).clone(),
         _ => parts = donor,

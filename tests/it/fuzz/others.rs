@@ -8,14 +8,16 @@ use fastrand::Rng;
 use warpaint::{
     device::Error,
     ptx::{
-        op::{Floats, Op, Signature, Slot, Waits},
+        matrix::MatrixOp,
+        op::{Floats, Op, Signature, Slot, Waits, WarpOp},
         types::{Space, Type},
     },
 };
 
 use super::{
-    compare::{Engines, Job, Outcome},
-    random::Writer,
+    compare::{Engines, Job, Outcome, lengths},
+    random::{Writer, narrow},
+    refused::{self, has_refused_word},
     spec::{self, Row},
     values,
 };
@@ -35,12 +37,6 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
         "needs a barrier in a state that fits: `mbarrier.ptx` and `mbarrier_bytes.ptx` have such",
     ),
     ("cp.async.mbarrier", "needs a barrier in shared memory, as above"),
-    ("alloca", "is refused"),
-    ("stacksave", "is refused"),
-    ("stackrestore", "is refused"),
-    ("sm_100 redux", "is refused"),
-    ("sured", "is refused"),
-    ("suld.p", "is refused"),
     ("bra", "goes elsewhere: random kernels branch"),
     ("brx", "goes elsewhere: random kernels do"),
     ("ret", "ends the thread before it can show anything"),
@@ -58,16 +54,35 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
 const THREADS: usize = 32;
 /// Bytes that a thread has in each state space.
 const OWN: usize = 64;
-/// Bytes of a thread's output: eight registers, and what it has in global, shared and local memory.
-const OUT: usize = 8 * 8 + 3 * OWN;
+/// Bytes of a thread's output: eight registers, and what it has in shared and local memory.
+const OUT: usize = 8 * 8 + 2 * OWN;
 /// Bytes of memory that all have together: the largest matrix, with a stride of [`STRIDE`].
 const COMMON: usize = 16 << 10;
 /// Elements from row to row of a matrix in memory: whole blocks of 16 bytes of any type.
 const STRIDE: &str = "128";
-/// Instructions of a form.
-const INSTRUCTIONS: usize = 2;
+/// Instructions of a form, one in each [`Frame`].
+const INSTRUCTIONS: usize = Frame::ALL.len();
 /// How often a form is tried until an instruction of it is one that loads.
 const TRIES: usize = 40;
+
+/// What is round an instruction. Groups of threads have other code for each.
+#[derive(Clone, Copy)]
+struct Frame {
+    /// All threads have the same operands: if these alone decide the result, all must have the same one.
+    alike: bool,
+    /// They meet at barriers before it and behind it.
+    meets: bool,
+    /// Groups may have more than four threads.
+    wide: bool,
+}
+
+impl Frame {
+    const ALL: [Self; 3] = [
+        Self { alike: false, meets: true, wide: false },
+        Self { alike: true, meets: false, wide: true },
+        Self { alike: false, meets: false, wide: false },
+    ];
+}
 
 /// The forms that are compared.
 pub fn rows() -> Vec<Row> {
@@ -77,8 +92,9 @@ pub fn rows() -> Vec<Row> {
 
 /// Why a form is not compared.
 pub fn reason(row: &Row) -> Option<&'static str> {
-    let mut list = NOT_COMPARED.iter();
-    list.find(|(start, _)| row.notation.starts_with(start)).map(|(_, reason)| *reason)
+    let refused = refused::FORMS.iter().filter(|(form, _)| row.notation == *form);
+    let mut list = NOT_COMPARED.iter().filter(|(start, _)| row.notation.starts_with(start));
+    refused.chain(list.by_ref()).map(|(_, reason)| *reason).next()
 }
 
 /// How the engines differ in some instructions of the form, if they do; or that none of it loads.
@@ -86,10 +102,11 @@ pub fn difference(engines: &mut Engines, row: Row, seed: u64) -> Option<String> 
     let mut rng = Rng::with_seed(seed);
     let mut compared = 0;
     for _ in 0..TRIES {
-        let Some(one) = One::new(row, &mut rng) else { continue };
+        let Some(one) = One::new(row, Frame::ALL[compared], &mut rng) else { continue };
         let module = match engines.load_whole(&one.text) {
             Ok(module) => module,
-            Err(Error::UnsupportedPtx { .. }) => continue,
+            // Which words those are, another test looks up.
+            Err(Error::UnsupportedPtx { .. }) if has_refused_word(&one.shown) => continue,
             Err(error) => return Some(format!("`{}`: {error}\n{}", one.shown, one.text)),
         };
         let job = one.job(&mut rng);
@@ -132,7 +149,7 @@ struct Operands<'a> {
 
 impl One {
     /// Any instruction of the form; none where it would store in constant memory, which ends the launch.
-    fn new(row: Row, rng: &mut Rng) -> Option<Self> {
+    fn new(row: Row, frame: Frame, rng: &mut Rng) -> Option<Self> {
         let (mnemonic, signature) = row.expand(|list| rng.usize(0..list.len()));
         let is_constant =
             |slot: &Slot| *slot == Slot::Memory { space: Some(Space::Const), written: true };
@@ -146,10 +163,8 @@ impl One {
                 mnemonic.split('.').filter_map(Type::parse).find(|ty| ty.is_float())
             }
         };
-        let mut operands = Operands { rng, mnemonic: &mnemonic, op, destinations: Vec::new() };
-        let instruction = operands.instruction(&signature);
-        let destinations = operands.destinations;
-        let text = kernel(&mnemonic, &instruction, &destinations);
+        let (instruction, destinations) = instruction(&mnemonic, &signature, frame.alike, rng);
+        let text = kernel(&op, &instruction, &destinations, frame);
         Some(Self { shown: instruction, text, ty })
     }
 
@@ -172,6 +187,9 @@ impl One {
             (Ok(a), Ok(b)) => (a, b),
             (Err(error), _) | (_, Err(error)) => return Some(error.clone()),
         };
+        if lengths(a) != lengths(b) {
+            return Some(format!("buffers of {:?} and {:?} bytes", lengths(a), lengths(b)));
+        }
         let bytes = self.ty.map_or(8, |ty| ty.element().bytes() as usize);
         for (buffer, (a, b)) in a.iter().zip(b).enumerate() {
             for (at, (a, b)) in a.chunks(bytes).zip(b.chunks(bytes)).enumerate() {
@@ -199,11 +217,26 @@ impl One {
     }
 }
 
+/// An instruction on registers of the pool and memory of the thread's own, and the registers that it writes: all that
+/// it can, or those that it must and perhaps more.
+pub fn instruction(
+    mnemonic: &str,
+    signature: &Signature,
+    all_results: bool,
+    rng: &mut Rng,
+) -> (String, Vec<String>) {
+    let op = Op::parse(mnemonic).unwrap();
+    let mut operands = Operands { rng, mnemonic, op, destinations: Vec::new() };
+    let instruction = operands.instruction(signature, all_results);
+    (instruction, operands.destinations)
+}
+
 impl Operands<'_> {
-    fn instruction(&mut self, signature: &Signature) -> String {
+    fn instruction(&mut self, signature: &Signature, all_results: bool) -> String {
         let Signature { destinations, sources, optional_destinations, optional_sources } =
             signature;
-        let written = destinations.len() - self.rng.usize(0..=*optional_destinations);
+        let missing = if all_results { 0 } else { self.rng.usize(0..=*optional_destinations) };
+        let written = destinations.len() - missing;
         let read = sources.len() - self.rng.usize(0..=*optional_sources);
         let written: Vec<String> =
             destinations[..written].iter().map(|slot| self.destination(*slot)).collect();
@@ -236,7 +269,7 @@ impl Operands<'_> {
         match slot {
             // Which threads take part: all of the warp.
             Slot::Value(Type::B32) if is_last && self.is_masked() => "-1".to_owned(),
-            Slot::Value(Type::B32) if opcode == "wmma" => STRIDE.to_owned(),
+            Slot::Value(Type::B32) if is_whole_matrix(&self.op) => STRIDE.to_owned(),
             Slot::Value(Type::U32) => match (opcode, self.mnemonic.contains(".ca.")) {
                 ("cp", true) => self.pick(&["4", "8", "16"]).to_owned(),
                 ("cp", false) => "16".to_owned(),
@@ -263,18 +296,19 @@ impl Operands<'_> {
 
     fn is_masked(&self) -> bool {
         match self.op.facts().waits {
-            Waits::Warp(_) => !self.mnemonic.contains("matrix") && !self.mnemonic.contains("mma"),
+            Waits::Warp(_) => matrix(&self.op).is_none(),
             Waits::No | Waits::Block(_) => false,
         }
     }
 
     fn address(&mut self, space: Option<Space>) -> String {
         let space = space.map(Space::kind);
-        if self.mnemonic.starts_with("wmma") {
+        if is_whole_matrix(&self.op) {
             let all = if space == Some(Space::Shared) { "[%all_shared]" } else { "[%all]" };
             return all.to_owned();
         }
-        let tiles = self.mnemonic.contains("matrix");
+        let tiles =
+            matches!(matrix(&self.op), Some(MatrixOp::LoadTiles(_) | MatrixOp::StoreTiles(_)));
         let base = match space {
             None if tiles => "%shared_as",
             None => self.pick(&["%own", "%shared_as", "%local_as"]),
@@ -332,11 +366,8 @@ fn kind(ty: Type) -> char {
     }
 }
 
-/// A kernel that fills registers and memory, does it, and shows what they hold then.
-fn kernel(mnemonic: &str, instruction: &str, destinations: &[String]) -> String {
-    let mut rng = Rng::with_seed(0);
-    let mut writer = Writer::new(&mut rng, true, false);
-    let all_shared = THREADS * OWN;
+/// The beginning of a kernel, with all that instructions name.
+pub fn begin(writer: &mut Writer<'_>) {
     writer.out = format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n\
          .const .align 64 .b8 table[128] = {{1, 2, 3, 250, 5, 6, 7, 128, 9, 10, 11, 255}};\n\
@@ -346,44 +377,74 @@ fn kernel(mnemonic: &str, instruction: &str, destinations: &[String]) -> String 
          .reg .pred %to_p<8>;\n.reg .b16 %to_h<8>;\n.reg .b32 %to_r<8>;\n.reg .b64 %to_d<8>;\n\
          .reg .b128 %to_q<8>, %q<2>;\n\
          .reg .b64 %shared, %shared_as, %local, %local_as, %all_shared;\n",
-        all_shared + COMMON
+        THREADS * OWN + COMMON
     );
     writer.registers();
+}
+
+/// A kernel that fills registers and memory, does it, and shows what they hold then: only what the instruction has to
+/// do with. Of what writes local memory, and of most that has carries, there is no code for groups of threads.
+fn kernel(op: &Op, instruction: &str, destinations: &[String], frame: Frame) -> String {
+    let mut rng = Rng::with_seed(0);
+    let mut writer = Writer::new(&mut rng, true, false);
+    writer.alike = frame.alike;
+    begin(&mut writer);
     writer.begin_thread(THREADS as u32, OUT);
     writer.load_pool();
+    // What is only read may be the same memory for all.
+    let stride = if frame.alike && !op.facts().changes { 0 } else { OWN };
     let _ = write!(
         writer.out,
-        "ld.param.u64 %own, [memory];\nmad.wide.u32 %own, %tn, {OWN}, %own;\n\
-         mov.u64 %shared, sh;\nadd.u64 %all_shared, %shared, {all_shared};\n\
-         mad.wide.u32 %shared, %tn, {OWN}, %shared;\ncvta.shared.u64 %shared_as, %shared;\n\
+        "ld.param.u64 %own, [memory];\nmad.wide.u32 %own, %tn, {stride}, %own;\n\
+         mov.u64 %shared, sh;\nadd.u64 %all_shared, %shared, {};\n\
+         mad.wide.u32 %shared, %tn, {stride}, %shared;\ncvta.shared.u64 %shared_as, %shared;\n\
          mov.u64 %local, lo;\ncvta.local.u64 %local_as, %local;\n\
-         mov.b128 %q0, {{%d0, %d1}};\nmov.b128 %q1, {{%d2, %d0}};\n"
+         mov.b128 %q0, {{%d0, %d1}};\nmov.b128 %q1, {{%d2, %d0}};\n",
+        THREADS * OWN
     );
-    let memory = [("global", "%own"), ("shared", "%shared"), ("local", "%local")];
+    let own = [("shared", "%shared"), ("local", "%local")];
+    let own = own.into_iter().filter(|(space, _)| instruction.contains(space));
+    let own: Vec<(&str, &str)> = own.collect();
     for at in (0..OWN).step_by(8) {
-        let _ = writeln!(writer.out, "st.param.b64 [parameter+{at}], %d{};", at / 8 % 6);
-        for (turn, (space, base)) in memory.iter().enumerate().skip(1) {
-            let source = (at / 8 + turn) % 6;
+        if instruction.contains("parameter") {
+            let _ = writeln!(writer.out, "st.param.b64 [parameter+{at}], %d{};", at / 8 % 6);
+        }
+        for (turn, (space, base)) in own.iter().enumerate() {
+            let source = (at / 8 + turn + 1) % 6;
             let _ = writeln!(writer.out, "st.{space}.b64 [{base}+{at}], %d{source};");
         }
     }
-    let is_matrix = mnemonic.starts_with("wmma");
+    let is_matrix = is_whole_matrix(op);
     if is_matrix {
         copy(&mut writer.out, "FILL", "shared", "%all_shared", "global", "%all");
     }
+    // The same for all threads: a register that differs between them does so whatever the instruction writes.
     for register in destinations {
         let value = match &register[..5] {
-            "%to_p" => format!("setp.lt.s32 {register}, %r0, 0;"),
+            "%to_p" => format!("setp.eq.u32 {register}, 7, 0;"),
             "%to_h" => format!("mov.b16 {register}, 7;"),
             "%to_r" => format!("mov.b32 {register}, 7;"),
             "%to_d" => format!("mov.b64 {register}, 7;"),
-            _ => format!("mov.b128 {register}, %q0;"),
+            _ => format!("mov.b64 %td, 7;\nmov.b128 {register}, {{%td, %td}};"),
         };
         let _ = writeln!(writer.out, "{value}");
     }
-    // A carry flag of each thread's own.
-    let _ = writeln!(writer.out, "bar.sync 0;\nadd.cc.u32 %tr, %r7, %r7;\n{instruction};");
-    let _ = writeln!(writer.out, "addc.u32 %ts, 0, 0;\ncp.async.wait_all;\nbar.sync 0;");
+    let (carries, meets) = (op.facts().carries, frame.meets || matrix(op).is_some());
+    if meets {
+        writer.out.push_str("bar.sync 0;\n");
+    }
+    if carries {
+        // A carry flag of each thread's own.
+        writer.out.push_str("add.cc.u32 %tr, %r7, %r7;\n");
+    }
+    let _ = writeln!(writer.out, "{instruction};");
+    if carries {
+        writer.out.push_str("addc.u32 %ts, 0, 0;\nst.global.b32 [%out+56], %ts;\n");
+    }
+    writer.out.push_str("cp.async.wait_all;\n");
+    if meets {
+        writer.out.push_str("bar.sync 0;\n");
+    }
     for (at, register) in destinations.iter().enumerate() {
         let at = 8 * at;
         let _ = match &register[..5] {
@@ -402,12 +463,8 @@ fn kernel(mnemonic: &str, instruction: &str, destinations: &[String]) -> String 
             ),
         };
     }
-    // The carry flag, behind the registers.
-    if mnemonic.contains("cc") {
-        let _ = writeln!(writer.out, "st.global.b32 [%out+56], %ts;");
-    }
     for at in (0..OWN).step_by(8) {
-        for (turn, (space, base)) in memory.iter().enumerate() {
+        for (turn, (space, base)) in own.iter().enumerate() {
             let to = 64 + turn * OWN + at;
             let _ = writeln!(
                 writer.out,
@@ -420,7 +477,17 @@ fn kernel(mnemonic: &str, instruction: &str, destinations: &[String]) -> String 
         copy(&mut writer.out, "SHOW", "global", "%all", "shared", "%all_shared");
     }
     writer.out.push_str("ret;\n}\n");
-    writer.out
+    if frame.wide { writer.out } else { narrow(&writer.out) }
+}
+
+/// What threads do together with matrices: they read what others wrote before, or write what others read behind it.
+fn matrix(op: &Op) -> Option<MatrixOp> {
+    if let Waits::Warp(WarpOp::Matrix(matrix)) = op.facts().waits { Some(matrix) } else { None }
+}
+
+/// Whether it loads or stores a whole matrix, which lies in memory of all threads.
+fn is_whole_matrix(op: &Op) -> bool {
+    matches!(matrix(op), Some(MatrixOp::Load(_) | MatrixOp::Store(_)))
 }
 
 /// Copies what all threads have together, each a part.

@@ -7,6 +7,7 @@ pub mod instruction;
 use std::fmt::Write as _;
 
 use fastrand::Rng;
+use warpaint::ptx;
 
 use super::{compare::Job, values};
 
@@ -58,29 +59,45 @@ impl Pool {
         Self { bytes }
     }
 
-    /// The registers of the pool that a text names.
-    pub fn registers(&self, text: &str) -> Vec<String> {
-        let (words, wides) = ((0..WORDS).map(|at| format!("%r{at}")), 0..WIDES);
-        let wides = wides.map(|at| format!("%d{at}"));
-        let halves = (0..HALVES).map(|at| format!("%h{at}"));
-        let predicates = (0..PREDICATES).map(|at| format!("%p{at}"));
-        let all = words.chain(wides).chain(halves).chain(predicates);
-        all.filter(|register| text.contains(register.as_str())).collect()
+    /// How many threads it is for.
+    pub fn threads(&self) -> usize {
+        self.bytes.len() / IN_BYTES
+    }
+
+    /// Gives all threads what the first one has.
+    pub fn repeat_first(&mut self) {
+        self.bytes = self.bytes[..IN_BYTES].repeat(self.threads());
     }
 
     /// What a register of a thread holds.
     pub fn value(&self, register: &str, thread: usize) -> u64 {
-        let at = register[2..].parse::<usize>().unwrap();
-        let (place, bytes) = match &register[..2] {
-            "%r" => (4 * at, 4),
-            "%d" => (32 + 8 * at, 8),
-            "%h" => (80 + 2 * at, 2),
-            _ => (88 + 4 * at + 3, 1),
-        };
+        let (place, bytes) = input_place(register);
         let start = thread * IN_BYTES + place;
         let value = self.bytes[start..start + bytes].iter().rev();
         let value = value.fold(0u64, |value, byte| value << 8 | u64::from(*byte));
-        if register.starts_with("%p") { value >> 7 } else { value }
+        if register.starts_with("%p") { value >> 31 } else { value }
+    }
+}
+
+/// The registers of the pool.
+fn registers() -> impl Iterator<Item = String> {
+    let kinds = [("%r", WORDS), ("%d", WIDES), ("%h", HALVES), ("%p", PREDICATES)];
+    kinds.into_iter().flat_map(|(kind, count)| (0..count).map(move |at| format!("{kind}{at}")))
+}
+
+/// The registers of the pool that a text names.
+pub fn named(text: &str) -> impl Iterator<Item = String> {
+    registers().filter(|register| text.contains(register.as_str()))
+}
+
+/// Where in a thread's input a register of the pool lies, and how many bytes that are; a predicate is the sign.
+fn input_place(register: &str) -> (usize, usize) {
+    let at = register[2..].parse::<usize>().unwrap();
+    match &register[..2] {
+        "%r" => (4 * at, 4),
+        "%d" => (32 + 8 * at, 8),
+        "%h" => (80 + 2 * at, 2),
+        _ => (88 + 4 * at, 4),
     }
 }
 
@@ -116,6 +133,10 @@ pub struct Writer<'a> {
     is_kernel: bool,
     /// Only flushing single precision, as `-use_fast_math` has it.
     fast: bool,
+    /// All threads get the first one's input.
+    pub alike: bool,
+    /// There is a local array. Where it is written, groups of threads have no code.
+    local: bool,
 }
 
 pub fn kernel(rng: &mut Rng) -> Kernel {
@@ -125,6 +146,7 @@ pub fn kernel(rng: &mut Rng) -> Kernel {
     let fast = rng.u32(0..8) == 0;
     let block = [32, 64, 128][rng.usize(0..3)];
     let grid = rng.u32(1..4);
+    let (alike, local) = (rng.u32(0..4) == 0, rng.bool());
     let mut text =
         format!(".version 8.3\n.target sm_{}\n.address_size 64\n", if modern { 90 } else { 80 });
     for index in 0..functions {
@@ -135,8 +157,20 @@ pub fn kernel(rng: &mut Rng) -> Kernel {
     let mut writer = Writer::new(rng, modern, fast);
     (writer.functions, writer.meets, writer.uniform, writer.is_kernel) =
         (functions, meets, true, true);
+    (writer.alike, writer.local) = (alike, local);
     text.push_str(&writer.entry(block));
     Kernel { text, grid, block }
+}
+
+/// The kernel with as many more instructions, which do nothing, as let groups have four threads each: what has no
+/// vector form is translated once for each thread, so that larger groups take several times as long.
+pub fn narrow(text: &str) -> String {
+    let module = ptx::parse(text).unwrap();
+    let statements = module.functions.last().and_then(|function| function.body.as_ref());
+    let count = statements.map_or(0, |body| body.statements.len());
+    let (before, after) = text.rsplit_once("ret;").unwrap();
+    let more = "mov.u32 %ts, %ts;\n".repeat((3 - count % 3) % 3);
+    format!("{before}{more}ret;{after}")
 }
 
 fn pick<T: Copy>(rng: &mut Rng, list: &[T]) -> T {
@@ -156,6 +190,8 @@ impl<'a> Writer<'a> {
             functions: 0,
             is_kernel: false,
             fast,
+            alike: false,
+            local: true,
         }
     }
 
@@ -194,7 +230,7 @@ impl<'a> Writer<'a> {
     pub fn registers(&mut self) {
         self.line(".reg .pred %p<4>, %tp, %tq;");
         self.line(".reg .b16 %h<4>, %th, %ti, %tj;");
-        self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tn, %c<40>;");
+        self.line(".reg .b32 %r<8>, %tr, %ts, %tu, %tn, %place, %c<40>;");
         self.line(".reg .b64 %d<6>, %td, %te, %in, %out, %own, %all;");
     }
 
@@ -202,12 +238,11 @@ impl<'a> Writer<'a> {
         self.line(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all)\n{");
         self.registers();
         self.line(".shared .align 16 .b8 sh[2048];");
-        self.line(".local .align 16 .b8 lo[64];");
         self.begin_thread(block, OUT_BYTES);
         let _ = writeln!(self.out, "add.u64 %own, %out, {};", OUT_BYTES - 16);
         self.load_pool();
-        for at in 0..4 {
-            let _ = writeln!(self.out, "st.local.v2.b64 [lo+{}], {{%d0, %d1}};", 16 * at);
+        if self.local {
+            self.local_array();
         }
         let size = self.rng.u32(4..40);
         self.statements(size, 0);
@@ -223,26 +258,38 @@ impl<'a> Writer<'a> {
     /// Where the thread's input and its output lie.
     pub fn begin_thread(&mut self, block: u32, out_bytes: usize) {
         self.line("ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u64 %all, [all];");
-        self.line("mov.u32 %tn, %tid.x;\nmov.u32 %tr, %ctaid.x;");
-        let _ = writeln!(self.out, "mad.lo.u32 %tr, %tr, {block}, %tn;");
-        let _ = writeln!(self.out, "mad.wide.u32 %in, %tr, {IN_BYTES}, %in;");
-        let _ = writeln!(self.out, "mad.wide.u32 %out, %tr, {out_bytes}, %out;");
+        // A register that differs between threads does so everywhere: this one is used for nothing else.
+        self.line("mov.u32 %tn, %tid.x;\nmov.u32 %place, %ctaid.x;");
+        let _ = writeln!(self.out, "mad.lo.u32 %place, %place, {block}, %tn;");
+        if !self.alike {
+            let _ = writeln!(self.out, "mad.wide.u32 %in, %place, {IN_BYTES}, %in;");
+        }
+        let _ = writeln!(self.out, "mad.wide.u32 %out, %place, {out_bytes}, %out;");
     }
 
+    /// A local array with something in it.
+    fn local_array(&mut self) {
+        self.line(".local .align 16 .b8 lo[64];");
+        for at in 0..4 {
+            let _ = writeln!(self.out, "st.local.v2.b64 [lo+{}], {{%d0, %d1}};", 16 * at);
+        }
+    }
+
+    /// Loads all registers of the pool.
     pub fn load_pool(&mut self) {
-        for at in 0..WORDS {
-            let _ = writeln!(self.out, "ld.global.b32 %r{at}, [%in+{}];", 4 * at);
-        }
-        for at in 0..WIDES {
-            let _ = writeln!(self.out, "ld.global.b64 %d{at}, [%in+{}];", 32 + 8 * at);
-        }
-        for at in 0..HALVES {
-            let _ = writeln!(self.out, "ld.global.b16 %h{at}, [%in+{}];", 80 + 2 * at);
-        }
-        for at in 0..PREDICATES {
-            let _ = writeln!(self.out, "ld.global.b32 %tr, [%in+{}];", 88 + 4 * at);
-            let _ = writeln!(self.out, "setp.lt.s32 %p{at}, %tr, 0;");
-        }
+        registers().for_each(|register| self.load(&register));
+    }
+
+    /// Loads a register of the pool from the thread's input.
+    pub fn load(&mut self, register: &str) {
+        let (at, bytes) = input_place(register);
+        let _ = match &register[..2] {
+            "%p" => writeln!(
+                self.out,
+                "ld.global.b32 %tr, [%in+{at}];\nsetp.lt.s32 {register}, %tr, 0;"
+            ),
+            _ => writeln!(self.out, "ld.global.b{} {register}, [%in+{at}];", 8 * bytes),
+        };
     }
 
     /// Stores a register of the pool in the thread's output.
@@ -266,7 +313,6 @@ impl<'a> Writer<'a> {
             ".func (.param .b64 result) f{index}(.param .b32 a, .param .b64 b)\n{{"
         );
         self.registers();
-        self.line(".local .align 16 .b8 lo[64];");
         self.line("ld.param.b32 %r0, [a];\nld.param.b64 %d0, [b];");
         for at in 1..WORDS {
             let _ = writeln!(self.out, "xor.b32 %r{at}, %r0, {};", at * 0x0123_4567);
@@ -278,9 +324,7 @@ impl<'a> Writer<'a> {
             let _ = writeln!(self.out, "cvt.u16.u32 %h{at}, %r{at};");
             let _ = writeln!(self.out, "setp.lt.s32 %p{at}, %r{at}, 0;");
         }
-        for at in 0..4 {
-            let _ = writeln!(self.out, "st.local.v2.b64 [lo+{}], {{%d0, %d1}};", 16 * at);
-        }
+        self.local_array();
         let size = self.rng.u32(1..10);
         self.statements(size, 1);
         self.line("DONE:\nxor.b64 %td, %d0, %d1;\nst.param.b64 [result], %td;\nret;\n}");
@@ -307,7 +351,7 @@ impl<'a> Writer<'a> {
                     continue;
                 }
                 3 if self.functions > 0 => self.call(),
-                4 | 5 => self.local_memory(),
+                4 | 5 if self.local => self.local_memory(),
                 6 if self.is_kernel => self.atomic(),
                 7 if self.is_kernel => self.own_atomic(),
                 8..11 if self.uniform && self.meets => self.meet(),

@@ -88,10 +88,8 @@ fn class(row: Row) -> Option<Class> {
         Slot::Packed(ty) => *ty != Type::B128,
         _ => false,
     };
-    let opcode = mnemonic.split('.').next().unwrap_or_default();
-    let carries = ["addc", "subc", "madc"].contains(&opcode) || mnemonic.contains(".cc");
     let alone = facts.is_function && !facts.observes && !facts.changes && facts.waits == Waits::No;
-    let exact = facts.is_exact && alone && !carries && !signature.destinations.is_empty();
+    let exact = facts.is_exact && alone && !facts.carries && !signature.destinations.is_empty();
     if !exact || !slots().all(is_value) {
         return Some(Class::Other);
     }

@@ -9,6 +9,7 @@ use super::{
     random::{
         Pool, Writer,
         instruction::{is_forgetful, is_left_out},
+        named, narrow,
     },
     spec::{self, Form, Row},
 };
@@ -55,26 +56,42 @@ pub fn head(architecture: u32) -> String {
     format!(".version {version}\n.target sm_{architecture}\n.address_size 64\n")
 }
 
+/// What an instruction is tried on, and who tries it.
+struct Trial<'a> {
+    /// `@%p3 `, say: the instruction does nothing in some threads.
+    guard: &'a str,
+    architecture: u32,
+    /// All threads have the same operands: what is a function of them must be the same for all.
+    alike: bool,
+    /// Threads of a block.
+    block: u32,
+    runners: Vec<Runner>,
+}
+
 /// A kernel of some instructions, each on fresh registers, and what they are.
-fn kernel(forms: &[Form], guard: &str, rng: &mut Rng, architecture: u32) -> (String, Vec<Slot>) {
-    let mut writer = Writer::new(rng, architecture >= 90, false);
-    let mut text = head(architecture);
+fn kernel(forms: &[Form], trial: &Trial<'_>, rng: &mut Rng) -> (String, Vec<Slot>) {
+    let mut writer = Writer::new(rng, trial.architecture >= 90, false);
+    writer.alike = trial.alike;
+    let mut text = head(trial.architecture);
     text.push_str(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all)\n{\n");
     writer.registers();
-    writer.begin_thread(BLOCK, SLOTS * SLOT_BYTES);
+    writer.begin_thread(trial.block, SLOTS * SLOT_BYTES);
     let mut slots = Vec::new();
     for (index, form) in forms.iter().enumerate() {
-        writer.load_pool();
         let start = writer.out.len();
-        let destinations = writer.write_guarded(form, guard);
-        slots.push(Slot { text: writer.out[start..].trim_end().to_owned(), destinations });
+        let destinations = writer.write_guarded(form, trial.guard);
+        let text = writer.out.split_off(start);
+        // No others: loads are most of what there is to translate.
+        named(&text).for_each(|register| writer.load(&register));
+        writer.out.push_str(&text);
+        slots.push(Slot { text: text.trim_end().to_owned(), destinations });
         for (at, register) in slots[index].destinations.clone().iter().enumerate() {
             writer.store(register, index * SLOT_BYTES + 8 * at);
         }
     }
     text.push_str(&writer.out);
     text.push_str("ret;\n}\n");
-    (text, slots)
+    (if rng.u32(0..4) == 0 { text } else { narrow(&text) }, slots)
 }
 
 /// What the instructions of `rows` that are unlike on two engines are; at most one line each.
@@ -92,25 +109,41 @@ pub fn differences(
     let mut forms = every_form(rows);
     forms.retain(|form| guard.is_empty() || !is_forgetful(&form.mnemonic));
     forms.retain(|form| !is_left_out(&form.mnemonic));
+    let runners = engines.runners(architecture);
+    let of_each = Trial { guard, architecture, alike: false, block: BLOCK, runners };
+    // What is the same for all is faster in groups, as a rule.
+    let runners = vec![Runner::Jit, Runner::Interpreter];
+    let of_all = Trial { guard, architecture, alike: true, block: 32, runners };
     for forms in forms.chunks(SLOTS) {
-        let (text, slots) = kernel(forms, guard, &mut rng, architecture);
+        for trial in [&of_each, &of_all] {
+            found.extend(trial.differences(engines, forms, &mut rng));
+        }
+    }
+    found
+}
+
+impl Trial<'_> {
+    /// As [`differences`], of so few forms that they fit into one kernel.
+    fn differences(&self, engines: &mut Engines, forms: &[Form], rng: &mut Rng) -> Vec<String> {
+        let (text, slots) = kernel(forms, self, rng);
         let (text, module) = match engines.load(&text) {
             Ok(loaded) => loaded,
-            Err(error) => {
-                found.push(error);
-                continue;
-            }
+            Err(error) => return vec![error],
         };
-        let pool = Pool::new(BLOCK as usize, rng.u64(..));
-        let out = vec![0; BLOCK as usize * SLOTS * SLOT_BYTES];
-        let job =
-            Job { text, grid: 1, block: BLOCK, buffers: vec![pool.bytes.clone(), out, vec![0; 8]] };
-        let runners = engines.runners(architecture);
-        let outcomes: Vec<(Runner, Outcome)> = runners
-            .into_iter()
-            .filter_map(|runner| Some((runner, engines.run(runner, &module, &job)?)))
+        let mut pool = Pool::new(self.block as usize, rng.u64(..));
+        if self.alike {
+            pool.repeat_first();
+        }
+        let out = vec![0; self.block as usize * SLOTS * SLOT_BYTES];
+        let buffers = vec![pool.bytes.clone(), out, vec![0; 8]];
+        let job = Job { text, grid: 1, block: self.block, buffers };
+        let outcomes: Vec<(Runner, Outcome)> = self
+            .runners
+            .iter()
+            .filter_map(|runner| Some((*runner, engines.run(*runner, &module, &job)?)))
             .collect();
-        let Some(((first, expected), others)) = outcomes.split_first() else { continue };
+        let Some(((first, expected), others)) = outcomes.split_first() else { return Vec::new() };
+        let mut found = Vec::new();
         for (runner, outcome) in others {
             for (index, slot) in slots.iter().enumerate() {
                 found.extend(
@@ -119,8 +152,8 @@ pub fn differences(
                 );
             }
         }
+        found
     }
-    found
 }
 
 /// How the results of one instruction differ, if they do.
@@ -134,7 +167,7 @@ fn unlike(slot: &Slot, index: usize, a: &Outcome, b: &Outcome, pool: &Pool) -> O
         bytes[start..start + 8].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
     };
     let mut differ = Vec::new();
-    for thread in 0..BLOCK as usize {
+    for thread in 0..pool.threads() {
         for at in 0..slot.destinations.len() {
             let (x, y) = (result(a, thread, at), result(b, thread, at));
             if x != y {
@@ -149,7 +182,7 @@ fn unlike(slot: &Slot, index: usize, a: &Outcome, b: &Outcome, pool: &Pool) -> O
         differ.len(),
         slot.destinations[at]
     );
-    for register in pool.registers(&slot.text) {
+    for register in named(&slot.text) {
         let _ = write!(text, " {register}={:x}", pool.value(&register, thread));
     }
     Some(text)

@@ -103,21 +103,21 @@ fn mutants_are_told_of_alike() {
     let keep = env::var_os("WARPAINT_MUTANTS_KEEP").map(PathBuf::from);
     let mut bad = Vec::new();
     for (at, [cpu, cuda]) in &results {
-        let verdict = compared(cpu, cuda);
-        *counts.entry(verdict).or_default() += 1;
-        if ALIKE.contains(&verdict) {
+        let outcome = compared(cpu, cuda);
+        *counts.entry(outcome).or_default() += 1;
+        if ALIKE.contains(&outcome) {
             continue;
         }
         let mutant = &mutants[*at];
         eprintln!(
-            "{verdict}: mutant {at}, {}, {}: CPU {cpu:?}, GPU {cuda:?}",
+            "{outcome}: mutant {at}, {}, {}: CPU {cpu:?}, GPU {cuda:?}",
             mutant.scene, mutant.what
         );
         if let Some(folder) = &keep {
             fs::create_dir_all(folder).unwrap();
             fs::write(folder.join(format!("mutant{at}.cu")), &mutant.text).unwrap();
         }
-        if FORBIDDEN.contains(&verdict) {
+        if FORBIDDEN.contains(&outcome) {
             bad.push(*at);
         }
     }

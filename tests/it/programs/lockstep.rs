@@ -110,7 +110,7 @@ fn a_warp_scans_without_barriers() {
 
 /// Threads that go different ways, for different times and through functions, are together again behind them.
 #[test]
-fn threads_that_parted_meet_again() {
+fn threads_that_parted_reconverge() {
     let source = scene(
         32,
         "__device__ __noinline__ int collatz(int n) {

@@ -14,22 +14,7 @@ use warpaint::{
 };
 
 use super::{execute, files, parse};
-
-/// The forms that the CPU device refuses: rarely written, and never made of CUDA C++. Each is refused in a case.
-const REFUSED: &[&str] = &[
-    "alloca.{T:u32,u64} T <- T u32?",
-    "stacksave.{T:u32,u64} T <-",
-    "stackrestore.{T:u32,u64} <- T",
-    "sm_100 redux.sync.{min,max}{,.abs}{,.NaN}.f32 f32 <- f32 b32",
-    "tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz? xyz?",
-    "tex.level.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz? xyz?",
-    "tex.grad.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz xyz? xyz?",
-    "tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr ptr xyz xyz? xyz?",
-    "suld.p.{$geometry}{$cached}{L:$few}.{T:b32,u32,s32,f32}{$clamp} LxT <- ptr xyz",
-    "sured.b.{add,min,max}.{$geometry}.{T:u32,u64,s32,s64}{$clamp} <- ptr xyz ~T",
-    "sured.b.{and,or}.{$geometry}.{T:b32,b64}{$clamp} <- ptr xyz ~T",
-    "sured.p.{add,min,max,and,or}.{$geometry}.b32{$clamp} <- ptr xyz ~b32",
-];
+use crate::fuzz::refused;
 
 /// A byte for each form, which says whether an instruction of it has run.
 const RAN: &str = "form_has_run";
@@ -130,7 +115,7 @@ fn every_form_runs_in_a_case_or_is_refused_in_one() {
     }
     let idle: BTreeSet<&str> =
         all.iter().map(|form| form.notation).filter(|form| !ran.contains(form)).collect();
-    let expected = REFUSED.iter().copied().collect();
+    let expected = refused::FORMS.iter().map(|(form, _)| *form).collect();
     let lists = [
         ("have no instruction that runs in a case", &idle - &expected),
         ("are refused, but run in a case or are no form", &expected - &idle),

@@ -154,6 +154,8 @@ pub struct Tiles {
 pub struct MatrixAccess {
     /// Which matrix.
     pub role: Role,
+    /// Whether it is stored, as a result.
+    pub stored: bool,
     /// How it lies in memory.
     pub major: Major,
     /// The shape of the product that it is for.

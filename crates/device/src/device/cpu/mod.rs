@@ -49,6 +49,7 @@ mod report;
 mod stream;
 mod texture;
 mod thread;
+mod together;
 mod transfer;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};

@@ -214,6 +214,26 @@ impl Function {
         &self.kernel().info
     }
 
+    /// How many threads of a block that is `row` threads wide run side by side in a launch with this choice; 1 where
+    /// they run one after the other. It is translated so, as for such a launch, where that has not been done.
+    ///
+    /// ```
+    /// use warpaint::device::cpu::{Device, Lanes};
+    ///
+    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry nothing() { ret; }";
+    /// let nothing = Device::new()?.load(ptx)?.function("nothing")?;
+    /// assert_eq!(nothing.side_by_side(Lanes::Never, 64)?, 1);
+    /// assert!(nothing.side_by_side(Lanes::Always, 64)? > 1);
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Device::load`].
+    pub fn side_by_side(&self, lanes: Lanes, row: u32) -> Result<usize> {
+        let width = self.kernel_with(lanes, row)?.width;
+        Ok(if (row as usize).is_multiple_of(width) { width } else { 1 })
+    }
+
     /// A core does one block after the other.
     ///
     /// # Errors

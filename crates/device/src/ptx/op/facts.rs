@@ -234,6 +234,11 @@ pub(super) const fn computes(ty: Type, ftz: bool) -> Facts {
     bits().floats(ty, ftz)
 }
 
+/// Whether it is an integer of 64 bits: processors hardly compare such in vectors.
+pub(super) fn is_long(ty: Type) -> bool {
+    ty.bytes() == 8 && !ty.is_float()
+}
+
 /// What is decided by other threads, or by what each thread has of its own.
 pub(super) const fn together() -> Facts {
     bits().no_function_if(true)

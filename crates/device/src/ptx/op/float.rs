@@ -75,10 +75,12 @@ impl Op {
     /// What it computes and of which type, where that is arithmetic on floating-point numbers of one type.
     pub fn float(&self) -> Option<(FloatOp, Type)> {
         let (op, ty) = match *self {
-            Self::Add { mode, ty, .. } => (FloatOp::Add(mode), ty),
-            Self::Sub { mode, ty, .. } => (FloatOp::Sub(mode), ty),
-            Self::Mul { mode, ty, .. } => (FloatOp::Mul(mode), ty),
-            Self::Mad { mode, ty, .. } => (FloatOp::Fma { mode, relu: false, oob: false }, ty),
+            Self::Add { mode, ty, carry: _ } => (FloatOp::Add(mode), ty),
+            Self::Sub { mode, ty, carry: _ } => (FloatOp::Sub(mode), ty),
+            Self::Mul { mode, ty, half: _ } => (FloatOp::Mul(mode), ty),
+            Self::Mad { mode, ty, half: _, carry: _ } => {
+                (FloatOp::Fma { mode, relu: false, oob: false }, ty)
+            }
             Self::Fma { mode, oob, relu, ty } => (FloatOp::Fma { mode, relu, oob }, ty),
             Self::Div { accuracy, mode, ty } => (FloatOp::Div(accuracy, mode), ty),
             Self::Rcp { accuracy, mode, ty } => (FloatOp::Rcp(accuracy, mode), ty),
@@ -110,7 +112,8 @@ impl Op {
             Self::Prmt { .. } => return None,
             // Memory and images.
             Self::Ld(_) | Self::St(_) | Self::Ldu(_) | Self::Atom(_) | Self::Red(_) => return None,
-            Self::Prefetch { .. } | Self::Hint { .. } | Self::Createpolicy { .. } => return None,
+            Self::Prefetch { .. } | Self::Discard { .. } => return None,
+            Self::Hint { .. } | Self::Createpolicy { .. } => return None,
             Self::Mbarrier(_) | Self::CpAsync { .. } | Self::CpAsyncCommit => return None,
             Self::CpAsyncWaitGroup | Self::CpAsyncWaitAll => return None,
             Self::Alloca { .. } | Self::Stacksave { .. } => return None,

@@ -15,8 +15,8 @@ use super::{
     Reader,
     define::{operations, put, take},
     facts::{
-        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, loads, opaque,
-        together,
+        Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, is_long, loads,
+        opaque, together,
     },
     words::{Modifier, Text, Words},
 };
@@ -212,7 +212,7 @@ operations! {
 
     /// `abs d <- a`.
     Abs { "abs", ftz: bool = "ftz", ty: Type }
-        => bits().vector(*ty),
+        => bits().vector_if(!is_long(*ty), *ty),
         ["abs.{T:s16,s32,s64} T <- T",
          "abs{,.ftz}.{T:f32,f16,f16x2} T <- T",
          "abs.{T:f64,bf16,bf16x2} T <- T"]
@@ -226,7 +226,7 @@ operations! {
 
     /// `min d <- a, b [, c]`: of two or three numbers; a NaN loses unless `nan`.
     Min("min", min: MinMax)
-        => computes(min.ty, min.ftz).vector(min.ty),
+        => computes(min.ty, min.ftz).vector_if(!is_long(min.ty), min.ty),
         ["min.{T:$int} T <- T T",
          "min{,.ftz}{,.NaN}.{T:f32,f16,f16x2} T <- T T",
          "min{,.NaN}.{T:bf16,bf16x2} T <- T T",
@@ -240,7 +240,7 @@ operations! {
 
     /// `max d <- a, b [, c]`.
     Max("max", max: MinMax)
-        => computes(max.ty, max.ftz).vector(max.ty),
+        => computes(max.ty, max.ftz).vector_if(!is_long(max.ty), max.ty),
         ["max.{T:$int} T <- T T",
          "max{,.ftz}{,.NaN}.{T:f32,f16,f16x2} T <- T T",
          "max{,.NaN}.{T:bf16,bf16x2} T <- T T",
@@ -274,7 +274,7 @@ operations! {
     /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: `d <- a`, approximate.
     Approx { function: Function, "approx", ftz: bool = "ftz", ty: Type }
         => computes(*ty, *ftz)
-            .vector_if(matches!(function, Function::Rsqrt), *ty)
+            .vector_if(matches!(function, Function::Rsqrt) && *ty != Type::F64, *ty)
             .approximate_if(true),
         ["rsqrt.approx{,.ftz}.{T:f32,f64} T <- T",
          "{sin,cos,lg2}.approx{,.ftz}.f32 f32 <- f32",
@@ -429,7 +429,7 @@ operations! {
           left: bool = "l" / "r",
           /// `c` is taken modulo 32 (true) or clamped to 32.
           wrap: bool = "wrap" / "clamp", "b32" }
-        => bits(),
+        => bits().vector(Type::B32),
         ["shf.{l,r}.{wrap,clamp}.b32 b32 <- b32 b32 amount"]
 
     /// `popc d <- a`; `d` is 32 bits.
@@ -526,15 +526,21 @@ operations! {
          "red{$sem}{$scope}{S:$atomic}.{add,min,max}.noftz{P:,.L2::cache_hint}{L:$lanes}.{T:$half} <- [S]= LxT P:b64",
          "red{$sem}{$scope}{S:$atomic}.{inc,dec}{P:,.L2::cache_hint}.u32 <- [S]= ~u32 P:b64"]
 
-    /// `prefetch [address]`, `prefetchu`, `applypriority`, `discard [address], bytes`: a hint.
+    /// `prefetch [address]`, `prefetchu`: a hint, which does nothing where there is no memory.
     Prefetch {
         /// The opcode with its modifiers, such as `prefetch.global.L2`.
         mnemonic: Box<str> }
         => controls().idempotent(),
         ["prefetch{,.global,.local}.{L1,L2} <- []",
          "prefetch.global.{L2::evict_last,L2::evict_normal} <- []",
-         "prefetchu.L1 <- []",
-         "applypriority{,.global}.L2::evict_normal <- [] u32",
+         "prefetchu.L1 <- []"]
+
+    /// `applypriority`, `discard [address], bytes`: a hint on memory.
+    Discard {
+        /// The opcode with its modifiers, such as `discard.global.L2`.
+        mnemonic: Box<str> }
+        => controls().idempotent(),
+        ["applypriority{,.global}.L2::evict_normal <- [] u32",
          "discard{,.global}.L2 <- [] u32"]
 
     /// What orders nothing that this machine could reorder: `fence.proxy`, `griddepcontrol`, `setmaxnreg`, ….
@@ -640,7 +646,8 @@ operations! {
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: ShflMode, "b32" }
         => together().waits_if(*sync, WarpOp::Shfl(*mode)),
-        ["shfl{M:,.sync}.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount M:b32"]
+        ["shfl.sync.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount b32",
+         "shfl.{up,down,bfly,idx}.b32 b32 p? <- b32 amount amount"]
 
     /// `vote.sync d <- predicate [, mask]`; the predicate may be
     /// [`Operand::Not`](crate::ptx::operand::Operand::Not).
@@ -648,8 +655,10 @@ operations! {
            /// `.sync`, with `mask`.
            sync: bool = "sync", mode: VoteMode }
         => together().waits_if(*sync, WarpOp::Vote(*mode)),
-        ["vote{M:,.sync}.{all,any,uni}.pred p <- p M:b32",
-         "vote{M:,.sync}.ballot.b32 b32 <- p M:b32"]
+        ["vote.sync.{all,any,uni}.pred p <- p b32",
+         "vote.sync.ballot.b32 b32 <- p b32",
+         "vote.{all,any,uni}.pred p <- p",
+         "vote.ballot.b32 b32 <- p"]
 
     /// `match.any.sync d <- a, mask`, `match.all.sync d[|p] <- a, mask`.
     Match { "match",

@@ -83,11 +83,7 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
             }
         },
         Op::CpAsync { .. } => copies(i),
-        Op::Prefetch { mnemonic } => match mnemonic.starts_with("prefetch") {
-            // A hint for an address that is none does nothing.
-            true => none,
-            false => Err(mnemonic.to_string()),
-        },
+        Op::Discard { mnemonic } => Err(mnemonic.to_string()),
         Op::Unsupported { mnemonic } => match HARMLESS.iter().any(|m| mnemonic.starts_with(m)) {
             true => none,
             false => Err(mnemonic.to_string()),
@@ -107,9 +103,8 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
         }
         Op::Popc { .. } | Op::Clz { .. } | Op::Bfind { .. } | Op::Fns | Op::Brev { .. } => none,
         Op::Bfe { .. } | Op::Bfi { .. } | Op::Bmsk { .. } | Op::Prmt { .. } => none,
-        Op::Hint { .. } | Op::Createpolicy { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup => {
-            none
-        }
+        Op::Prefetch { .. } | Op::Hint { .. } | Op::Createpolicy { .. } => none,
+        Op::CpAsyncCommit | Op::CpAsyncWaitGroup => none,
         Op::CpAsyncWaitAll | Op::Bar { .. } | Op::BarWarpSync | Op::Shfl { .. } => none,
         Op::Vote { .. } | Op::Match { .. } | Op::Activemask | Op::Redux { .. } | Op::Elect => none,
         Op::Ldmatrix(tiles) => Ok(rows(tiles, Action::Read)),

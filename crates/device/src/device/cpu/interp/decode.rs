@@ -21,7 +21,6 @@ use crate::{
         ast::{Body, Function, LocationId, Module, Statement},
         inst::{Instruction, Op},
         modifier::{Access, Cvt, Half},
-        op::WarpOp,
         operand::{Address, Base, Decides, Operand, Reg, Scalar, Special, Symbol},
         types::{Space, Type},
     },
@@ -404,7 +403,7 @@ impl<'a> Decoder<'a> {
             Op::Atom(atomic) | Op::Red(atomic) => return self.atomic(i, atomic, inst),
             Op::CpAsync { ignore, .. } => return self.copy_to_shared(i, *ignore, inst),
             Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier, inst),
-            Op::Prefetch { .. } | Op::Hint { .. } => Action::Nothing,
+            Op::Prefetch { .. } | Op::Discard { .. } | Op::Hint { .. } => Action::Nothing,
             // What it is made of does not matter, and may be an address.
             Op::Createpolicy { .. } => {
                 return self.value(&Instruction { src: Vec::new(), ..i.clone() }, &[B32], inst);
@@ -416,20 +415,9 @@ impl<'a> Decoder<'a> {
             Op::Membar { .. } | Op::Fence { .. } => Action::Fence,
             // Threads together.
             Op::Bar { kind, .. } => return self.barrier(i, *kind, inst),
-            Op::BarWarpSync => return self.warp(i, WarpOp::Sync, B32, inst),
-            Op::Activemask => return self.warp(i, WarpOp::Activemask, B32, inst),
-            Op::Elect => return self.warp(i, WarpOp::Elect, B32, inst),
-            Op::Shfl { mode, sync: true } => return self.warp(i, WarpOp::Shfl(*mode), B32, inst),
-            Op::Vote { mode, sync: true } => return self.warp(i, WarpOp::Vote(*mode), Pred, inst),
-            Op::Shfl { sync: false, .. } | Op::Vote { sync: false, .. } => {
-                return Err(Unsupported::Operation);
-            }
-            Op::Match { all, ty } => return self.warp(i, WarpOp::Match { all: *all }, *ty, inst),
-            Op::Redux { op, ty, .. } => {
-                if ty.bytes() != 4 || ty.is_float() {
-                    return Err(Unsupported::Operation);
-                }
-                return self.warp(i, WarpOp::Redux(*op, *ty), *ty, inst);
+            Op::BarWarpSync | Op::Activemask | Op::Elect => return self.warp(i, inst),
+            Op::Shfl { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } => {
+                return self.warp(i, inst);
             }
             Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix => return self.matrix(i, inst),
             Op::WmmaLoad(_) | Op::WmmaStore(_) | Op::Mma(_) => return self.matrix(i, inst),

@@ -111,7 +111,7 @@ impl Thread {
 
     /// Where it stands: threads that share it run in lockstep, and those with the least one run first. A call is ended
     /// before its caller goes on, and what comes earlier in the text before what comes later, so that threads that went
-    /// different ways meet again behind them.
+    /// different ways reconverge behind them.
     pub(super) fn place(&self) -> (Reverse<usize>, u32, u32) {
         (Reverse(self.frames.len()), self.function, self.pc)
     }

@@ -33,22 +33,22 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
     }
     let [a, b, c, ..] = *s;
     let value = match op {
-        Op::Mov { .. } => a,
+        Op::Mov { ty: _, lanes: _ } => a,
         Op::Cvt(cvt) => convert::convert(cvt, s)?,
         Op::CvtPack { to, from, merge } => convert::pack(*to, *from, merge.is_some(), s)?,
         // Integers.
         Op::Add { ty, mode, carry: flags } => integer::sum(*ty, (*mode, *flags), s, carry, true)?,
         Op::Sub { ty, mode, carry: flags } => integer::sum(*ty, (*mode, *flags), s, carry, false)?,
-        Op::Mul { ty, half, .. } => integer::product(*ty, (*half)?, a, b),
+        Op::Mul { ty, half, mode: _ } => integer::product(*ty, (*half)?, a, b),
         Op::Mad { ty, half, mode, carry: flags } => {
             integer::mad(*ty, (*half)?, *mode, *flags, s, carry)
         }
         Op::Mul24 { ty, half } => integer::product24(*ty, *half, a, b),
         Op::Mad24 { ty, half, sat } => integer::mad24(*ty, *half, *sat, s),
-        Op::Div { ty, .. } => integer::divide(*ty, a, b),
+        Op::Div { ty, accuracy: _, mode: _ } => integer::divide(*ty, a, b),
         Op::Rem { ty } => integer::remainder(*ty, a, b),
-        Op::Abs { ty, .. } => number(a, *ty).unsigned_abs() as u64,
-        Op::Neg { ty, .. } => number(a, *ty).wrapping_neg() as u64,
+        Op::Abs { ty, ftz: _ } => number(a, *ty).unsigned_abs() as u64,
+        Op::Neg { ty, ftz: _ } => number(a, *ty).wrapping_neg() as u64,
         Op::Min(m) => integer::min_max(*m, s, Ord::min)?,
         Op::Max(m) => integer::min_max(*m, s, Ord::max)?,
         Op::Sad { ty } => integer::sum_of_difference(*ty, s),
@@ -64,14 +64,14 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         // Comparison and selection.
         Op::Setp { cmp, combine, ty, ftz } => return setp(*cmp, *combine, *ty, *ftz, s),
         Op::Set { cmp, combine, to, ty, ftz } => set(*cmp, *combine, *to, *ty, *ftz, s)?,
-        Op::Selp { .. } => {
+        Op::Selp { ty: _ } => {
             if c & 1 != 0 {
                 a
             } else {
                 b
             }
         }
-        Op::Slct { by, ftz, .. } => {
+        Op::Slct { ty: _, by, ftz } => {
             let positive = if by.is_float() {
                 float::compare(Cmp::Ge, *by, *ftz, c, 0)?
             } else {
@@ -80,8 +80,8 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
             if positive { a } else { b }
         }
         // Bits.
-        Op::Logic { op, .. } => logic(*op, a, b),
-        Op::Not { .. } => !a,
+        Op::Logic { op, ty: _ } => logic(*op, a, b),
+        Op::Not { ty: _ } => !a,
         Op::Cnot { ty } => u64::from(unsigned(a, ty.bits()) == 0),
         Op::Lop3 { combine } => return Some(bits::lop3(*combine, s)),
         Op::Shl { ty } => bits::shift_left(*ty, a, b as u32),
@@ -99,7 +99,8 @@ pub(super) fn evaluate(op: &Op, s: &[u64; 5], carry: &mut bool) -> Option<Result
         Op::Szext { wrap, ty } => bits::extend(*ty, a, b, *wrap),
         // What is more than values, or something else.
         Op::Cvta { .. } | Op::Isspacep { .. } | Op::Ld(_) | Op::St(_) | Op::Ldu(_) => return None,
-        Op::Atom(_) | Op::Red(_) | Op::Prefetch { .. } | Op::Hint { .. } => return None,
+        Op::Atom(_) | Op::Red(_) | Op::Hint { .. } => return None,
+        Op::Prefetch { .. } | Op::Discard { .. } => return None,
         Op::Mbarrier(_) | Op::CpAsync { .. } | Op::CpAsyncCommit => return None,
         Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => return None,
         Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => return None,

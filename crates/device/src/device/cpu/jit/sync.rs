@@ -22,7 +22,10 @@ use super::{
     spin::{self, Spin},
 };
 use crate::{
-    device::cpu::abi::{BLOCKED, BlockContext, Exchange, MATRIX_BYTES, MAX_THREADS},
+    device::cpu::{
+        abi::{BLOCKED, BlockContext, Exchange, MATRIX_BYTES, MAX_THREADS},
+        together::{warp_operation, warp_value},
+    },
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::{Cfg, Liveness},
@@ -212,8 +215,7 @@ pub(super) fn resume_kind(i: &Instruction) -> Option<Resume> {
             };
             Some(Resume::Barrier { reduce })
         }
-        Waits::Warp(WarpOp::Redux(_, ty)) if ty.bytes() != 4 || ty.is_float() => None,
-        Waits::Warp(op) => Some(Resume::Warp(op)),
+        Waits::Warp(_) => warp_operation(&i.op).map(Resume::Warp),
     }
 }
 
@@ -419,21 +421,14 @@ impl Lower<'_, '_> {
             WarpOp::Activemask => return Ok(()),
             WarpOp::Sync | WarpOp::Elect => return self.give_operand(i, 0, mask),
             WarpOp::Shfl(_) => {
-                let value = self.source(i, 0, Type::B32)?;
+                let value = self.source(i, 0, warp_value(&i.op, op))?;
                 self.give_value(value);
                 self.give_operand(i, 1, offset_of!(Exchange, b))?;
                 self.give_operand(i, 2, offset_of!(Exchange, c))?;
                 return self.give_operand(i, 3, mask);
             }
             WarpOp::Matrix(matrix) => return self.give_matrix(i, &matrix),
-            WarpOp::Vote(_) => Type::Pred,
-            WarpOp::Redux(_, ty) => ty,
-            WarpOp::Match { .. } => {
-                let Op::Match { ty, .. } = i.op else {
-                    return Err(Unsupported::Part("not a place to wait"));
-                };
-                ty
-            }
+            WarpOp::Vote(_) | WarpOp::Redux(..) | WarpOp::Match { .. } => warp_value(&i.op, op),
         };
         let value = self.source(i, 0, ty)?;
         self.give_value(value);

@@ -31,12 +31,13 @@ impl Modifier for Tiles {
 
 impl Modifier for MatrixAccess {
     fn take(words: &mut Words<'_>) -> Option<Self> {
-        // What is stored is a result, `d`.
-        let role = |word| if word == "d" { Some(Role::C) } else { Role::parse(word) };
-        let role = words.find(role)?;
+        // What is stored is a result, which has the shape of what is added.
+        let stored = words.flag("d");
+        let role = if stored { Role::C } else { words.find(Role::parse)? };
         (words.flag("sync") && words.flag("aligned")).then_some(())?;
         Some(Self {
             role,
+            stored,
             major: Modifier::take(words)?,
             shape: Modifier::take(words)?,
             space: Modifier::take(words)?,
@@ -45,8 +46,7 @@ impl Modifier for MatrixAccess {
     }
 
     fn put(&self, text: &mut Text) {
-        let stored = text.0.ends_with("store");
-        text.word(if stored { "d" } else { self.role.text() }).word("sync").word("aligned");
+        text.word(if self.stored { "d" } else { self.role.text() }).word("sync").word("aligned");
         text.put(&self.major).put(&self.shape).put(&self.space).put(&self.element);
     }
 }

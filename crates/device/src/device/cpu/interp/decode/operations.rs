@@ -2,7 +2,10 @@
 
 use super::{Decoder, Step, Unsupported, changes};
 use crate::{
-    device::cpu::interp::program::*,
+    device::cpu::{
+        interp::program::*,
+        together::{warp_operation, warp_value},
+    },
     ptx::{
         ast::Param,
         inst::Instruction,
@@ -235,9 +238,10 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Sources become: value, mask, lane, clamp; the value, which is the first of them, is of type `ty`.
-    pub(super) fn warp(&mut self, i: &Instruction, op: WarpOp, ty: Type, inst: &mut Inst) -> Step {
-        self.values(i, &[ty, Type::B32], inst)?;
+    /// Sources become: value, mask, lane, clamp.
+    pub(super) fn warp(&mut self, i: &Instruction, inst: &mut Inst) -> Step {
+        let op = warp_operation(&i.op).ok_or(Unsupported::Operation)?;
+        self.values(i, &[warp_value(&i.op, op), Type::B32], inst)?;
         let (src, none) = (inst.src, self.constant(0));
         inst.src = match op {
             WarpOp::Sync | WarpOp::Elect => [none, src[0], none, none, none],

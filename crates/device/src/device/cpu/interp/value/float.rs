@@ -24,7 +24,11 @@ fn scalar(op: FloatOp, f: Format, s: &[u64; 5]) -> Option<u64> {
             finished(f, mode, [a, b, 0], |f, r, [a, b, _]| add(f, a, negated(f, b), r))?
         }
         FloatOp::Mul(mode) => finished(f, mode, [a, b, 0], |f, r, [a, b, _]| multiply(f, a, b, r))?,
-        FloatOp::Fma { oob: true, .. } if is_out_of_bounds(a) || is_out_of_bounds(b) => 0,
+        FloatOp::Fma { oob: true, mode: _, relu: _ }
+            if is_out_of_bounds(a) || is_out_of_bounds(b) =>
+        {
+            0
+        }
         FloatOp::Fma { mode, relu, oob: _ } => {
             let value = finished(f, mode, [a, b, c], |f, r, [a, b, c]| fused(f, a, b, c, r))?;
             if relu { positive(f, value) } else { value }

@@ -30,24 +30,24 @@ impl GroupLower<'_, '_, '_> {
         if i.guard.is_some() {
             return Ok(false);
         }
+        let Some(ty) = i.op.facts().vector else { return Ok(false) };
         if let Op::Shf { left, wrap } = i.op {
             return self.vector_funnel(i, left, wrap);
         }
-        let Some(ty) = i.op.facts().vector else { return Ok(false) };
         if let Op::Mov { .. } = i.op {
             return self.vector_move(i, ty);
         }
         if let Op::Cvt(cvt) = &i.op {
             return self.vector_convert(i, cvt);
         }
-        if let Op::Setp { cmp, combine, ftz, .. } = i.op {
+        if let Op::Setp { cmp, combine, ftz, ty: _ } = i.op {
             return self.vector_setp(i, cmp, combine, ty, ftz);
         }
         if let Op::Selp { .. } = i.op {
             return self.vector_select(i, ty);
         }
-        if let Op::Mul { half: Some(half @ (Half::Wide | Half::Hi)), mode, .. }
-        | Op::Mad { half: Some(half @ (Half::Wide | Half::Hi)), mode, .. } = i.op
+        if let Op::Mul { half: Some(half @ (Half::Wide | Half::Hi)), mode, ty: _ }
+        | Op::Mad { half: Some(half @ (Half::Wide | Half::Hi)), mode, carry: _, ty: _ } = i.op
         {
             let adds = matches!(i.op, Op::Mad { .. });
             return match ty.bytes() == 4 && !mode.sat {
@@ -95,17 +95,14 @@ impl GroupLower<'_, '_, '_> {
     fn vector_float(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
         let (op, _) = i.op.float()?;
         let mode = op.mode();
-        let relu = matches!(op, FloatOp::Fma { relu: true, .. });
-        if let (FloatOp::Fma { oob: false, .. }, Some(Rounding::Down), [a, b, c]) =
-            (&op, mode.rounding, operands)
-            && ty == Type::F32
-            && !relu
-            && !mode.ftz
+        let down = Some(Rounding::Down);
+        if let (FloatOp::Fma { relu: false, oob: false, mode: _ }, [a, b, c]) = (&op, operands)
+            && (ty, mode.rounding, mode.ftz) == (Type::F32, down, false)
         {
             let value = self.vector_fma_down([*a, *b, *c]);
             return Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value });
         }
-        if relu || !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
+        if !matches!(mode.rounding, None | Some(Rounding::Nearest)) {
             return None;
         }
         // Which result is tiny only the code for single threads finds out, where the processor does not flush. Sums are
@@ -114,7 +111,7 @@ impl GroupLower<'_, '_, '_> {
             FloatOp::Add(_) | FloatOp::Sub(_) | FloatOp::Sqrt(..) => (false, false),
             FloatOp::Abs { .. } | FloatOp::Neg { .. } => (false, true),
             FloatOp::Min(_) | FloatOp::Max(_) => (false, true),
-            FloatOp::Approx { function, .. } => (function != Function::Rsqrt, false),
+            FloatOp::Approx { function, ftz: _ } => (function != Function::Rsqrt, false),
             FloatOp::Mul(_) | FloatOp::Div(..) | FloatOp::Fma { .. } => (true, false),
             FloatOp::Rcp(..) | FloatOp::Copysign | FloatOp::Testp(_) => (true, false),
         };
@@ -138,24 +135,26 @@ impl GroupLower<'_, '_, '_> {
             (FloatOp::Div(Accuracy::Exact | Accuracy::Full, _), [a, b]) => {
                 self.lower.b.ins().fdiv(*a, *b)
             }
-            (FloatOp::Fma { .. }, [a, b, c]) => self.lower.b.ins().fma(*a, *b, *c),
+            (FloatOp::Fma { relu: false, oob: false, mode: _ }, [a, b, c]) => {
+                self.lower.b.ins().fma(*a, *b, *c)
+            }
             (FloatOp::Sqrt(..), [a]) => self.lower.b.ins().sqrt(*a),
             // Words of the operand and of the result.
             (FloatOp::Rcp(Accuracy::Approx, _), _) if ty == Type::F64 => return None,
-            (FloatOp::Approx { function: Function::Rsqrt, .. }, _) if ty == Type::F64 => {
+            (FloatOp::Approx { function: Function::Rsqrt, ftz: _ }, _) if ty == Type::F64 => {
                 return None;
             }
             (FloatOp::Rcp(..), [a]) => {
                 let one = one(self);
                 self.lower.b.ins().fdiv(one, *a)
             }
-            (FloatOp::Approx { function: Function::Rsqrt, .. }, [a]) => {
+            (FloatOp::Approx { function: Function::Rsqrt, ftz: _ }, [a]) => {
                 let one = one(self);
                 let root = self.lower.b.ins().sqrt(*a);
                 self.lower.b.ins().fdiv(one, root)
             }
-            (FloatOp::Abs { .. }, [a]) => self.lower.b.ins().fabs(*a),
-            (FloatOp::Neg { .. }, [a]) => self.lower.b.ins().fneg(*a),
+            (FloatOp::Abs { ftz: _ }, [a]) => self.lower.b.ins().fabs(*a),
+            (FloatOp::Neg { ftz: _ }, [a]) => self.lower.b.ins().fneg(*a),
             (FloatOp::Copysign, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
             (FloatOp::Min(m), numbers) => self.vector_min_max(i, m, numbers, true)?,
             (FloatOp::Max(m), numbers) => self.vector_min_max(i, m, numbers, false)?,
@@ -195,18 +194,17 @@ impl GroupLower<'_, '_, '_> {
         numbers: &[Value],
         least: bool,
     ) -> Option<Value> {
-        if m.xorsign_abs || m.relu {
+        let MinMax { xorsign_abs: false, relu: false, abs, three, nan, ty: _, ftz: _ } = m else {
             return None;
-        }
-        let magnitude =
-            |value: &Value| if m.abs { self.lower.b.ins().fabs(*value) } else { *value };
+        };
+        let magnitude = |value: &Value| if abs { self.lower.b.ins().fabs(*value) } else { *value };
         let numbers: Vec<Value> = numbers.iter().map(magnitude).collect();
         let [a, b] = match numbers[..] {
             [a, b] => [a, b],
             [a, b, c] => [self.vector_number_min_max(m, a, b, least), c],
             _ => return None,
         };
-        if !m.three && !m.nan && i.src.iter().any(|o| is_simple_bound(o, least)) {
+        if !three && !nan && i.src.iter().any(|o| is_simple_bound(o, least)) {
             let bound_first = is_simple_bound(&i.src[0], least);
             let (a, bound) = if bound_first { (b, a) } else { (a, b) };
             let cc = if least { FloatCC::LessThan } else { FloatCC::GreaterThan };
@@ -275,29 +273,33 @@ impl GroupLower<'_, '_, '_> {
 
     fn vector_int(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
         let word = ty.bytes() == 4;
+        if let Op::Add { mode, carry: _, ty: _ }
+        | Op::Sub { mode, carry: _, ty: _ }
+        | Op::Mad { mode, half: _, carry: _, ty: _ } = &i.op
+            && mode.sat
+        {
+            return None;
+        }
         Some(match (&i.op, operands) {
-            (Op::Add { mode, .. } | Op::Sub { mode, .. } | Op::Mad { mode, .. }, _) if mode.sat => {
-                return None;
-            }
-            (Op::Add { .. }, [a, b]) => self.lower.b.ins().iadd(*a, *b),
-            (Op::Sub { .. }, [a, b]) => self.lower.b.ins().isub(*a, *b),
-            (Op::Mul { .. }, [a, b]) => self.lower.b.ins().imul(*a, *b),
-            (Op::Mad { .. }, [a, b, c]) => {
+            (Op::Add { mode: _, carry: _, ty: _ }, [a, b]) => self.lower.b.ins().iadd(*a, *b),
+            (Op::Sub { mode: _, carry: _, ty: _ }, [a, b]) => self.lower.b.ins().isub(*a, *b),
+            (Op::Mul { half: _, mode: _, ty: _ }, [a, b]) => self.lower.b.ins().imul(*a, *b),
+            (Op::Mad { half: _, mode: _, carry: _, ty: _ }, [a, b, c]) => {
                 let product = self.lower.b.ins().imul(*a, *b);
                 self.lower.b.ins().iadd(product, *c)
             }
-            (Op::Neg { .. }, [a]) => self.lower.b.ins().ineg(*a),
-            (Op::Abs { .. }, [a]) if word => self.lower.b.ins().iabs(*a),
-            (Op::Min(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
+            (Op::Neg { ftz: _, ty: _ }, [a]) => self.lower.b.ins().ineg(*a),
+            (Op::Abs { ftz: _, ty: _ }, [a]) if word => self.lower.b.ins().iabs(*a),
+            (Op::Min(m), [a, b]) if word && is_plain(*m) => match m.ty.is_signed() {
                 true => self.lower.b.ins().smin(*a, *b),
                 false => self.lower.b.ins().umin(*a, *b),
             },
-            (Op::Max(m), [a, b]) if word && !m.relu => match m.ty.is_signed() {
+            (Op::Max(m), [a, b]) if word && is_plain(*m) => match m.ty.is_signed() {
                 true => self.lower.b.ins().smax(*a, *b),
                 false => self.lower.b.ins().umax(*a, *b),
             },
-            (Op::Logic { op, .. }, [a, b]) => self.lower.logic(*op, *a, *b),
-            (Op::Not { .. }, [a]) => self.lower.b.ins().bnot(*a),
+            (Op::Logic { op, ty: _ }, [a, b]) => self.lower.logic(*op, *a, *b),
+            (Op::Not { ty: _ }, [a]) => self.lower.b.ins().bnot(*a),
             _ => return None,
         })
     }
@@ -536,6 +538,11 @@ impl GroupLower<'_, '_, '_> {
         let chosen = masks.iter().zip(a.iter().zip(b));
         chosen.map(|(m, (a, b))| self.vector_choose(*m, *a, *b)).collect()
     }
+}
+
+/// Whether it is the lesser or the greater of two numbers, and nothing else.
+fn is_plain(m: MinMax) -> bool {
+    m == MinMax::of(m.ty)
 }
 
 /// Whether values of the type are held in vectors.

@@ -257,9 +257,6 @@ fn vector_width(op: &Op) -> Option<f64> {
     {
         return None;
     }
-    if let Op::Shf { .. } = op {
-        return Some(1.0);
-    }
     let ty = op.facts().vector?;
     if ty == Type::Pred {
         return Some(1.0);

@@ -108,7 +108,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let whole = self.lower.b.create_block();
         self.lower.b.ins().brif(last, whole, &[], turn, &[]);
         self.lower.b.switch_to_block(whole);
-        self.meet_again();
+        self.reconverge();
         self.next_group(done, end);
     }
 
@@ -400,6 +400,8 @@ impl<'l> GroupLower<'l, '_, '_> {
         // What has a vector form has it in all quads.
         for done in self.each_quad(|group| group.vector_arithmetic(i)) {
             if !done? {
+                #[cfg(test)]
+                super::promise::note_singly(&i.op);
                 return self.instruction_per_lane(index, i);
             }
         }

@@ -326,7 +326,7 @@ impl<'l> GroupLower<'l, '_, '_> {
 
     /// Behind the turns of a group's single threads: where all wait at a join, the group goes on there; else control
     /// goes on here.
-    pub(super) fn meet_again(&mut self) {
+    pub(super) fn reconverge(&mut self) {
         let Some(joins) = self.joins() else { return };
         let others = self.lower.b.create_block();
         let mut switch = Switch::new();

@@ -398,4 +398,6 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod promise;
+#[cfg(test)]
 mod tests;

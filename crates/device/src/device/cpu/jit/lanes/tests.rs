@@ -74,6 +74,14 @@ fn slice(memory: &crate::device::cpu::Memory) -> crate::device::Slice<'_> {
     crate::device::Slice::new(memory.device_id(), memory.address(), memory.bytes())
 }
 
+/// How many threads of the module's kernel `k` run side by side, wherever that is possible.
+pub(super) fn width(text: &str) -> usize {
+    let device = Device::new().unwrap();
+    let module = Module::link(device.shared.clone(), &[("", text)], Lanes::Always);
+    let module = module.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    module.function("k").unwrap().kernel().width
+}
+
 pub(super) fn check(body: &str, config: &LaunchConfig, n: u32) {
     let [single, group] = [Lanes::Never, Lanes::Always].map(|lanes| run(body, config, n, lanes));
     assert_eq!(single.1, group.1, "{body}");
@@ -98,7 +106,7 @@ fn check_all(body: &str, n: u32) {
 }
 
 #[test]
-fn threads_part_and_meet_again() {
+fn threads_part_and_reconverge() {
     // A loop as long as the thread's value says, with a branch within; then a barrier, and a neighbour's result.
     let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 15; mov.u32 %r8, 0; mov.u32 %r9, 1;
         LOOP: setp.ge.u32 %p1, %r8, %r7; @%p1 bra DONE; and.b32 %r10, %r6, 1; setp.eq.s32 %p2, %r10, 0;

@@ -47,7 +47,8 @@ impl Lower<'_, '_> {
             }
             FloatOp::Rcp(_, mode) => self.rounded_sources(i, "rcp", ty, mode)?,
             FloatOp::Sqrt(_, mode) => self.rounded_sources(i, "sqrt", ty, mode)?,
-            FloatOp::Fma { mode, .. } => self.rounded_sources(i, "fma", ty, mode)?,
+            // The others are of halves alone.
+            FloatOp::Fma { mode, relu: _, oob: _ } => self.rounded_sources(i, "fma", ty, mode)?,
             FloatOp::Abs { ftz } => {
                 let a = self.source(i, 0, ty)?;
                 let value = self.b.ins().fabs(a);

@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
             FloatOp::Add(mode) => ("add", mode),
             FloatOp::Sub(mode) => ("sub", mode),
             FloatOp::Mul(mode) => ("mul", mode),
-            FloatOp::Fma { mode, .. } => ("fma", mode),
+            FloatOp::Fma { mode, relu: _, oob: _ } => ("fma", mode),
             FloatOp::Div(..) | FloatOp::Rcp(..) | FloatOp::Sqrt(..) | FloatOp::Abs { .. } => {
                 return Err(Unsupported::Part("this packed type"));
             }
@@ -83,7 +83,7 @@ impl Lower<'_, '_> {
             wide.push(self.widen_half(operand, ty)?);
         }
         let mut result = self.half_operation(op, &wide)?;
-        if let FloatOp::Fma { relu: true, .. } = op {
+        if let FloatOp::Fma { relu: true, mode: _, oob: _ } = op {
             result = self.positive(result);
         }
         if mode.sat {
@@ -96,7 +96,9 @@ impl Lower<'_, '_> {
         }
         let result = self.narrow_half(result, ty)?;
         match (op, operands) {
-            (FloatOp::Fma { oob: true, .. }, [a, b, _]) => Ok(self.within_bounds(result, [*a, *b])),
+            (FloatOp::Fma { oob: true, mode: _, relu: _ }, [a, b, _]) => {
+                Ok(self.within_bounds(result, [*a, *b]))
+            }
             _ => Ok(result),
         }
     }
@@ -144,14 +146,14 @@ impl Lower<'_, '_> {
             (FloatOp::Add(_), [a, b]) => self.b.ins().fadd(*a, *b),
             (FloatOp::Sub(_), [a, b]) => self.b.ins().fsub(*a, *b),
             (FloatOp::Mul(_), [a, b]) => self.b.ins().fmul(*a, *b),
-            (FloatOp::Fma { .. }, [a, b, c]) => {
+            (FloatOp::Fma { mode: _, relu: _, oob: _ }, [a, b, c]) => {
                 let [a, b, c] = [*a, *b, *c].map(|v| self.b.ins().fpromote(types::F64, v));
                 // The product of two halves is exact in double precision; the host rounds the sum to odd.
                 self.host("warpaint_fma_odd", &[a, b, c], types::F64)?
             }
             (FloatOp::Min(m), [a, b]) => self.any_min_max(*a, *b, m, true),
             (FloatOp::Max(m), [a, b]) => self.any_min_max(*a, *b, m, false),
-            (FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), .. }, [a]) => {
+            (FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), ftz: _ }, [a]) => {
                 approximation(&mut self.b, f, *a).ok_or(Unsupported::Part("this function"))?
             }
             _ => return Err(Unsupported::Part("this half-precision operation")),

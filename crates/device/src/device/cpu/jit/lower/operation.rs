@@ -17,15 +17,15 @@ impl Lower<'_, '_> {
             return self.set(i, value);
         }
         let value = match &i.op {
-            Op::Mov { ty, .. } => return self.mov(i, *ty),
+            Op::Mov { ty, lanes: _ } => return self.mov(i, *ty),
             Op::Cvta { to_generic, space, ty } => self.cvta(i, *to_generic, *space, *ty)?,
             Op::Isspacep { space } => self.isspacep(i, *space)?,
             Op::Cvt(cvt) => return self.convert(i, cvt),
-            Op::CvtPack { to, merge, .. } => self.packed(i, *to, merge.is_some())?,
-            // Integers.
+            Op::CvtPack { to, from: _, merge } => self.packed(i, *to, merge.is_some())?,
+            // Integers, whose modes are those of the carry flag and of saturation alone, if any.
             Op::Add { ty, mode, carry } => self.sum(i, *ty, (*mode, *carry), true)?,
             Op::Sub { ty, mode, carry } => self.sum(i, *ty, (*mode, *carry), false)?,
-            Op::Mul { ty, half, .. } => self.multiply(i, *ty, half.unwrap_or(Half::Lo))?,
+            Op::Mul { ty, half, mode: _ } => self.multiply(i, *ty, half.unwrap_or(Half::Lo))?,
             Op::Mad { ty, half, mode, carry } => {
                 self.multiply_add(i, *ty, half.unwrap_or(Half::Lo), *mode, *carry)?
             }
@@ -34,13 +34,13 @@ impl Lower<'_, '_> {
                 self.product24(a, b, *ty, *half)
             }
             Op::Mad24 { ty, half, sat } => self.multiply_add24(i, *ty, *half, *sat)?,
-            Op::Div { ty, .. } => self.divide(i, *ty, true)?,
+            Op::Div { ty, accuracy: _, mode: _ } => self.divide(i, *ty, true)?,
             Op::Rem { ty } => self.divide(i, *ty, false)?,
-            Op::Abs { ty, .. } => {
+            Op::Abs { ty, ftz: _ } => {
                 let a = self.source(i, 0, *ty)?;
                 self.b.ins().iabs(a)
             }
-            Op::Neg { ty, .. } => {
+            Op::Neg { ty, ftz: _ } => {
                 let a = self.source(i, 0, *ty)?;
                 self.b.ins().ineg(a)
             }
@@ -110,10 +110,10 @@ impl Lower<'_, '_> {
             Op::Ld(access) | Op::Ldu(access) => return self.load_access(i, access),
             Op::St(access) => return self.store_access(i, access),
             Op::Atom(atomic) | Op::Red(atomic) => return self.atomic(i, atomic),
-            Op::Prefetch { .. } | Op::Hint { .. } => return Ok(()),
+            Op::Prefetch { .. } | Op::Discard { .. } | Op::Hint { .. } => return Ok(()),
             Op::Createpolicy { .. } => self.b.ins().iconst(types::I64, 0),
             Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier),
-            Op::CpAsync { ignore, .. } => return self.copy_to_shared(i, *ignore),
+            Op::CpAsync { ignore, cache: _, hint: _ } => return self.copy_to_shared(i, *ignore),
             // Such copies are done at once.
             Op::CpAsyncCommit | Op::CpAsyncWaitGroup | Op::CpAsyncWaitAll => return Ok(()),
             Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => {
@@ -161,8 +161,8 @@ impl Lower<'_, '_> {
             // Images.
             Op::Tex(tex) => return self.fetch(i, tex, None),
             Op::Tld4 { component, tex } => return self.fetch(i, tex, Some(*component as u8)),
-            Op::Txq { query, .. } => return self.query(i, *query, "warpaint_txq"),
-            Op::Suq { query, .. } => return self.query(i, *query, "warpaint_suq"),
+            Op::Txq { query, level: _, ty: _ } => return self.query(i, *query, "warpaint_txq"),
+            Op::Suq { query, ty: _ } => return self.query(i, *query, "warpaint_suq"),
             Op::Suld(surface) => return self.surface_load(i, surface),
             Op::Sust(surface) => return self.surface_store(i, surface),
             Op::Sured(_) | Op::Unsupported { .. } => return Err(Unsupported::Operation),

@@ -146,7 +146,8 @@ impl<'a> Form<'a> {
             // What gives no number.
             Op::St(_) | Op::Red(_) | Op::Stmatrix(_) | Op::WmmaStore(_) | Op::Sust(_) => None,
             Op::Sured(_) | Op::CpAsync { .. } | Op::CpAsyncCommit | Op::CpAsyncWaitGroup => None,
-            Op::CpAsyncWaitAll | Op::Prefetch { .. } | Op::Hint { .. } | Op::Bar { .. } => None,
+            Op::CpAsyncWaitAll | Op::Prefetch { .. } | Op::Discard { .. } => None,
+            Op::Hint { .. } | Op::Bar { .. } => None,
             Op::BarWarpSync | Op::Membar { .. } | Op::Fence { .. } | Op::Stackrestore { .. } => {
                 None
             }
