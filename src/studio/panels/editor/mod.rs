@@ -441,21 +441,16 @@ fn wanted_offset(
     let caret = rows.caret(primary.head);
     let (offset, row) = (local.shown.offset, rows.height);
     let is_seen = caret.top() >= offset.y && caret.bottom() <= offset.y + size.y - EDGE;
-    let y = match (before, is_seen) {
+    let is_near =
+        caret.bottom() > offset.y - 4.0 * row && caret.top() < offset.y + size.y + 4.0 * row;
+    let y = match before {
         // The document is new: it is shown from its start.
-        (None, _) if primary.head == 0 => 0.0,
-        // What is gone to is in the middle.
-        (None, false) => caret.center().y - size.y / 2.0,
-        (_, true) => offset.y,
-        (Some(_), false)
-            if caret.top() < offset.y + size.y && caret.bottom() > offset.y - 4.0 * row =>
-        {
-            offset.y.max(caret.bottom() + EDGE - size.y).min(caret.top() - ABOVE)
-        }
-        (Some(_), false) if caret.top() < offset.y + size.y + 4.0 * row => {
-            offset.y.max(caret.bottom() + EDGE - size.y)
-        }
-        (Some(_), false) => caret.center().y - size.y / 2.0,
+        None if primary.head == 0 => 0.0,
+        _ if is_seen => offset.y,
+        // Where the caret walks, the text goes with it.
+        Some(_) if is_near => offset.y.max(caret.bottom() + EDGE - size.y).min(caret.top() - ABOVE),
+        // What it jumps to is in the middle.
+        Some(_) | None => caret.center().y - size.y / 2.0,
     };
     // The start of the line is seen, too, where there is space for both.
     let margin = 4.0 * rows.advance;
@@ -466,3 +461,6 @@ fn wanted_offset(
     };
     Some(vec2(x, y.max(0.0)))
 }
+
+#[cfg(test)]
+mod tests;
