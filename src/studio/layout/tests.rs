@@ -286,3 +286,27 @@ fn layouts_are_in_the_list_of_commands() {
     window.frames();
     assert!(window.screen.sees("View in the whole window"), "{:?}", window.screen.written());
 }
+
+#[test]
+fn the_signs_in_the_corner_of_a_lone_view_stay_under_the_pointer_and_work() {
+    let mut window = window();
+    window.snapshot.views.truncate(1);
+    let (_, places) = window.frames();
+    window.screen.hover(places[0].1.center());
+    window.frames();
+    let name = "In the whole window (F11)";
+    let sign = window.screen.control(name).expect("it comes with the pointer");
+    for _ in 0..3 {
+        window.screen.hover(sign.center());
+        window.frames();
+        assert_eq!(window.screen.control(name), Some(sign), "it stays");
+    }
+    window.screen.drag(sign.center());
+    window.frames();
+    window.screen.release(sign.center());
+    assert!(window.frames().0.contains(&Action::FullWindow), "a click on it");
+    // It goes with the pointer.
+    window.screen.hover(places[0].1.left_bottom() + vec2(-40.0, 40.0));
+    window.frames();
+    assert_eq!(window.screen.control(name), None);
+}
