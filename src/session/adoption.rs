@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
-    worker::CompileResult,
+    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, line::Entrance,
+    program::Program, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -160,6 +160,10 @@ impl Session {
         self.compile.ptx = program.ptx.clone();
         self.compile.running = program.generation;
         self.compile.fast_math = manifest.compile.fast_math;
+        // What was found in a text goes with it.
+        if self.program.as_ref().is_none_or(|old| old.generation != program.generation) {
+            self.checker = Checker::of(self.options.engine);
+        }
         self.program = Some(program.clone());
         self.nan.forget();
         let begun_with = self.begun_with.as_ref();

@@ -54,6 +54,8 @@ pub struct Locals {
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
     board: Board,
+    /// What ran the scene before the checker did.
+    before_checks: Option<Runner>,
     /// The view that was touched last: keys are for it.
     pub active: Slot,
     /// The pane that was touched last.
@@ -320,8 +322,14 @@ impl Filling<'_> {
                 .size_range(48.0..=ui.available_height() * 0.6),
             false => panel.exact_size(diagnostics::LINE + 6.0),
         };
+        let before = locals.before_checks.as_ref();
+        let checking = diagnostics::Checking::of(shown.runners, shown.runner, before);
         let problems = panel.show(ui, |ui| {
-            let (wanted, is_toggled) = diagnostics::show(ui, snapshot, &name, is_open);
+            let told = diagnostics::Shown { file: &name, is_open, checking };
+            let (wanted, is_toggled) = diagnostics::show(ui, snapshot, &told);
+            if wanted.iter().any(|action| matches!(action, Action::RunOn(_))) {
+                locals.before_checks = Some(shown.runner.clone());
+            }
             actions.extend(wanted);
             is_toggled
         });

@@ -310,3 +310,24 @@ fn the_signs_in_the_corner_of_a_lone_view_stay_under_the_pointer_and_work() {
     window.frames();
     assert_eq!(window.screen.control(name), None);
 }
+
+#[test]
+fn what_the_checker_finds_is_told_with_its_line() {
+    let mut window = window();
+    let found = "kernel `wave`: thread (3, 0, 0) divides an integer by zero (49152 times)";
+    window.snapshot.findings = vec![crate::diagnostic::Diagnostic::error("a.cu", found).at(3, 5)];
+    window.frames();
+    // In the line of problems, and behind its line of the text.
+    let told = window.screen.written().iter().filter(|text| text.contains(found)).count();
+    assert_eq!(told, 2, "{:?}", window.screen.written());
+    window.screen.click(&format!("3:5  {found}"));
+    assert_eq!(window.frames().0, [Action::Reveal(3, Some(5))]);
+    let mut console = Console::default();
+    for _ in 0..2 {
+        console.observe(&window.snapshot, "a.cu", &[]);
+    }
+    window.snapshot.findings[0].text = found.replace("49152", "98304");
+    console.observe(&window.snapshot, "a.cu", &[]);
+    let lines: Vec<_> = console.lines().map(|line| (line.text.as_str(), line.place)).collect();
+    assert_eq!(lines, [(format!("a.cu:3: {found}").as_str(), Some((3, Some(5))))], "once");
+}

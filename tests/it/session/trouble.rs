@@ -10,7 +10,7 @@ use warpaint::{
     device::Device,
     interop::Interop,
     scene::ResourceId,
-    session::{Command, Options, Session},
+    session::{Command, Engine, Options, Session},
 };
 
 use super::{open, options};
@@ -152,6 +152,28 @@ fn an_endless_draft_is_told_by_the_limit_and_not_by_the_version_that_is_optimise
     until(&mut session, |session| session.fault().is_some());
     let told = &session.fault().unwrap().text;
     assert!(told.contains("stopped after 5 s (the limit"), "{told}");
+}
+
+#[test]
+fn what_the_checker_found_in_a_text_goes_with_it() {
+    let divides = NAN_LATER.replace("a[i].x += 1.0f;", "a[i].x += 5 / (i & 1);");
+    let options = Options { engine: Engine::Checker, ..options("scene.cu", &divides) };
+    let mut session = open_with(options);
+    let step = |session: &mut Session, step| {
+        session.apply(&Command::Step);
+        until(session, |session| session.clock().step == step && session.is_idle());
+        session.snapshot().findings
+    };
+    session.pause();
+    let found = step(&mut session, 1);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].text.contains("divides an integer by zero (4 times)"), "{found:?}");
+    let line =
+        divides.lines().position(|line| line.contains("5 / (i & 1)")).map(|at| at as u32 + 1);
+    assert_eq!(found[0].line, line);
+    session.set_source(NAN_LATER.to_owned());
+    assert!(session.wait_for_program().unwrap());
+    assert_eq!(step(&mut session, 2), []);
 }
 
 #[test]
