@@ -34,6 +34,7 @@ mod number;
 mod origin;
 mod panels;
 mod panes;
+mod plainly;
 mod recovery;
 mod redraw;
 mod runners;

@@ -158,7 +158,9 @@ fn renamed_content(ui: &mut Ui, renamed: &Renamed, actions: &mut Vec<Action>) {
 
 fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if notice.answers.is_empty() && ui.button("Close").clicked() {
+        // An offer is no question.
+        let may_close = notice.answers.iter().all(|(_, action)| *action == Action::SaveAs);
+        if may_close && ui.button("Close").clicked() {
             actions.push(Action::Dismiss(notice.number));
         }
         for (label, action) in notice.answers.iter().rev() {

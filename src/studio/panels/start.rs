@@ -37,6 +37,8 @@ pub struct Start {
     search: String,
     path: PathField,
     for_path: bool,
+    /// What the path was that could not be written to, and why.
+    problem: Option<(String, String)>,
     /// Frames until its field has the keyboard: egui measures a new page unseen, and takes the keyboard from it.
     fresh: u8,
 }
@@ -71,6 +73,19 @@ impl Start {
     pub fn ask_where_to_save(&mut self, path: &Path) {
         let path = PathField::with(path.display().to_string());
         *self = Self { page: Some(Page::SaveAs), path, fresh: 3, ..Self::default() };
+    }
+
+    /// Asks for another file, because `path` could not be written to for this reason.
+    pub fn ask_again(&mut self, path: &Path, problem: &str) {
+        // What has been typed, as it was typed.
+        let typed = match self.page {
+            Some(Page::SaveAs) => std::mem::take(&mut self.path),
+            Some(Page::Scenes) | None => PathField::with(path.display().to_string()),
+        };
+        self.ask_where_to_save(path);
+        self.path = typed;
+        let text = format!("{} cannot be written: {problem}.", path.display());
+        self.problem = Some((self.path.text.clone(), text));
     }
 
     /// Shows it no longer.
@@ -110,7 +125,9 @@ impl Start {
             let field = if is_path { path_field() } else { search_field() };
             context.memory_mut(|memory| memory.request_focus(field));
         }
-        if response.should_close() || !actions.is_empty() {
+        // Where the text is written to, it closes once that is done.
+        let stays = actions.iter().all(|action| matches!(action, Action::SaveTo(_)));
+        if response.should_close() || !stays {
             self.close();
         }
         actions
@@ -123,6 +140,12 @@ impl Start {
         let path = self.path.path(shown.folder);
         let is_there = path.exists();
         ui.add_space(4.0);
+        let failed = self.problem.as_ref().filter(|(of, _)| *of == self.path.text);
+        if let Some((_, problem)) = failed {
+            let text = format!("{problem} Name another place; your text is still here.");
+            ui.add(Label::new(RichText::new(text).color(theme::error())).wrap());
+            ui.add_space(4.0);
+        }
         ui.horizontal(|ui| {
             if is_there {
                 let text = format!("{} is there already.", self.path.text.trim());
@@ -134,6 +157,9 @@ impl Start {
                 let saves = ui.add_enabled(is_named, egui::Button::new(text)).clicked();
                 if saves || entered.is_some() && is_named && !is_there {
                     actions.push(Action::SaveTo(path.clone()));
+                } else if entered.is_some() {
+                    // The keyboard stays the field's: what is typed next is not the scene's.
+                    self.fresh = 2;
                 }
                 if ui.button("Cancel").clicked() {
                     self.close();
@@ -374,6 +400,8 @@ mod tests {
         shown(&mut screen, &mut start, &[]);
         screen.press(Key::Enter);
         assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(new)]);
+        // It was written.
+        start.close();
 
         start.ask_where_to_save(&there);
         shown(&mut screen, &mut start, &[]);
@@ -381,6 +409,29 @@ mod tests {
         assert_eq!(shown(&mut screen, &mut start, &[]), []);
         screen.click("Replace it");
         assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(there)]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_where_it_was_asked() {
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
+        let path = PathBuf::from("/nowhere/at/all.cu");
+        start.ask_where_to_save(&path);
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        let saves = [Action::SaveTo(path.clone())];
+        assert_eq!(shown(&mut screen, &mut start, &[]), saves);
+        assert_eq!(start.page(), Some(Page::SaveAs), "until it is known that it was written");
+        start.ask_again(&path, "there is no such folder");
+        shown(&mut screen, &mut start, &[]);
+        let told = "/nowhere/at/all.cu cannot be written: there is no such folder.";
+        assert!(screen.sees(told), "{:?}", screen.written());
+        // The field has the keyboard, and another path is another chance.
+        screen.types("x");
+        shown(&mut screen, &mut start, &[]);
+        assert!(!screen.sees(told), "{:?}", screen.written());
+        screen.press(Key::Enter);
+        let [Action::SaveTo(other)] = &shown(&mut screen, &mut start, &[])[..] else { panic!() };
+        assert_ne!(*other, path);
     }
 
     #[test]

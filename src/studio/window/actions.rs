@@ -16,7 +16,7 @@ use crate::{
         export,
         panels::Action,
         panes::{Arrangement, Pane},
-        theme,
+        plainly, theme,
         typing::Typing,
         viewpoints::Viewpoints,
         workspace::Recovered,
@@ -272,7 +272,8 @@ impl Studio {
         match Document::read(path) {
             Ok(document) => self.open_document(document),
             Err(error) => {
-                let text = format!("{} cannot be opened: {error}", path.display());
+                let why = plainly::told(&error);
+                let text = format!("{} cannot be opened: {why}", path.display());
                 self.workspace.tell(Severity::Error, text);
             }
         }
