@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::SystemTime};
 
 use egui::{
-    CentralPanel, Color32, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
+    CentralPanel, Color32, Event, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
         timeline, timings, title, transport, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
+    parameter_keys,
     runners::{Runner, Runners},
     sides::Sides,
     state::State,
@@ -44,6 +45,7 @@ pub struct Locals {
     /// How A and B are shown together.
     pub sides: Sides,
     console: console::Local,
+    parameters: parameters::Local,
     timings: timings::Local,
     /// The table's.
     pub numbers: numbers::Local,
@@ -206,8 +208,8 @@ impl Contents for Filling<'_> {
             Pane::Editor => self.editor(ui),
             Pane::View(slot) => self.view(ui, slot),
             Pane::Parameters => {
-                let actions = &mut self.actions;
-                within(ui, 9, |ui| actions.extend(parameters::show(ui, snapshot)));
+                let (local, actions) = (&mut self.locals.parameters, &mut self.actions);
+                within(ui, 9, |ui| actions.extend(parameters::show(ui, snapshot, local)));
             }
             Pane::Statistics => within(ui, 6, |ui| statistics::show(ui, snapshot)),
             Pane::Plots => within(ui, 6, |ui| plots::show(ui, snapshot)),
@@ -400,6 +402,36 @@ fn within(ui: &mut Ui, above: i8, content: impl FnOnce(&mut Ui)) {
         ui.set_clip_rect(place.expand2(Vec2::new(beside, 2.0)).intersect(ui.clip_rect()));
         content(ui);
     });
+}
+
+/// Parameters that are animated, or changed by keys.
+fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Locals) -> Vec<Action> {
+    let parameters::Local { animations, keys, .. } = &mut locals.parameters;
+    let mut commands = Vec::new();
+    let letter = |event: &Event| match event {
+        Event::Key { key, pressed: true, modifiers, .. }
+            if !modifiers.command && !modifiers.alt =>
+        {
+            Some((*key, modifiers.shift))
+        }
+        _ => None,
+    };
+    let pressed: Vec<_> = ui.input(|input| input.events.iter().filter_map(letter).collect());
+    if keys.asked().is_some() {
+        pressed.first().into_iter().for_each(|(key, _)| keys.answer(*key));
+    } else if locals.keyboard.is_the_scenes() {
+        for (key, shift) in pressed {
+            let bound = keys.all(&snapshot.parameters).find(|(own, _)| *own == key);
+            let Some((_, parameter)) = bound else { continue };
+            animations.stop(&parameter.name);
+            commands.extend(parameter_keys::pressed(parameter, shift));
+        }
+    }
+    commands.extend(animations.commands(snapshot, ui.input(|input| input.time)));
+    if !animations.is_empty() && snapshot.clock.playing {
+        ui.request_repaint();
+    }
+    commands.into_iter().map(Action::Session).collect()
 }
 
 /// Keys that work while no text field has the keyboard.

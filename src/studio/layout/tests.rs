@@ -6,7 +6,7 @@ use egui::{Key, Modifiers, Vec2, vec2};
 
 use super::{Locals, Places, Seen, Shown, show};
 use crate::{
-    session::{Clock, PassTiming, Snapshot, ViewState},
+    session::{Clock, Command, Control, Parameter, PassTiming, Snapshot, Value, ViewState},
     studio::{
         console::Console,
         course::Course,
@@ -330,4 +330,27 @@ fn what_the_checker_finds_is_told_with_its_line() {
     console.observe(&window.snapshot, "a.cu", &[]);
     let lines: Vec<_> = console.lines().map(|line| (line.text.as_str(), line.place)).collect();
     assert_eq!(lines, [(format!("a.cu:3: {found}").as_str(), Some((3, Some(5))))], "once");
+}
+
+#[test]
+fn a_key_that_is_bound_changes_its_parameter() {
+    let mut window = window();
+    let (name, label, unit) = ("speed".to_owned(), "speed".to_owned(), String::new());
+    let control = Control::Slider { min: 0.0, max: 2.0, step: 0.0, log: false };
+    let (value, default) = (Value::Float(0.5), Value::Float(0.5));
+    window.snapshot.parameters = vec![Parameter { name, label, unit, value, default, control }];
+    window.frames();
+    window.locals.parameters.keys.ask("speed");
+    window.screen.press(Key::K);
+    window.frames();
+    for (modifiers, value) in [(Modifiers::NONE, 0.6), (Modifiers::SHIFT, 0.4)] {
+        window.screen.press_with(Key::K, modifiers);
+        let set = Command::SetParameter("speed".into(), Value::Float(value));
+        assert_eq!(window.frames().0, [Action::Session(set)]);
+    }
+    // Where the text has the keyboard, it is a letter.
+    window.screen.press(Key::F6);
+    window.frames();
+    window.screen.press(Key::K);
+    assert_eq!(window.frames().0, []);
 }
