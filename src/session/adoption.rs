@@ -80,8 +80,11 @@ impl Session {
         let mut fresh = match self.take_in(program)? {
             Ok(fresh) => fresh,
             Err(TooLarge { text, at }) => {
-                let remark = Diagnostic::error(&self.options.name, text);
-                self.compile.diagnostics.push(remark.at(at.line, at.column));
+                let remark = Diagnostic::error(&self.options.name, text).at(at.line, at.column);
+                // The version that is optimised asks for the same as the one before it.
+                if !self.compile.diagnostics.contains(&remark) {
+                    self.compile.diagnostics.push(remark);
+                }
                 self.compile.phase = Phase::Rejected;
                 return Ok(false);
             }
