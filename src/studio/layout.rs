@@ -152,7 +152,8 @@ pub fn show(
         .map(|is| locals.views.values().any(is));
     let is_asked = locals.start.page().is_some() || locals.naming.is_open();
     locals.keyboard.look(ui, focused, pressed, is_asked);
-    actions.extend(keys(ui, snapshot, locals));
+    actions.extend(keys(ui, snapshot, shown.course, locals));
+    actions.extend(parameters_change(ui, snapshot, locals));
     (actions, places)
 }
 
@@ -361,6 +362,7 @@ impl Filling<'_> {
         let is_first = !std::mem::replace(told, true);
         if is_first {
             let name = &workspace.document.name;
+            actions.extend(banner::repeated(ui, shown.course.repeated()));
             actions.extend(banner::show(ui, snapshot, name, workspace.notices()));
             actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
         }
@@ -435,7 +437,7 @@ fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Locals) -> Vec<A
 }
 
 /// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
+fn keys(ui: &Ui, snapshot: &Snapshot, course: &Course, locals: &Locals) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
@@ -451,7 +453,7 @@ fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
         actions.push(Action::FullWindow);
     }
     if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(Action::Session(transport::play_or_pause(snapshot)));
+        actions.push(Action::Session(transport::play_or_pause(snapshot, course)));
     }
     // The one with Shift first: a key that is asked for without is found with it, too.
     if pressed(Modifiers::SHIFT, Key::Period) {

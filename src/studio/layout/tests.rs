@@ -31,6 +31,7 @@ struct Window {
     state: State,
     locals: Locals,
     snapshot: Snapshot,
+    course: Course,
 }
 
 const FIRST: Slot = Slot(0);
@@ -64,13 +65,14 @@ impl Window {
             state: State::default(),
             locals: Locals::default(),
             snapshot,
+            course: Course::default(),
         }
     }
 
     /// A few frames; gives what came of them, and where views are.
     fn frames(&mut self) -> (Vec<Action>, Places) {
-        let (course, frames, console, gallery) =
-            (Course::default(), FrameTimes::default(), Console::default(), Gallery::default());
+        let (frames, console, gallery) =
+            (FrameTimes::default(), Console::default(), Gallery::default());
         let (tables, trends, trace) = (Tables::default(), Trends::default(), Trace::default());
         let (runners, runner) = (Runners::default(), Runner::test());
         let (mut all, mut places) = (Vec::new(), Places::new());
@@ -81,7 +83,7 @@ impl Window {
                 runners: &runners,
                 runner: &runner,
                 trace: &trace,
-                course: &course,
+                course: &self.course,
                 sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
                 tables: &tables,
                 trends: &trends,
@@ -353,4 +355,17 @@ fn a_key_that_is_bound_changes_its_parameter() {
     window.frames();
     window.screen.press(Key::K);
     assert_eq!(window.frames().0, []);
+}
+
+#[test]
+fn a_run_that_is_repeated_is_told_and_ended() {
+    let mut window = window();
+    window.course.note_repeated(Some([475, 1114]));
+    window.frames();
+    let told = "A run is repeated: step 475 of 1\u{2009}114.";
+    assert!(window.screen.sees(told), "{:?}", window.screen.written());
+    window.screen.click("End it here");
+    assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
+    window.screen.press(Key::Space);
+    assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
 }

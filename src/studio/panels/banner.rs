@@ -6,7 +6,7 @@ use super::Action;
 use crate::{
     diagnostic::{Diagnostic, Severity},
     session::{Command, Renamed, Snapshot},
-    studio::{icons, theme},
+    studio::{icons, number, theme},
 };
 
 /// Something to tell or ask.
@@ -49,6 +49,28 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
         });
     }
     actions
+}
+
+/// That a run is repeated: the step at which it stands, and how many it has.
+pub fn repeated(ui: &mut Ui, repeated: Option<[u64; 2]>) -> Option<Action> {
+    let [step, steps] = repeated?;
+    let mut action = None;
+    strip(ui, Severity::Note, |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let tip = "Stop at this step. To repeat it again, open its file again (Ctrl+O)";
+            if ui.button("End it here").on_hover_text(tip).clicked() {
+                action = Some(Action::Session(Command::Pause));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let [step, steps] = [step, steps].map(number::count);
+                let text = format!(
+                    "A run is repeated: step {step} of {steps}. The text runs that belongs to each step."
+                );
+                ui.add(egui::Label::new(RichText::new(text).color(theme::strong())).wrap());
+            });
+        });
+    });
+    action
 }
 
 fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
