@@ -221,14 +221,9 @@ impl Start {
         ui.add_space(6.0);
         let mut first = None;
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            for group in &shown.gallery.groups {
-                let found: Vec<&Entry> =
-                    group.entries.iter().filter(|entry| entry.has(&self.search)).collect();
-                if found.is_empty() {
-                    continue;
-                }
-                first = first.or(Some(found[0].name));
-                heading(ui, group.title);
+            for (title, found) in shown.gallery.found(&self.search) {
+                first = first.or(found.first().map(|entry| entry.name));
+                heading(ui, title);
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(12.0, 10.0);
                     for entry in found {
@@ -372,6 +367,20 @@ mod tests {
         let opened = shown(&mut screen, &mut start, &[]);
         assert_eq!(opened, [Action::OpenBuiltIn("nbody".into())]);
         assert_eq!(start.page(), None);
+    }
+
+    #[test]
+    fn titles_come_before_summaries_and_enter_opens_the_first_that_is_shown() {
+        for (words, name) in [("Noise", "noise"), ("Waves on", "wave")] {
+            let (mut screen, mut start) = (TestScreen::default(), Start::default());
+            start.open(false);
+            shown(&mut screen, &mut start, &[]);
+            screen.types(words);
+            shown(&mut screen, &mut start, &[]);
+            screen.press(Key::Enter);
+            let opened = shown(&mut screen, &mut start, &[]);
+            assert_eq!(opened, [Action::OpenBuiltIn(name.into())], "{words}");
+        }
     }
 
     #[test]
