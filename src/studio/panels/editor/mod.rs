@@ -76,6 +76,8 @@ pub struct Local {
     caret: (usize, usize),
     /// Whether the user has come here by a click or a key that is meant for it, and not by walking through the window.
     entered: bool,
+    /// Whether the next frame gives it the keyboard.
+    enters: bool,
     shown: Shown,
     /// The text and the caret for which the caret has been brought in sight.
     seen: Option<(u64, usize)>,
@@ -217,7 +219,15 @@ pub fn show(
     let outcome = local.bar.show(ui, &mut document.text, now);
     if outcome.leaves {
         local.bar.close();
+    }
+    if outcome.leaves || std::mem::take(&mut local.enters) {
         local.enter(ui);
+    }
+    if outcome.changed {
+        // What a click has replaced is undone by a key. The frame of the click takes the keyboard from all that it is
+        // not on.
+        local.enters = true;
+        ui.request_repaint();
     }
     let font = theme::code_font(*font_size);
     let is_other = local.included.show(ui, document, &snapshot.compile.included, &font);

@@ -86,3 +86,20 @@ fn a_caret_that_jumps_out_of_sight_is_followed_up_as_it_is_down() {
     assert_eq!(shown.local.caret().0, 42);
     assert!(sees(&shown, 42), "found");
 }
+
+#[test]
+fn the_editor_has_the_keyboard_after_all_is_replaced_by_a_click() {
+    let mut shown = Shown::text("int a; int a;\n");
+    shown.press(Key::H, CONTROL);
+    shown.types("a");
+    shown.press(Key::Tab, Modifiers::NONE);
+    shown.types("b");
+    shown.screen.click("Replace all");
+    shown.frames();
+    assert_eq!(shown.document.text, "int b; int b;\n");
+    shown.press(Key::Z, CONTROL);
+    assert_eq!(shown.document.text, "int a; int a;\n", "Ctrl+Z");
+    assert!(shown.screen.sees("Replace all"));
+    shown.press(Key::Escape, Modifiers::NONE);
+    assert!(!shown.screen.sees("Replace all"), "Escape closes the fields");
+}
