@@ -237,7 +237,7 @@ pub fn show(
     fields.push(palette::field());
     let turn = Typing::turn(ui.ctx(), Place { id, rect, fields });
     walk_past(ui, id, local);
-    let marks = Marks::new(snapshot, &document.name);
+    let marks = Marks::new(snapshot, &document.name, &document.text);
     let mut actions = Vec::new();
     let chosen = local.palette.show(ui.ctx(), snapshot);
     let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
