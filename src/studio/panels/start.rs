@@ -198,6 +198,11 @@ impl Start {
             actions.push(Action::ChooseFile);
         }
         ui.add_space(2.0);
+        if self.for_path {
+            let text =
+                "This system has no dialog for files that the studio knows. Type the path here:";
+            ui.add(Label::new(RichText::new(text).color(theme::accent())).wrap());
+        }
         let hint = "or its path: Tab completes";
         let entered = self.path.show(ui, path_field(), hint, shown.folder);
         actions.extend(entered.map(Action::Open));
@@ -418,6 +423,20 @@ mod tests {
         assert_eq!(shown(&mut screen, &mut start, &[]), []);
         screen.click("Replace it");
         assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(there)]);
+    }
+
+    #[test]
+    fn who_gets_no_dialog_for_files_is_told_where_to_type() {
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
+        for (for_path, told) in [(false, false), (true, true)] {
+            start.open(for_path);
+            shown(&mut screen, &mut start, &[]);
+            assert_eq!(screen.sees("This system has no dialog for files"), told);
+        }
+        screen.types("/x.cu");
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        assert_eq!(shown(&mut screen, &mut start, &[]), [Action::Open("/x.cu".into())]);
     }
 
     #[test]
