@@ -170,7 +170,8 @@ impl Workspace {
     ) {
         self.notices.retain(|notice| notice.text != text);
         let number = self.next_notice;
-        self.notices.push(Notice { number, severity, text, answers, lasting });
+        let since = Instant::now();
+        self.notices.push(Notice { number, severity, text, answers, lasting, since });
         self.next_notice += 1;
     }
 
@@ -428,7 +429,13 @@ impl Workspace {
         if self.due.has_come(differs, now) {
             self.keep();
         }
-        self.due.at().into_iter().chain(look).min()
+        self.due.at().into_iter().chain(look).chain(self.forget_read(now)).min()
+    }
+
+    /// Takes away the notices that have been read. Gives when to call this again.
+    fn forget_read(&mut self, now: Instant) -> Option<Instant> {
+        self.notices.retain(|notice| notice.goes_at().is_none_or(|at| now < at));
+        self.notices.iter().filter_map(Notice::goes_at).min()
     }
 
     /// Whether the recovery folder has something else than it should.

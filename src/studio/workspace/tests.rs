@@ -358,3 +358,19 @@ fn what_cannot_be_saved_is_told_plainly_with_its_cure() {
     assert_eq!(fs::read_to_string(other).unwrap(), "mine");
     assert_eq!(answers(&bench.workspace), [""; 0]);
 }
+
+#[test]
+fn what_went_well_is_told_for_a_while_and_what_did_not_until_it_is_closed() {
+    let mut bench = bench();
+    bench.workspace.tell(Severity::Note, "It was written.");
+    bench.workspace.tell(Severity::Warning, "It was not.");
+    let told = |workspace: &Workspace| {
+        workspace.notices().iter().map(|of| of.text.clone()).collect::<Vec<_>>()
+    };
+    let now = Instant::now();
+    let again = bench.workspace.keep_soon(now).expect("it goes");
+    assert!(again > now + Duration::from_secs(5));
+    assert_eq!(told(&bench.workspace).len(), 2);
+    assert_eq!(bench.workspace.keep_soon(again), None);
+    assert_eq!(told(&bench.workspace), ["It was not."]);
+}
