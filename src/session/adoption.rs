@@ -32,7 +32,7 @@ impl Session {
             return Ok(());
         }
         self.compile.diagnostics = built.diagnostics;
-        self.compile.log = built.log;
+        self.compile.log = about_the_source(&built.log).into();
         self.compile.untrusted = built.untrusted;
         self.compile.lacks_manifest = built.lacks_manifest;
         self.compile.cached = built.cached;
@@ -220,4 +220,25 @@ fn same_resources(
         (old.resource(id).of() == resource.of()).then_some(id)
     };
     manifest.resources().iter().map(same).collect()
+}
+
+/// A compiler's log without blank lines, and without what NVRTC says of options that it gives to its own parts.
+fn about_the_source(log: &str) -> String {
+    let is_own = |line: &str| line.starts_with("opt: Unknown command line argument");
+    let lines = log.lines().filter(|line| !line.trim().is_empty() && !is_own(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_the_source;
+
+    #[test]
+    fn a_log_is_about_the_source() {
+        let own =
+            "opt: Unknown command line argument '-enable-scalar-pre=false'.  Try: 'opt -help'\n";
+        assert_eq!(about_the_source(&format!("{own}\n")), "");
+        let told = "a.cu(3): warning: variable `x` is never used\n    int x;\n";
+        assert_eq!(about_the_source(&format!("\n{own}{told}\n{own}")), told);
+    }
 }
