@@ -144,6 +144,7 @@ fn document(
     let variables = data::variables(&mut fields, &mut manifest, overrides);
     data::expect_known(report, &manifest, &variables, overrides);
     parameters::decode(&mut fields, &mut manifest);
+    parameters::presets(&mut fields, &mut manifest);
     views::decode(&mut fields, &mut manifest);
     checks::decode(&mut fields, &mut manifest);
     plots::decode(&mut fields, &mut manifest);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 #[cfg(feature = "cli")]
 use super::Initial;
 use super::{
-    Check, CompileOptions, Formula, Golden, Half, Number, Parameter, Plot, Resource, ResourceId,
-    Scope, Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
+    Check, CompileOptions, Formula, Golden, Half, Number, Parameter, Plot, Preset, Resource,
+    ResourceId, Scope, Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
 };
 use crate::cuda::Position;
 
@@ -29,6 +29,8 @@ pub struct Manifest {
     pub variables: Vec<Variable>,
     /// Parameters.
     pub parameters: Vec<Parameter>,
+    /// Values of them that are set together.
+    pub presets: Vec<Preset>,
     /// Passes, in the file's order.
     pub passes: Vec<Pass>,
     /// What runs in which order, and how often.

@@ -49,7 +49,7 @@ pub use self::{
     expression::{Expression, Floats, Kind, Meaning, Number},
     inputs::{Inputs, Keys},
     manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
-    parameter::{Control, Parameter, Value},
+    parameter::{Control, Parameter, Preset, Value},
     plan::{
         Argument, Builtin, Field, Half, Handle, Layout, Member, Packed, Plan, PlannedPass, Source,
         Wanted,

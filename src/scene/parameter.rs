@@ -79,6 +79,15 @@ pub struct Parameter {
     pub at: Position,
 }
 
+/// Values of parameters that are set together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Preset {
+    /// What it is called.
+    pub name: String,
+    /// The parameters that it sets, each with its value.
+    pub values: Vec<(String, Value)>,
+}
+
 impl Parameter {
     /// The value that `text` stands for: a number, the name of a choice, `on` or `off`, `#rrggbb`.
     ///

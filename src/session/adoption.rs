@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Phase, Reset, Session, grid_texture::grid_textures, line::Entrance, program::Program,
-    worker::CompileResult,
+    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, line::Entrance,
+    program::Program, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -32,7 +32,7 @@ impl Session {
             return Ok(());
         }
         self.compile.diagnostics = built.diagnostics;
-        self.compile.log = built.log;
+        self.compile.log = about_the_source(&built.log).into();
         self.compile.untrusted = built.untrusted;
         self.compile.lacks_manifest = built.lacks_manifest;
         self.compile.cached = built.cached;
@@ -80,8 +80,11 @@ impl Session {
         let mut fresh = match self.take_in(program)? {
             Ok(fresh) => fresh,
             Err(TooLarge { text, at }) => {
-                let remark = Diagnostic::error(&self.options.name, text);
-                self.compile.diagnostics.push(remark.at(at.line, at.column));
+                let remark = Diagnostic::error(&self.options.name, text).at(at.line, at.column);
+                // The version that is optimised asks for the same as the one before it.
+                if !self.compile.diagnostics.contains(&remark) {
+                    self.compile.diagnostics.push(remark);
+                }
                 self.compile.phase = Phase::Rejected;
                 return Ok(false);
             }
@@ -160,6 +163,10 @@ impl Session {
         self.compile.ptx = program.ptx.clone();
         self.compile.running = program.generation;
         self.compile.fast_math = manifest.compile.fast_math;
+        // What was found in a text goes with it.
+        if self.program.as_ref().is_none_or(|old| old.generation != program.generation) {
+            self.checker = Checker::of(self.options.engine);
+        }
         self.program = Some(program.clone());
         self.nan.forget();
         let begun_with = self.begun_with.as_ref();
@@ -213,4 +220,25 @@ fn same_resources(
         (old.resource(id).of() == resource.of()).then_some(id)
     };
     manifest.resources().iter().map(same).collect()
+}
+
+/// A compiler's log without blank lines, and without what NVRTC says of options that it gives to its own parts.
+fn about_the_source(log: &str) -> String {
+    let is_own = |line: &str| line.starts_with("opt: Unknown command line argument");
+    let lines = log.lines().filter(|line| !line.trim().is_empty() && !is_own(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_the_source;
+
+    #[test]
+    fn a_log_is_about_the_source() {
+        let own =
+            "opt: Unknown command line argument '-enable-scalar-pre=false'.  Try: 'opt -help'\n";
+        assert_eq!(about_the_source(&format!("{own}\n")), "");
+        let told = "a.cu(3): warning: variable `x` is never used\n    int x;\n";
+        assert_eq!(about_the_source(&format!("\n{own}{told}\n{own}")), told);
+    }
 }

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
     draw::{Chart, Legend, Look},
-    scene::{Control, Value},
+    scene::{Control, Preset, Value},
 };
 
 /// The state of a session at one moment.
@@ -48,6 +48,9 @@ pub struct Snapshot {
     pub views: Vec<ViewState>,
     /// The parameters with their present values, in the manifest's order.
     pub parameters: Vec<Parameter>,
+    /// Values of them that are set together, in the manifest's order.
+    #[serde(skip)]
+    pub presets: Vec<Preset>,
     /// Statistics of each resource, in the manifest's order.
     pub resources: Vec<Resource>,
     /// The manifest's own statistics, in its order.

@@ -32,6 +32,7 @@ impl Session {
             comparison: self.comparison(),
             views: self.view_states(),
             parameters: self.parameter_snapshots(),
+            presets: manifest.map_or_else(Vec::new, |manifest| manifest.presets.clone()),
             resources: self.resource_snapshots(),
             stats: self.stat_snapshots(),
             plots: self.plots.charts(),

@@ -13,6 +13,7 @@ use crate::{
     device::{self, Device, Fill, Memory, Stream},
     gl,
     interop::{self, Error, Interop, SharedBuffer},
+    number,
     scene::{Change, Manifest, ResourceId},
 };
 
@@ -59,7 +60,15 @@ impl TooLarge {
             Error::Gl(error) => error.is_for_want_of_memory(),
             Error::ShortMapping { .. } => false,
         };
-        let text = format!("the {what} is too large: {error}");
+        let why = match error {
+            Error::Device(OutOfMemory { device, requested, free }) => format!(
+                "it takes {}, and {} are free on {device}",
+                number::bytes(*requested),
+                number::bytes(*free)
+            ),
+            other => other.to_string(),
+        };
+        let text = format!("the {what} is too large: {why}");
         too_large.then_some(Self { text, at })
     }
 }

@@ -1,7 +1,7 @@
 //! What has been printed and told since the studio was opened: kernels' `printf`, the compiler, faults, notices.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     io,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -27,13 +27,16 @@ pub enum Origin {
     Compiler,
     /// A kernel that was stopped.
     Fault,
+    /// The checker.
+    Checker,
     /// The studio.
     Studio,
 }
 
 impl Origin {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Print, Self::Compiler, Self::Fault, Self::Studio];
+    pub const ALL: [Self; 5] =
+        [Self::Print, Self::Compiler, Self::Fault, Self::Checker, Self::Studio];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Origin {
             Self::Print => "printf",
             Self::Compiler => "compiler",
             Self::Fault => "faults",
+            Self::Checker => "checks",
             Self::Studio => "notices",
         }
     }
@@ -121,6 +125,7 @@ pub struct Console {
     /// What is in it already of the snapshots, and of the notices.
     generation: u64,
     fault: Option<Diagnostic>,
+    findings: BTreeSet<String>,
     notices: u64,
     /// What the driver of a GPU prints to.
     standard_output: Option<StandardOutput>,
@@ -134,6 +139,7 @@ impl Default for Console {
             begun: Instant::now(),
             generation: 0,
             fault: None,
+            findings: BTreeSet::new(),
             notices: 0,
             standard_output: None,
         }
@@ -199,6 +205,7 @@ impl Console {
                 self.tell(Origin::Fault, fault, file);
             }
         }
+        self.observe_findings(&snapshot.findings, file);
         let told = self.notices;
         for notice in notices.iter().filter(|notice| notice.number >= told) {
             self.say(Origin::Studio, notice.severity, &notice.text);
@@ -206,10 +213,25 @@ impl Console {
         self.notices = notices.iter().map(|notice| notice.number + 1).fold(self.notices, u64::max);
     }
 
+    /// What is found again and again is told once, as it was first.
+    fn observe_findings(&mut self, findings: &[Diagnostic], file: &str) {
+        if findings.is_empty() {
+            return self.findings.clear();
+        }
+        for finding in findings {
+            let without_count = finding.text.rsplit_once(" (").map_or(&*finding.text, |(of, _)| of);
+            let place = (finding.line.unwrap_or(0), finding.column.unwrap_or(0));
+            if self.findings.insert(format!("{}:{place:?} {without_count}", finding.file)) {
+                self.tell(Origin::Checker, finding, file);
+            }
+        }
+    }
+
     /// A session begins: what it counts begins anew.
     pub fn begin(&mut self) {
         self.generation = 0;
         self.fault = None;
+        self.findings.clear();
     }
 
     fn tell(&mut self, origin: Origin, diagnostic: &Diagnostic, file: &str) {

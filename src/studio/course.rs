@@ -1,4 +1,4 @@
-//! Where a scene is to go by itself: round and round between two steps.
+//! Where a scene is to go by itself: round and round between two steps, or as it went before.
 //!
 //! Enters: where the scene stands. Leaves: commands that lead it. It knows no session.
 
@@ -8,6 +8,8 @@ use crate::session::{Command, Moment, Snapshot};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     looped: Option<Loop>,
+    /// The step at which a run stands that is repeated, and how many it has.
+    repeated: Option<[u64; 2]>,
 }
 
 /// A way round.
@@ -47,6 +49,16 @@ impl Course {
     /// The steps between which it goes round.
     pub fn ends(&self) -> Option<[u64; 2]> {
         self.looped.as_ref().map(|of| of.ends)
+    }
+
+    /// Notes that a run is repeated, and how far, or that none is.
+    pub fn note_repeated(&mut self, repeated: Option<[u64; 2]>) {
+        self.repeated = repeated;
+    }
+
+    /// The step at which a run stands that is repeated, and how many it has.
+    pub fn repeated(&self) -> Option<[u64; 2]> {
+        self.repeated
     }
 
     /// Leaves it: somebody wants something else of the scene.

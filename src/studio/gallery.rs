@@ -102,6 +102,24 @@ impl Gallery {
         }
     }
 
+    /// The scenes that have all words of what is searched, by their groups; where something is searched, all in one
+    /// group, those first whose titles have most of the words.
+    pub fn found(&self, words: &str) -> Vec<(&'static str, Vec<&Entry>)> {
+        let is_found = |entry: &&Entry| entry.has(words);
+        let groups = self.groups.iter();
+        let mut found: Vec<(&'static str, Vec<&Entry>)> = match words.trim().is_empty() {
+            true => groups.map(|group| (group.title, group.entries.iter().collect())).collect(),
+            false => {
+                let entries = groups.flat_map(|group| &group.entries);
+                let mut found: Vec<&Entry> = entries.filter(is_found).collect();
+                found.sort_by_key(|entry| std::cmp::Reverse(entry.in_title(words)));
+                vec![("Found", found)]
+            }
+        };
+        found.retain(|(_, entries)| !entries.is_empty());
+        found
+    }
+
     /// What a scene looks like, as far as that is known.
     pub fn picture(&self, name: &str, is_template: bool) -> Option<&TextureHandle> {
         self.pictures.get(&picture_name(name, is_template))
@@ -113,6 +131,12 @@ fn picture_name(name: &str, is_template: bool) -> String {
 }
 
 impl Entry {
+    /// How many of the words the title has.
+    fn in_title(&self, words: &str) -> usize {
+        let title = self.title.to_lowercase();
+        words.to_lowercase().split_whitespace().filter(|word| title.contains(word)).count()
+    }
+
     /// Whether it has all words of what is searched.
     pub fn has(&self, words: &str) -> bool {
         let text = format!("{} {} {}", self.name, self.title, self.summary).to_lowercase();

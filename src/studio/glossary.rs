@@ -185,6 +185,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ),
     ("variable", &["type", "fields", "value", "file", "dtype", "random", "each"]),
     ("param", &["value", "min", "max", "step", "log", "label", "unit", "choices", "kind"]),
+    ("preset", &[]),
     (
         "pass",
         &[

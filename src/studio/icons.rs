@@ -134,6 +134,14 @@ pub fn triangle_down(painter: &Painter, center: Pos2, color: Color32) {
     painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
 }
 
+/// A small triangle that says: sorted, the least first or, `down`, the greatest.
+pub fn direction(painter: &Painter, center: Pos2, color: Color32, down: bool) {
+    let turn = if down { 1.0 } else { -1.0 };
+    let points = [(-3.5, -2.0), (3.5, -2.0), (0.0, 3.0)];
+    let points = points.iter().map(|(x, y)| center + vec2(*x, turn * y)).collect();
+    painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
 /// The colour of a severity.
 pub fn severity_color(severity: Severity) -> Color32 {
     match severity {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::SystemTime};
 
 use egui::{
-    CentralPanel, Color32, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
+    CentralPanel, Color32, Event, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
         timeline, timings, title, transport, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
+    parameter_keys,
     runners::{Runner, Runners},
     sides::Sides,
     state::State,
@@ -44,6 +45,7 @@ pub struct Locals {
     /// How A and B are shown together.
     pub sides: Sides,
     console: console::Local,
+    parameters: parameters::Local,
     timings: timings::Local,
     /// The table's.
     pub numbers: numbers::Local,
@@ -54,6 +56,8 @@ pub struct Locals {
     /// Who has the keyboard where no field has it.
     pub keyboard: Keyboard,
     board: Board,
+    /// What ran the scene before the checker did.
+    before_checks: Option<Runner>,
     /// The view that was touched last: keys are for it.
     pub active: Slot,
     /// The pane that was touched last.
@@ -148,7 +152,8 @@ pub fn show(
         .map(|is| locals.views.values().any(is));
     let is_asked = locals.start.page().is_some() || locals.naming.is_open();
     locals.keyboard.look(ui, focused, pressed, is_asked);
-    actions.extend(keys(ui, snapshot, locals));
+    actions.extend(keys(ui, snapshot, shown.course, locals));
+    actions.extend(parameters_change(ui, snapshot, locals));
     (actions, places)
 }
 
@@ -204,8 +209,8 @@ impl Contents for Filling<'_> {
             Pane::Editor => self.editor(ui),
             Pane::View(slot) => self.view(ui, slot),
             Pane::Parameters => {
-                let actions = &mut self.actions;
-                within(ui, 9, |ui| actions.extend(parameters::show(ui, snapshot)));
+                let (local, actions) = (&mut self.locals.parameters, &mut self.actions);
+                within(ui, 9, |ui| actions.extend(parameters::show(ui, snapshot, local)));
             }
             Pane::Statistics => within(ui, 6, |ui| statistics::show(ui, snapshot)),
             Pane::Plots => within(ui, 6, |ui| plots::show(ui, snapshot)),
@@ -320,8 +325,14 @@ impl Filling<'_> {
                 .size_range(48.0..=ui.available_height() * 0.6),
             false => panel.exact_size(diagnostics::LINE + 6.0),
         };
+        let before = locals.before_checks.as_ref();
+        let checking = diagnostics::Checking::of(shown.runners, shown.runner, before);
         let problems = panel.show(ui, |ui| {
-            let (wanted, is_toggled) = diagnostics::show(ui, snapshot, &name, is_open);
+            let told = diagnostics::Shown { file: &name, is_open, checking };
+            let (wanted, is_toggled) = diagnostics::show(ui, snapshot, &told);
+            if wanted.iter().any(|action| matches!(action, Action::RunOn(_))) {
+                locals.before_checks = Some(shown.runner.clone());
+            }
             actions.extend(wanted);
             is_toggled
         });
@@ -351,6 +362,7 @@ impl Filling<'_> {
         let is_first = !std::mem::replace(told, true);
         if is_first {
             let name = &workspace.document.name;
+            actions.extend(banner::repeated(ui, shown.course.repeated()));
             actions.extend(banner::show(ui, snapshot, name, workspace.notices()));
             actions.extend(unsaved::show(ui, workspace.unsaved(), SystemTime::now()));
         }
@@ -394,8 +406,38 @@ fn within(ui: &mut Ui, above: i8, content: impl FnOnce(&mut Ui)) {
     });
 }
 
+/// Parameters that are animated, or changed by keys.
+fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Locals) -> Vec<Action> {
+    let parameters::Local { animations, keys, .. } = &mut locals.parameters;
+    let mut commands = Vec::new();
+    let letter = |event: &Event| match event {
+        Event::Key { key, pressed: true, modifiers, .. }
+            if !modifiers.command && !modifiers.alt =>
+        {
+            Some((*key, modifiers.shift))
+        }
+        _ => None,
+    };
+    let pressed: Vec<_> = ui.input(|input| input.events.iter().filter_map(letter).collect());
+    if keys.asked().is_some() {
+        pressed.first().into_iter().for_each(|(key, _)| keys.answer(*key));
+    } else if locals.keyboard.is_the_scenes() {
+        for (key, shift) in pressed {
+            let bound = keys.all(&snapshot.parameters).find(|(own, _)| *own == key);
+            let Some((_, parameter)) = bound else { continue };
+            animations.stop(&parameter.name);
+            commands.extend(parameter_keys::pressed(parameter, shift));
+        }
+    }
+    commands.extend(animations.commands(snapshot, ui.input(|input| input.time)));
+    if !animations.is_empty() && snapshot.clock.playing {
+        ui.request_repaint();
+    }
+    commands.into_iter().map(Action::Session).collect()
+}
+
 /// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
+fn keys(ui: &Ui, snapshot: &Snapshot, course: &Course, locals: &Locals) -> Vec<Action> {
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
@@ -411,7 +453,7 @@ fn keys(ui: &Ui, snapshot: &Snapshot, locals: &Locals) -> Vec<Action> {
         actions.push(Action::FullWindow);
     }
     if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(Action::Session(transport::play_or_pause(snapshot)));
+        actions.push(Action::Session(transport::play_or_pause(snapshot, course)));
     }
     // The one with Shift first: a key that is asked for without is found with it, too.
     if pressed(Modifiers::SHIFT, Key::Period) {

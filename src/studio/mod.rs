@@ -7,6 +7,7 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
+mod animation;
 mod background;
 mod colors;
 mod completion;
@@ -34,6 +35,8 @@ mod number;
 mod origin;
 mod panels;
 mod panes;
+mod parameter_keys;
+mod plainly;
 mod recovery;
 mod redraw;
 mod runners;
@@ -59,6 +62,7 @@ mod viewpoints;
 mod watch;
 mod window;
 mod workspace;
+mod written;
 
 use std::{path::PathBuf, time::Duration};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use crate::number::value;
+pub use crate::number::{bytes, value};
 
 /// `count` with its thousands apart: `262 144`.
 pub fn count(count: u64) -> String {
@@ -25,18 +25,6 @@ pub fn short_count(count: u64) -> String {
         Some((unit, name)) => format!("{:.1}{name}", of / unit),
         None => count.to_string(),
     }
-}
-
-/// `bytes` in binary units: `4.0 MiB`.
-pub fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut size = bytes as f64;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} B") } else { format!("{size:.1} {}", UNITS[unit]) }
 }
 
 /// Milliseconds, in microseconds where they are few: `1.24 ms`, `38 µs`.

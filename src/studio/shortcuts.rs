@@ -74,7 +74,7 @@ pub enum Task {
     UsualSize,
     /// The editor takes the keyboard.
     Enter,
-    /// One caret of several stays, or the editor gives the keyboard back.
+    /// One caret of several stays, or the fields are closed, or the editor gives the keyboard back.
     Leave,
 }
 

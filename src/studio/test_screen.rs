@@ -25,6 +25,7 @@ pub fn snapshot() -> Snapshot {
         comparison: None,
         views: Vec::new(),
         parameters: Vec::new(),
+        presets: Vec::new(),
         resources: vec![Resource {
             name: "position".into(),
             element: "float2".into(),
@@ -157,6 +158,43 @@ impl TestScreen {
     pub fn release(&mut self, at: Pos2) {
         self.is_pressed = false;
         self.button(at, false);
+    }
+
+    /// Moves the pointer, in the next frame.
+    pub fn hover(&mut self, at: Pos2) {
+        self.events.push(Event::PointerMoved(at));
+    }
+
+    /// Clicks with the second button, in the next frame.
+    pub fn click_second(&mut self, at: Pos2) {
+        self.events.push(Event::PointerMoved(at));
+        for pressed in [true, false] {
+            let (button, modifiers) = (PointerButton::Secondary, Modifiers::NONE);
+            self.events.push(Event::PointerButton { pos: at, button, pressed, modifiers });
+        }
+    }
+
+    /// Where a control is that is called so, for those who do not see it.
+    pub fn control(&self, name: &str) -> Option<Rect> {
+        let mut nodes = self.told.iter().flat_map(|told| &told.nodes);
+        let (_, node) = nodes.find(|(_, node)| node.label() == Some(name))?;
+        Self::place_of(node)
+    }
+
+    /// Where the controls of a role are.
+    pub fn all_of(&self, role: Role) -> Vec<Rect> {
+        let nodes = self.told.iter().flat_map(|told| &told.nodes);
+        nodes
+            .filter(|(_, node)| node.role() == role)
+            .filter_map(|(_, of)| Self::place_of(of))
+            .collect()
+    }
+
+    fn place_of(node: &Node) -> Option<Rect> {
+        let of = node.bounds()?;
+        let corners = [[of.x0, of.y0], [of.x1, of.y1]];
+        let [min, max] = corners.map(|corner| Pos2::from(corner.map(|part| part as f32)));
+        Some(Rect::from_min_max(min, max))
     }
 
     /// Turns the wheel, in the next frame.

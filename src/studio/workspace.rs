@@ -16,6 +16,7 @@ use super::{
     document::{DiskChange, Document},
     keeper::{Due, Failure, Keeper},
     panels::{Action, banner::Notice},
+    plainly,
     recovery::{Recovery, Version},
     watch::FileWatch,
 };
@@ -98,8 +99,8 @@ impl Workspace {
     /// Finds what was left unsaved, and whether anything can be kept at all.
     fn look_for_unsaved(&mut self) {
         let Some(recovery) = &mut self.recovery else {
-            return self
-                .tell_lasting("Nothing is kept: the system knows no home folder. Save often.");
+            let text = "Nothing is kept: the system knows no home folder. Save often.";
+            return self.tell_lasting(text, Vec::new());
         };
         let prepared = recovery.prepare();
         self.unsaved = recovery.left();
@@ -169,30 +170,34 @@ impl Workspace {
     ) {
         self.notices.retain(|notice| notice.text != text);
         let number = self.next_notice;
-        self.notices.push(Notice { number, severity, text, answers, lasting });
+        let since = Instant::now();
+        self.notices.push(Notice { number, severity, text, answers, lasting, since });
         self.next_notice += 1;
     }
 
     /// Tells `text`, which is about more than the open document, once.
-    fn tell_lasting(&mut self, text: &str) {
+    fn tell_lasting(&mut self, text: &str, answers: Vec<(&'static str, Action)>) {
         if self.told.insert(text.to_owned()) {
             tracing::warn!("{text}");
-            self.notify(Severity::Error, text.to_owned(), Vec::new(), true);
+            self.notify(Severity::Error, text.to_owned(), answers, true);
         }
     }
 
     fn tell_not_kept(&mut self, error: &io::Error) {
         let folder = self.recovery.as_ref().map(|r| r.folder().display().to_string());
         let folder = folder.unwrap_or_default();
-        self.tell_lasting(&format!(
-            "Unsaved text cannot be kept in {folder}: {error}. Save often: a crash would take it."
-        ));
+        let why = plainly::told_of_writing(error);
+        let text = format!(
+            "Unsaved text cannot be kept in {folder}: {why}. Save often: a crash would take it."
+        );
+        self.tell_lasting(&text, save_as());
     }
 
     /// Says that the file at `path`, which is not about text, could not be written.
     fn tell_not_remembered(&mut self, path: &Path, error: &io::Error) {
-        let path = path.display();
-        self.tell_lasting(&format!("Layout and last scene are not remembered in {path}: {error}."));
+        let (path, why) = (path.display(), plainly::told_of_writing(error));
+        let text = format!("Layout and last scene are not remembered in {path}: {why}.");
+        self.tell_lasting(&text, Vec::new());
     }
 
     /// Takes away the notice `number`.
@@ -355,35 +360,30 @@ impl Workspace {
                 self.forget_saved();
             }
             Err(error) => {
-                let name = self.document.file_name();
-                let text = format!("{name} was not saved: {error}. Your text is still here.");
-                self.tell(Severity::Error, text);
+                let (name, why) = (self.document.file_name(), plainly::told_of_writing(&error));
+                let text = format!("{name} was not saved: {why}. Your text is still here.");
+                let cure = if self.conflict.is_some() { Vec::new() } else { save_as() };
+                self.ask(Severity::Error, text, cure);
             }
         }
     }
 
-    /// Writes the text to the file at `path`, which is the document's from now on; gives whether it did. What goes
-    /// wrong is told.
-    pub fn save_as(&mut self, path: PathBuf) -> bool {
-        match file::replace(&path, self.document.to_disk()) {
-            Ok(()) => {
-                let text = self.gone_text();
-                self.notices.retain(|notice| notice.text != text);
-                self.conflict = None;
-                self.dismiss_question(&Action::ReloadFromDisk);
-                self.document.saved_as(path.clone());
-                self.watch_file();
-                self.forget_saved();
-                self.tell(Severity::Note, format!("Saved as {}.", path.display()));
-                true
-            }
-            Err(error) => {
-                let path = path.display();
-                let text = format!("{path} cannot be written: {error}. Your text is still here.");
-                self.tell(Severity::Error, text);
-                false
-            }
-        }
+    /// Writes the text to the file at `path`, which is the document's from now on.
+    ///
+    /// # Errors
+    /// Why it did not, in plain words.
+    pub fn save_as(&mut self, path: PathBuf) -> Result<(), String> {
+        let written = file::replace(&path, self.document.to_disk());
+        written.map_err(|error| plainly::told_of_writing(&error))?;
+        let text = self.gone_text();
+        self.notices.retain(|notice| notice.text != text);
+        self.conflict = None;
+        self.dismiss_question(&Action::ReloadFromDisk);
+        self.document.saved_as(path.clone());
+        self.watch_file();
+        self.forget_saved();
+        self.tell(Severity::Note, format!("Saved as {}.", path.display()));
+        Ok(())
     }
 
     fn save_to(&mut self, path: PathBuf) -> io::Result<()> {
@@ -429,7 +429,13 @@ impl Workspace {
         if self.due.has_come(differs, now) {
             self.keep();
         }
-        self.due.at().into_iter().chain(look).min()
+        self.due.at().into_iter().chain(look).chain(self.forget_read(now)).min()
+    }
+
+    /// Takes away the notices that have been read. Gives when to call this again.
+    fn forget_read(&mut self, now: Instant) -> Option<Instant> {
+        self.notices.retain(|notice| notice.goes_at().is_none_or(|at| now < at));
+        self.notices.iter().filter_map(Notice::goes_at).min()
     }
 
     /// Whether the recovery folder has something else than it should.
@@ -496,6 +502,11 @@ impl Workspace {
         self.keeper.flush();
         self.look_at_failures(Instant::now());
     }
+}
+
+/// The cure where something cannot be written.
+fn save_as() -> Vec<(&'static str, Action)> {
+    vec![("Save as \u{2026}", Action::SaveAs)]
 }
 
 #[cfg(test)]

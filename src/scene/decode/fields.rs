@@ -70,6 +70,21 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         }
     }
 
+    /// All keys with their values, in the file's order, where any may be there.
+    pub(super) fn entries(&self) -> Vec<Entry<'t, 's>> {
+        sorted(self.table)
+    }
+
+    /// Complains about a key.
+    pub(super) fn complain_about_key(&self, key: &Spanned<DeString<'_>>, text: String) {
+        self.report.error(key.span(), text);
+    }
+
+    /// Complains about a value.
+    pub(super) fn complain_of(&self, value: &Spanned<DeValue<'_>>, text: String) {
+        self.report.error(value.span(), text);
+    }
+
     /// Complains about the table as a whole.
     pub(super) fn complain(&self, text: &str) {
         self.report.error(self.span.clone(), format!("{} {text}", self.place));

@@ -1,7 +1,9 @@
-//! `[param.*]`.
+//! `[param.*]` and `[preset.*]`.
 
-use super::fields::Fields;
-use crate::scene::{Control, Manifest, Number, Parameter, Value};
+use toml::{Spanned, de::DeValue};
+
+use super::{fields::Fields, suggestion};
+use crate::scene::{Control, Manifest, Number, Parameter, Preset, Value};
 
 /// Reads them in the file's order.
 pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
@@ -19,6 +21,70 @@ pub(super) fn decode(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
         table.finish();
         manifest.parameters.push(parameter);
     }
+}
+
+/// Reads values of parameters that are set together.
+pub(super) fn presets(fields: &mut Fields<'_, '_, '_>, manifest: &mut Manifest) {
+    for (name, table) in fields.tables("preset") {
+        let mut values = Vec::new();
+        for (key, value) in table.entries() {
+            let found = manifest.parameters.iter().find(|of| of.name == key.get_ref().as_ref());
+            let Some(parameter) = found else {
+                let names = manifest.parameters.iter().map(|of| of.name.as_str());
+                let hint = suggestion(key.get_ref(), names);
+                let text = format!("there is no parameter `{}`{hint}", key.get_ref());
+                table.complain_about_key(key, text);
+                continue;
+            };
+            let read = preset_value(&table, parameter, value);
+            values.extend(read.map(|value| (parameter.name.clone(), value)));
+        }
+        manifest.presets.push(Preset { name, values });
+    }
+}
+
+/// The value that a preset gives a parameter, where it is one of its.
+fn preset_value(
+    table: &Fields<'_, '_, '_>,
+    parameter: &Parameter,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<Value> {
+    let name = &*parameter.name;
+    let found = match (&parameter.control, &parameter.default) {
+        (Control::Slider { .. }, Value::Float(_)) => table.float_in(name, value).map(Value::Float),
+        (Control::Color(_), _) => {
+            let parts: Option<Vec<f64>> = value
+                .get_ref()
+                .as_array()
+                .and_then(|parts| parts.iter().map(|part| table.float_in(name, part)).collect());
+            parts.and_then(|parts| color_of(&parts, &parameter.control))
+        }
+        (Control::Toggle, _) => match table.number_in(name, value)? {
+            Number::Bool(on) => Some(Value::Toggle(on)),
+            Number::Int(on @ (0 | 1)) => Some(Value::Toggle(on == 1)),
+            Number::Int(_) | Number::Float(_) => None,
+        },
+        (Control::Slider { .. } | Control::Choice(_), _) => {
+            table.number_in(name, value)?.whole().ok().map(Value::Int)
+        }
+    };
+    let fits = found.filter(|value| parameter.accepts(value));
+    if fits.is_none() {
+        let kind = parameter.default.kind();
+        let text = format!("this is no value of `{name}`, which is a {kind} within its bounds");
+        table.complain_of(value, text);
+    }
+    fits
+}
+
+fn color_of(parts: &[f64], control: &Control) -> Option<Value> {
+    let count = if *control == Control::Color(true) { 4 } else { 3 };
+    let mut rgba = [1.0; 4];
+    for (to, from) in rgba.iter_mut().zip(parts) {
+        *to = *from as f32;
+    }
+    let fits = parts.len() == count && parts.iter().all(|part| (0.0..=1.0).contains(part));
+    fits.then_some(Value::Color(rgba))
 }
 
 /// What kinds a manifest can name; without one the value decides.

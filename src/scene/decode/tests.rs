@@ -151,6 +151,26 @@ fn faults_of_resources() {
 }
 
 #[test]
+fn presets_have_values_of_parameters() {
+    let all = "[param.p]\nvalue = 1.0\nmax = 4.0\n[param.n]\nvalue = 3\n[param.on]\nvalue = true\n\
+               [param.tint]\nvalue = [1, 1, 1]\nkind = \"color\"\n";
+    let preset = "[preset.\"calm sea\"]\np = 2\non = 0\ntint = [0, 0.5, 1]\nn = 4\n";
+    let source = format!("/*---\n{all}{preset}---*/");
+    let (manifest, _) = decode("t.cu", &source, &Overrides::default()).unwrap();
+    let [preset] = &manifest.presets[..] else { panic!("{:?}", manifest.presets) };
+    let values = [
+        ("p", Value::Float(2.0)),
+        ("on", Value::Toggle(false)),
+        ("tint", Value::Color([0.0, 0.5, 1.0, 1.0])),
+        ("n", Value::Int(4)),
+    ];
+    assert_eq!(preset.name, "calm sea");
+    assert_eq!(preset.values, values.map(|(name, value)| (name.to_owned(), value)));
+    let faults = "[param.drag]\nvalue = 1.0\n[preset.a]\ndrug = 1.0\ndrag = 3.0";
+    check_more(faults, &[("11:1", "did you mean `drag`?"), ("12:8", "no value of `drag`")]);
+}
+
+#[test]
 fn faults_of_parameters() {
     check_more("[param.p]", &[("8:8", "needs `value`")]);
     check_more("[param.p]\nvalue = 1\nmin = 0.5", &[("10:7", "an integer like `value`")]);

@@ -6,7 +6,7 @@ use egui::{Key, Modifiers, Vec2, vec2};
 
 use super::{Locals, Places, Seen, Shown, show};
 use crate::{
-    session::{Clock, PassTiming, Snapshot, ViewState},
+    session::{Clock, Command, Control, Parameter, PassTiming, Snapshot, Value, ViewState},
     studio::{
         console::Console,
         course::Course,
@@ -31,6 +31,7 @@ struct Window {
     state: State,
     locals: Locals,
     snapshot: Snapshot,
+    course: Course,
 }
 
 const FIRST: Slot = Slot(0);
@@ -64,13 +65,14 @@ impl Window {
             state: State::default(),
             locals: Locals::default(),
             snapshot,
+            course: Course::default(),
         }
     }
 
     /// A few frames; gives what came of them, and where views are.
     fn frames(&mut self) -> (Vec<Action>, Places) {
-        let (course, frames, console, gallery) =
-            (Course::default(), FrameTimes::default(), Console::default(), Gallery::default());
+        let (frames, console, gallery) =
+            (FrameTimes::default(), Console::default(), Gallery::default());
         let (tables, trends, trace) = (Tables::default(), Trends::default(), Trace::default());
         let (runners, runner) = (Runners::default(), Runner::test());
         let (mut all, mut places) = (Vec::new(), Places::new());
@@ -81,7 +83,7 @@ impl Window {
                 runners: &runners,
                 runner: &runner,
                 trace: &trace,
-                course: &course,
+                course: &self.course,
                 sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
                 tables: &tables,
                 trends: &trends,
@@ -285,4 +287,85 @@ fn layouts_are_in_the_list_of_commands() {
     window.screen.press_with(Key::P, control | Modifiers::SHIFT);
     window.frames();
     assert!(window.screen.sees("View in the whole window"), "{:?}", window.screen.written());
+}
+
+#[test]
+fn the_signs_in_the_corner_of_a_lone_view_stay_under_the_pointer_and_work() {
+    let mut window = window();
+    window.snapshot.views.truncate(1);
+    let (_, places) = window.frames();
+    window.screen.hover(places[0].1.center());
+    window.frames();
+    let name = "In the whole window (F11)";
+    let sign = window.screen.control(name).expect("it comes with the pointer");
+    for _ in 0..3 {
+        window.screen.hover(sign.center());
+        window.frames();
+        assert_eq!(window.screen.control(name), Some(sign), "it stays");
+    }
+    window.screen.drag(sign.center());
+    window.frames();
+    window.screen.release(sign.center());
+    assert!(window.frames().0.contains(&Action::FullWindow), "a click on it");
+    // It goes with the pointer.
+    window.screen.hover(places[0].1.left_bottom() + vec2(-40.0, 40.0));
+    window.frames();
+    assert_eq!(window.screen.control(name), None);
+}
+
+#[test]
+fn what_the_checker_finds_is_told_with_its_line() {
+    let mut window = window();
+    let found = "kernel `wave`: thread (3, 0, 0) divides an integer by zero (49152 times)";
+    window.snapshot.findings = vec![crate::diagnostic::Diagnostic::error("a.cu", found).at(3, 5)];
+    window.frames();
+    // In the line of problems, and behind its line of the text.
+    let told = window.screen.written().iter().filter(|text| text.contains(found)).count();
+    assert_eq!(told, 2, "{:?}", window.screen.written());
+    window.screen.click(&format!("3:5  {found}"));
+    assert_eq!(window.frames().0, [Action::Reveal(3, Some(5))]);
+    let mut console = Console::default();
+    for _ in 0..2 {
+        console.observe(&window.snapshot, "a.cu", &[]);
+    }
+    window.snapshot.findings[0].text = found.replace("49152", "98304");
+    console.observe(&window.snapshot, "a.cu", &[]);
+    let lines: Vec<_> = console.lines().map(|line| (line.text.as_str(), line.place)).collect();
+    assert_eq!(lines, [(format!("a.cu:3: {found}").as_str(), Some((3, Some(5))))], "once");
+}
+
+#[test]
+fn a_key_that_is_bound_changes_its_parameter() {
+    let mut window = window();
+    let (name, label, unit) = ("speed".to_owned(), "speed".to_owned(), String::new());
+    let control = Control::Slider { min: 0.0, max: 2.0, step: 0.0, log: false };
+    let (value, default) = (Value::Float(0.5), Value::Float(0.5));
+    window.snapshot.parameters = vec![Parameter { name, label, unit, value, default, control }];
+    window.frames();
+    window.locals.parameters.keys.ask("speed");
+    window.screen.press(Key::K);
+    window.frames();
+    for (modifiers, value) in [(Modifiers::NONE, 0.6), (Modifiers::SHIFT, 0.4)] {
+        window.screen.press_with(Key::K, modifiers);
+        let set = Command::SetParameter("speed".into(), Value::Float(value));
+        assert_eq!(window.frames().0, [Action::Session(set)]);
+    }
+    // Where the text has the keyboard, it is a letter.
+    window.screen.press(Key::F6);
+    window.frames();
+    window.screen.press(Key::K);
+    assert_eq!(window.frames().0, []);
+}
+
+#[test]
+fn a_run_that_is_repeated_is_told_and_ended() {
+    let mut window = window();
+    window.course.note_repeated(Some([475, 1114]));
+    window.frames();
+    let told = "A run is repeated: step 475 of 1\u{2009}114.";
+    assert!(window.screen.sees(told), "{:?}", window.screen.written());
+    window.screen.click("End it here");
+    assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
+    window.screen.press(Key::Space);
+    assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
 }

@@ -1,12 +1,14 @@
 //! Strips above the view: a kernel's fault, files that the scene may not include, what the studio has to tell or ask.
 
+use std::time::{Duration, Instant};
+
 use egui::{Align, Frame, Layout, Margin, RichText, Sense, TextStyle, Ui, text::LayoutJob, vec2};
 
 use super::Action;
 use crate::{
     diagnostic::{Diagnostic, Severity},
     session::{Command, Renamed, Snapshot},
-    studio::{icons, theme},
+    studio::{icons, number, theme},
 };
 
 /// Something to tell or ask.
@@ -22,6 +24,19 @@ pub struct Notice {
     pub answers: Vec<(&'static str, Action)>,
     /// Whether it is about more than the open document, and stays when another one is opened.
     pub lasting: bool,
+    /// Since when it is there.
+    pub since: Instant,
+}
+
+/// What only says that something went well has been read after so long; the console keeps it.
+const READ_AFTER: Duration = Duration::from_secs(12);
+
+impl Notice {
+    /// When it goes by itself; `None` where it stays until somebody closes it.
+    pub fn goes_at(&self) -> Option<Instant> {
+        let stays = self.severity > Severity::Note || !self.answers.is_empty() || self.lasting;
+        (!stays).then(|| self.since + READ_AFTER)
+    }
 }
 
 /// All strips; takes no space when there is nothing to say. `file` is the open scene's name as diagnostics
@@ -49,6 +64,28 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, notices: &[Notice]) ->
         });
     }
     actions
+}
+
+/// That a run is repeated: the step at which it stands, and how many it has.
+pub fn repeated(ui: &mut Ui, repeated: Option<[u64; 2]>) -> Option<Action> {
+    let [step, steps] = repeated?;
+    let mut action = None;
+    strip(ui, Severity::Note, |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let tip = "Stop at this step. To repeat it again, open its file again (Ctrl+O)";
+            if ui.button("End it here").on_hover_text(tip).clicked() {
+                action = Some(Action::Session(Command::Pause));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let [step, steps] = [step, steps].map(number::count);
+                let text = format!(
+                    "A run is repeated: step {step} of {steps}. The text runs that belongs to each step."
+                );
+                ui.add(egui::Label::new(RichText::new(text).color(theme::strong())).wrap());
+            });
+        });
+    });
+    action
 }
 
 fn strip(ui: &mut Ui, severity: Severity, content: impl FnOnce(&mut Ui)) {
@@ -158,7 +195,9 @@ fn renamed_content(ui: &mut Ui, renamed: &Renamed, actions: &mut Vec<Action>) {
 
 fn notice_content(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if notice.answers.is_empty() && ui.button("Close").clicked() {
+        // An offer is no question.
+        let may_close = notice.answers.iter().all(|(_, action)| *action == Action::SaveAs);
+        if may_close && ui.button("Close").clicked() {
             actions.push(Action::Dismiss(notice.number));
         }
         for (label, action) in notice.answers.iter().rev() {

@@ -1,22 +1,64 @@
 //! The list of everything that is wrong with the source; a click shows the line.
 
+use std::cmp::Reverse;
+
 use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::{Action, shortened};
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    session::{CompileState, Phase, Snapshot},
-    studio::{icons, number, theme},
+    session::{CompileState, Engine, Phase, Snapshot},
+    studio::{
+        icons, number,
+        runners::{Runner, Runners},
+        theme,
+    },
 };
 
 /// The height of the line, without what is around it.
 pub const LINE: f32 = 20.0;
+/// What the checker does.
+const CHECKS: &str = "Run the scene from here on by the interpreter that checks: it finds races between threads, reads of \
+                      what nobody has written and integer divisions by zero, with their lines. It is very slow";
+const ENDS: &str = "Run the scene on where it ran before; what was found goes with the checks";
 
-/// A line about the worst of it and, where the list `is_open`, all of it; `file` is the open scene's name as
-/// diagnostics carry it. Gives whether the list is to be opened or closed, too.
-pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, is_open: bool) -> (Vec<Action>, bool) {
+/// What the checker can do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Checking {
+    /// It can begin.
+    Off(Runner),
+    /// It runs; the scene can go on elsewhere.
+    On(Option<Runner>),
+}
+
+impl Checking {
+    /// `before`: what ran the scene before the checker did.
+    pub fn of(runners: &Runners, present: &Runner, before: Option<&Runner>) -> Option<Self> {
+        let checks = |of: &&Runner| of.engine == Engine::Checker;
+        let other = || runners.all.iter().find(|of| !checks(of));
+        match checks(&present) {
+            true => Some(Self::On(before.or_else(other).cloned())),
+            false => runners.all.iter().find(checks).cloned().map(Self::Off),
+        }
+    }
+}
+
+/// What is beside the text.
+pub struct Shown<'a> {
+    /// The open scene's name as diagnostics carry it.
+    pub file: &'a str,
+    /// Whether all of it is listed.
+    pub is_open: bool,
+    /// What the checker can do, where there is one.
+    pub checking: Option<Checking>,
+}
+
+/// A line about the worst of it and, where the list is open, all of it. Gives whether the list is to be opened or
+/// closed, too.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>) -> (Vec<Action>, bool) {
     let mut actions = Vec::new();
-    let is_toggled = header(ui, snapshot, file, is_open, &mut actions);
+    let Shown { file, is_open, .. } = *shown;
+    let is_toggled = header(ui, snapshot, shown, &mut actions);
     if !is_open {
         return (actions, is_toggled);
     }
@@ -30,55 +72,82 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, file: &str, is_open: bool) -> (Vec
     (actions, is_toggled)
 }
 
-/// The fault, if there is one, then what the compiler said.
+/// The fault, if there is one, then what the compiler said, and what the checker found.
 pub fn all(snapshot: &Snapshot) -> impl Iterator<Item = &Diagnostic> {
-    snapshot.fault.iter().chain(&snapshot.compile.diagnostics)
+    snapshot.fault.iter().chain(&snapshot.compile.diagnostics).chain(&snapshot.findings)
 }
 
 /// How many there are of each kind; the first one, where the list is closed. Gives whether it is to be the other way.
-fn header(
-    ui: &mut Ui,
-    snapshot: &Snapshot,
-    file: &str,
-    is_open: bool,
-    actions: &mut Vec<Action>,
-) -> bool {
+fn header(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>, actions: &mut Vec<Action>) -> bool {
     let mut is_toggled = false;
-    let count = |severity| all(snapshot).filter(|d| d.severity == severity).count();
     ui.horizontal(|ui| {
         ui.set_height(LINE);
         ui.spacing_mut().item_spacing.x = 6.0;
-        let Some(worst) = all(snapshot).min_by_key(|of| std::cmp::Reverse(of.severity)) else {
-            ui.label(RichText::new("No problems").small().color(theme::weak()));
-            return;
-        };
-        let (icon, tip) = match is_open {
-            true => (icons::Icon::Down, "Show the first problem alone"),
-            false => (icons::Icon::Up, "List all problems"),
-        };
-        is_toggled = icons::small_button(ui, icon, tip).clicked();
-        for severity in [Severity::Fault, Severity::Error, Severity::Warning, Severity::Note] {
-            let count = count(severity);
-            if count > 0 {
-                let (rect, _) = ui.allocate_exact_size(vec2(12.0, 14.0), Sense::hover());
-                icons::severity(ui.painter(), rect.center(), severity);
-                ui.label(RichText::new(count.to_string()).color(icons::severity_color(severity)));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(checking) = &shown.checking {
+                actions.extend(checker(ui, checking));
             }
-        }
-        if is_open {
-            return;
-        }
-        let text = format!("{}  {}", place(worst, file), worst.text.trim());
-        let text = RichText::new(first_line(&text)).size(12.5).color(theme::text());
-        let label = ui.add(egui::Label::new(text).truncate().sense(Sense::CLICK));
-        if label.clicked() {
-            match reveal(worst, file) {
-                Some(action) => actions.push(action),
-                None => is_toggled = true,
-            }
-        }
-        label.on_hover_cursor(egui::CursorIcon::PointingHand);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                is_toggled = worst(ui, snapshot, shown, actions);
+            });
+        });
     });
+    is_toggled
+}
+
+/// Begins the checks, or ends them.
+fn checker(ui: &mut Ui, checking: &Checking) -> Option<Action> {
+    let (text, tip, runner) = match checking {
+        Checking::Off(runner) => ("Check", CHECKS, runner),
+        Checking::On(Some(runner)) => ("End the checks", ENDS, runner),
+        Checking::On(None) => return None,
+    };
+    let button = egui::Button::new(RichText::new(text).small()).small();
+    ui.add(button).on_hover_text(tip).clicked().then(|| Action::RunOn(runner.clone()))
+}
+
+/// The worst of it, and how much there is.
+fn worst(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>, actions: &mut Vec<Action>) -> bool {
+    let Shown { file, is_open, .. } = *shown;
+    let count = |severity| all(snapshot).filter(|d| d.severity == severity).count();
+    // A fault is the old version's where the new one is rejected.
+    let is_old =
+        |severity| severity == Severity::Fault && snapshot.compile.phase == Phase::Rejected;
+    let worst = all(snapshot).min_by_key(|of| (is_old(of.severity), Reverse(of.severity)));
+    let Some(worst) = worst else {
+        let text = match shown.checking {
+            Some(Checking::On(_)) => "Checking: no problems so far",
+            Some(Checking::Off(_)) | None => "No problems",
+        };
+        ui.label(RichText::new(text).small().color(theme::weak()));
+        return false;
+    };
+    let (icon, tip) = match is_open {
+        true => (icons::Icon::Down, "Show the first problem alone"),
+        false => (icons::Icon::Up, "List all problems"),
+    };
+    let mut is_toggled = icons::small_button(ui, icon, tip).clicked();
+    for severity in [Severity::Fault, Severity::Error, Severity::Warning, Severity::Note] {
+        let count = count(severity);
+        if count > 0 {
+            let (rect, _) = ui.allocate_exact_size(vec2(12.0, 14.0), Sense::hover());
+            icons::severity(ui.painter(), rect.center(), severity);
+            ui.label(RichText::new(count.to_string()).color(icons::severity_color(severity)));
+        }
+    }
+    if is_open {
+        return is_toggled;
+    }
+    let text = format!("{}  {}", place(worst, file), worst.text.trim());
+    let text = RichText::new(first_line(&text)).size(12.5).color(theme::text());
+    let label = ui.add(egui::Label::new(text).truncate().sense(Sense::CLICK));
+    if label.clicked() {
+        match reveal(worst, file) {
+            Some(action) => actions.push(action),
+            None => is_toggled = true,
+        }
+    }
+    label.on_hover_cursor(egui::CursorIcon::PointingHand);
     is_toggled
 }
 

@@ -69,6 +69,10 @@ pub enum Action {
     Export(Exportable),
     /// Write a manifest before the text, which has none.
     WriteManifest,
+    /// Put the present values of the parameters that are called so into the manifest.
+    WriteValues(Vec<String>),
+    /// Put the present values of all parameters into the manifest, as a preset that is called so.
+    SavePreset(String),
     /// Say in the manifest that what an edit took away is what it brought, by another name.
     KeepRenamed(Renamed),
     /// Write the text to its file, or to a new one where it has none.

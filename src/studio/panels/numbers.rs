@@ -11,7 +11,7 @@ use super::{Action, named};
 use crate::{
     session::Snapshot,
     studio::{
-        number,
+        icons, number,
         table::{Histogram, MOST_BYTES, PAGE, Table, Wish},
         tables::Tables,
         theme,
@@ -255,19 +255,16 @@ fn mono(text: String) -> RichText {
 
 /// A column's name: a click sorts by it, the other way the second time, and not at all the third.
 fn head(ui: &mut Ui, name: &str, column: Option<usize>, is_chosen: bool, local: &mut Local) {
-    let mark = match local.wish.sort {
-        Some((by, down)) if Some(by) == column => {
-            if down {
-                " \u{23f7}"
-            } else {
-                " \u{23f6}"
-            }
-        }
-        Some(_) | None => "",
-    };
+    let sorted = local.wish.sort.filter(|(by, _)| Some(*by) == column);
+    // Behind the name is room for a sign, which few fonts have.
+    let mark = if sorted.is_some() { "    " } else { "" };
     let color = if is_chosen { theme::strong() } else { theme::weak() };
     let text = RichText::new(format!("{name}{mark}")).small().color(color);
     let button = ui.add(Button::new(text).frame(false)).on_hover_text("Sort by it");
+    if let Some((_, down)) = sorted {
+        let place = button.rect.right_center() - vec2(8.0, 0.0);
+        icons::direction(ui.painter(), place, color, down);
+    }
     if button.clicked() {
         local.wish.sort = match (column, local.wish.sort) {
             (Some(column), Some((by, false))) if by == column => Some((column, true)),
@@ -387,7 +384,7 @@ mod tests {
         screen.click("x");
         shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, false)));
-        screen.click("x \u{23f6}");
+        screen.click("x    ");
         shown(&mut screen, &mut local);
         assert_eq!(local.wish.sort, Some((0, true)));
         local.wish.filter = "isnan(y)".into();

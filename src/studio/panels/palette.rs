@@ -12,6 +12,7 @@ use crate::{
     session::{Command, Snapshot},
     studio::{
         colors,
+        course::Course,
         panes::{Edge, Pane},
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
         text::Direction,
@@ -213,7 +214,8 @@ fn name(keys: &KeyboardShortcut) -> String {
 }
 
 fn entries(snapshot: &Snapshot) -> Vec<Entry> {
-    let playing = transport::play_or_pause(snapshot);
+    // A run that is repeated ends with any command.
+    let playing = transport::play_or_pause(snapshot, &Course::default());
     let scene = [
         ("Play or pause", Modifiers::NONE, Key::Space, Action::Session(playing)),
         ("One step", Modifiers::NONE, Key::Period, Action::Session(Command::Step)),

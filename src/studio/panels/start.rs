@@ -37,6 +37,8 @@ pub struct Start {
     search: String,
     path: PathField,
     for_path: bool,
+    /// What the path was that could not be written to, and why.
+    problem: Option<(String, String)>,
     /// Frames until its field has the keyboard: egui measures a new page unseen, and takes the keyboard from it.
     fresh: u8,
 }
@@ -71,6 +73,19 @@ impl Start {
     pub fn ask_where_to_save(&mut self, path: &Path) {
         let path = PathField::with(path.display().to_string());
         *self = Self { page: Some(Page::SaveAs), path, fresh: 3, ..Self::default() };
+    }
+
+    /// Asks for another file, because `path` could not be written to for this reason.
+    pub fn ask_again(&mut self, path: &Path, problem: &str) {
+        // What has been typed, as it was typed.
+        let typed = match self.page {
+            Some(Page::SaveAs) => std::mem::take(&mut self.path),
+            Some(Page::Scenes) | None => PathField::with(path.display().to_string()),
+        };
+        self.ask_where_to_save(path);
+        self.path = typed;
+        let text = format!("{} cannot be written: {problem}.", path.display());
+        self.problem = Some((self.path.text.clone(), text));
     }
 
     /// Shows it no longer.
@@ -110,7 +125,9 @@ impl Start {
             let field = if is_path { path_field() } else { search_field() };
             context.memory_mut(|memory| memory.request_focus(field));
         }
-        if response.should_close() || !actions.is_empty() {
+        // Where the text is written to, it closes once that is done.
+        let stays = actions.iter().all(|action| matches!(action, Action::SaveTo(_)));
+        if response.should_close() || !stays {
             self.close();
         }
         actions
@@ -123,6 +140,12 @@ impl Start {
         let path = self.path.path(shown.folder);
         let is_there = path.exists();
         ui.add_space(4.0);
+        let failed = self.problem.as_ref().filter(|(of, _)| *of == self.path.text);
+        if let Some((_, problem)) = failed {
+            let text = format!("{problem} Name another place; your text is still here.");
+            ui.add(Label::new(RichText::new(text).color(theme::error())).wrap());
+            ui.add_space(4.0);
+        }
         ui.horizontal(|ui| {
             if is_there {
                 let text = format!("{} is there already.", self.path.text.trim());
@@ -134,6 +157,9 @@ impl Start {
                 let saves = ui.add_enabled(is_named, egui::Button::new(text)).clicked();
                 if saves || entered.is_some() && is_named && !is_there {
                     actions.push(Action::SaveTo(path.clone()));
+                } else if entered.is_some() {
+                    // The keyboard stays the field's: what is typed next is not the scene's.
+                    self.fresh = 2;
                 }
                 if ui.button("Cancel").clicked() {
                     self.close();
@@ -172,6 +198,11 @@ impl Start {
             actions.push(Action::ChooseFile);
         }
         ui.add_space(2.0);
+        if self.for_path {
+            let text =
+                "This system has no dialog for files that the studio knows. Type the path here:";
+            ui.add(Label::new(RichText::new(text).color(theme::accent())).wrap());
+        }
         let hint = "or its path: Tab completes";
         let entered = self.path.show(ui, path_field(), hint, shown.folder);
         actions.extend(entered.map(Action::Open));
@@ -195,14 +226,9 @@ impl Start {
         ui.add_space(6.0);
         let mut first = None;
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            for group in &shown.gallery.groups {
-                let found: Vec<&Entry> =
-                    group.entries.iter().filter(|entry| entry.has(&self.search)).collect();
-                if found.is_empty() {
-                    continue;
-                }
-                first = first.or(Some(found[0].name));
-                heading(ui, group.title);
+            for (title, found) in shown.gallery.found(&self.search) {
+                first = first.or(found.first().map(|entry| entry.name));
+                heading(ui, title);
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(12.0, 10.0);
                     for entry in found {
@@ -349,6 +375,20 @@ mod tests {
     }
 
     #[test]
+    fn titles_come_before_summaries_and_enter_opens_the_first_that_is_shown() {
+        for (words, name) in [("Noise", "noise"), ("Waves on", "wave")] {
+            let (mut screen, mut start) = (TestScreen::default(), Start::default());
+            start.open(false);
+            shown(&mut screen, &mut start, &[]);
+            screen.types(words);
+            shown(&mut screen, &mut start, &[]);
+            screen.press(Key::Enter);
+            let opened = shown(&mut screen, &mut start, &[]);
+            assert_eq!(opened, [Action::OpenBuiltIn(name.into())], "{words}");
+        }
+    }
+
+    #[test]
     fn templates_and_recent_files_are_chosen_by_a_click() {
         let recent = [PathBuf::from("/home/me/my wave.cu")];
         for (text, action) in [
@@ -374,6 +414,8 @@ mod tests {
         shown(&mut screen, &mut start, &[]);
         screen.press(Key::Enter);
         assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(new)]);
+        // It was written.
+        start.close();
 
         start.ask_where_to_save(&there);
         shown(&mut screen, &mut start, &[]);
@@ -381,6 +423,43 @@ mod tests {
         assert_eq!(shown(&mut screen, &mut start, &[]), []);
         screen.click("Replace it");
         assert_eq!(shown(&mut screen, &mut start, &[]), [Action::SaveTo(there)]);
+    }
+
+    #[test]
+    fn who_gets_no_dialog_for_files_is_told_where_to_type() {
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
+        for (for_path, told) in [(false, false), (true, true)] {
+            start.open(for_path);
+            shown(&mut screen, &mut start, &[]);
+            assert_eq!(screen.sees("This system has no dialog for files"), told);
+        }
+        screen.types("/x.cu");
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        assert_eq!(shown(&mut screen, &mut start, &[]), [Action::Open("/x.cu".into())]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_where_it_was_asked() {
+        let (mut screen, mut start) = (TestScreen::default(), Start::default());
+        let path = PathBuf::from("/nowhere/at/all.cu");
+        start.ask_where_to_save(&path);
+        shown(&mut screen, &mut start, &[]);
+        screen.press(Key::Enter);
+        let saves = [Action::SaveTo(path.clone())];
+        assert_eq!(shown(&mut screen, &mut start, &[]), saves);
+        assert_eq!(start.page(), Some(Page::SaveAs), "until it is known that it was written");
+        start.ask_again(&path, "there is no such folder");
+        shown(&mut screen, &mut start, &[]);
+        let told = "/nowhere/at/all.cu cannot be written: there is no such folder.";
+        assert!(screen.sees(told), "{:?}", screen.written());
+        // The field has the keyboard, and another path is another chance.
+        screen.types("x");
+        shown(&mut screen, &mut start, &[]);
+        assert!(!screen.sees(told), "{:?}", screen.written());
+        screen.press(Key::Enter);
+        let [Action::SaveTo(other)] = &shown(&mut screen, &mut start, &[])[..] else { panic!() };
+        assert_ne!(*other, path);
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub const FASTEST: f64 = 1e6;
 /// The width of the buttons and of the clock, which are always there, and that of the menu at the end.
 const ALWAYS: f32 = 94.0 + 20.0 + 3.0 * 8.0 + 72.0 + 62.0 + 56.0;
 const MENU: f32 = 30.0;
+/// What the button says after a fault.
+const STOPPED: &str =
+    "Stopped by a fault. With a kernel that is mended it plays on (Space); Reset begins anew";
 const GAP: f32 = 14.0;
 
 /// What may be in the menu, the first ones last.
@@ -96,12 +99,12 @@ pub fn show(
     if local.known_seed != Some(snapshot.seed) {
         (local.seed, local.known_seed) = (snapshot.seed, Some(snapshot.seed));
     }
-    buttons(ui, snapshot, &mut actions);
+    buttons(ui, snapshot, course, &mut actions);
     ui.spacing_mut().item_spacing.x = 8.0;
     ui.add_space(12.0);
     let clock = &snapshot.clock;
     readout(ui, "step", &number::count(clock.step), 72.0);
-    readout(ui, "steps/s", &rate(snapshot), 56.0);
+    readout(ui, "steps/s", &rate(snapshot, course), 56.0);
     if room >= ALWAYS + MENU + GAP {
         readout(ui, "time", &number::seconds(clock.time), 62.0);
     }
@@ -157,25 +160,35 @@ fn fitting(room: f32) -> (&'static [Control], &'static [Control]) {
     all.split_at(count)
 }
 
-fn rate(snapshot: &Snapshot) -> String {
+fn rate(snapshot: &Snapshot, course: &Course) -> String {
+    if course.repeated().is_some() {
+        return "repeats".to_owned();
+    }
+    if snapshot.fault.is_some() {
+        return "stopped".to_owned();
+    }
     match (snapshot.clock.playing, snapshot.steps_left) {
+        // It is known after two steps.
+        (true, _) if snapshot.clock.steps_per_second == 0.0 => "\u{2026}".to_owned(),
         (true, _) => number::rate(snapshot.clock.steps_per_second),
         (false, 0 | 1) => "paused".to_owned(),
         (false, left) => format!("{} left", number::short_count(u64::from(left))),
     }
 }
 
-fn buttons(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
+fn buttons(ui: &mut Ui, snapshot: &Snapshot, course: &Course, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.x = 5.0;
     if icons::button(ui, Icon::Reset, 28.0, "Reset to step 0 (Ctrl+R)").clicked() {
         actions.push(Action::Session(Command::Reset));
     }
-    let (icon, tip) = match goes(snapshot) {
+    let (icon, tip) = match goes(snapshot, course) {
+        true if course.repeated().is_some() => (Icon::Pause, "Repeat the run no further (Space)"),
         true => (Icon::Pause, "Pause (Space)"),
+        false if snapshot.fault.is_some() => (Icon::Play, STOPPED),
         false => (Icon::Play, "Play (Space)"),
     };
     if icons::button(ui, icon, 28.0, tip).clicked() {
-        actions.push(Action::Session(play_or_pause(snapshot)));
+        actions.push(Action::Session(play_or_pause(snapshot, course)));
     }
     if icons::button(ui, Icon::Step, 28.0, "One step (.)").clicked() {
         actions.push(Action::Session(Command::Step));
@@ -183,13 +196,14 @@ fn buttons(ui: &mut Ui, snapshot: &Snapshot, actions: &mut Vec<Action>) {
 }
 
 /// Whether steps follow by themselves.
-fn goes(snapshot: &Snapshot) -> bool {
-    snapshot.clock.playing || snapshot.steps_left > 1
+fn goes(snapshot: &Snapshot, course: &Course) -> bool {
+    let by_itself = snapshot.clock.playing || snapshot.steps_left > 1;
+    snapshot.fault.is_none() && (by_itself || course.repeated().is_some())
 }
 
 /// What the key for both does.
-pub fn play_or_pause(snapshot: &Snapshot) -> Command {
-    if goes(snapshot) { Command::Pause } else { Command::Play }
+pub fn play_or_pause(snapshot: &Snapshot, course: &Course) -> Command {
+    if goes(snapshot, course) { Command::Pause } else { Command::Play }
 }
 
 fn control_of(
@@ -301,10 +315,18 @@ mod tests {
     };
 
     fn shown(screen: &mut TestScreen, snapshot: &Snapshot, room: f32) -> Vec<Action> {
-        let mut actions = Vec::new();
-        let (course, mut local) = (Course::default(), Local::default());
+        shown_on(screen, snapshot, room, &Course::default())
+    }
+
+    fn shown_on(
+        screen: &mut TestScreen,
+        snapshot: &Snapshot,
+        room: f32,
+        course: &Course,
+    ) -> Vec<Action> {
+        let (mut actions, mut local) = (Vec::new(), Local::default());
         screen.frame(|ui| {
-            ui.horizontal(|ui| actions = show(ui, snapshot, &course, room, &mut local));
+            ui.horizontal(|ui| actions = show(ui, snapshot, course, room, &mut local));
         });
         actions
     }
@@ -351,6 +373,29 @@ mod tests {
         snapshot.timeline = Some(Timeline { lines: vec![line], shown, ..Timeline::default() });
         assert_eq!(go_to(&snapshot, 20), [Command::Seek(Moment { line: 7, step: 20 })]);
         assert_eq!(go_to(&snapshot, 5), [Command::Reset, Command::RunTo(5)]);
+    }
+
+    #[test]
+    fn what_a_fault_has_stopped_does_not_go() {
+        let (mut screen, mut snapshot) = (TestScreen::default(), snapshot());
+        (snapshot.clock.playing, snapshot.clock.steps_per_second) = (true, 9.6);
+        shown(&mut screen, &snapshot, 1200.0);
+        assert!(screen.sees("9.6") && screen.control("Pause (Space)").is_some());
+        snapshot.fault = Some(crate::diagnostic::Diagnostic::error("a.cu", "out of bounds"));
+        shown(&mut screen, &snapshot, 1200.0);
+        assert!(!screen.sees("9.6") && screen.sees("stopped"), "{:?}", screen.written());
+        assert!(screen.control("Pause (Space)").is_none());
+    }
+
+    #[test]
+    fn a_run_that_is_repeated_goes() {
+        let (mut screen, snapshot) = (TestScreen::default(), snapshot());
+        let mut course = Course::default();
+        course.note_repeated(Some([475, 1114]));
+        shown_on(&mut screen, &snapshot, 1200.0, &course);
+        assert!(screen.sees("repeats") && !screen.sees("paused"), "{:?}", screen.written());
+        assert!(screen.control("Repeat the run no further (Space)").is_some());
+        assert_eq!(play_or_pause(&snapshot, &course), Command::Pause);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The chooser of views, in the view's upper right corner, where there are several.
 
-use egui::{Align2, Area, Frame, Id, Key, Margin, Modifiers, Order, Rect, Ui, vec2};
+use egui::{Align2, Area, Frame, Id, Key, LayerId, Margin, Modifiers, Order, Rect, Ui, vec2};
 
 use super::{Action, Look, tab, view::Shown};
 use crate::studio::{
@@ -34,11 +34,18 @@ pub fn show(
             choose(index);
         }
     }
-    let is_near = ui.rect_contains_pointer(rect) || is_hovered;
+    let id = Id::unique(("views", slot));
+    // On the signs themselves the pointer is no longer on the view.
+    let on_signs = || {
+        let at = ui.input(|input| input.pointer.latest_pos()).filter(|at| rect.contains(*at));
+        let layer = LayerId::new(Order::Middle, id);
+        at.is_some_and(|at| ui.layer_id_at(at) == Some(layer))
+    };
+    let is_near = ui.rect_contains_pointer(rect) || is_hovered || on_signs();
     if !is_chosen && !is_near {
         return 0.0;
     }
-    let area = Area::new(Id::unique(("views", slot)))
+    let area = Area::new(id)
         .order(Order::Middle)
         .pivot(Align2::RIGHT_TOP)
         .fixed_pos(rect.right_top() + vec2(-MARGIN, MARGIN))

@@ -16,10 +16,11 @@ use crate::{
         export,
         panels::Action,
         panes::{Arrangement, Pane},
-        theme,
+        plainly, theme,
         typing::Typing,
         viewpoints::Viewpoints,
         workspace::Recovered,
+        written,
     },
 };
 
@@ -74,6 +75,8 @@ impl Studio {
             Action::Export(what) => self.export(what),
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
+            Action::WriteValues(names) => self.write_values(&names),
+            Action::SavePreset(name) => self.save_preset(&name),
             Action::KeepRenamed(renamed) => self.keep_renamed(&renamed),
             Action::Recover(file) => match self.workspace.recover(&file) {
                 Recovered::Opened => self.opened(),
@@ -260,6 +263,41 @@ impl Studio {
         self.compile(text);
     }
 
+    /// Puts values of parameters into the manifest.
+    fn write_values(&mut self, names: &[String]) {
+        let text = self.workspace.document.text.to_string();
+        let parameters = self.snapshot.parameters.iter().filter(|of| names.contains(&of.name));
+        let wanted: Vec<_> = parameters.map(|of| (of, &of.value)).collect();
+        match written::values(&text, &wanted) {
+            Ok(changes) => self.change_text(changes),
+            Err(name) => {
+                let text = format!(
+                    "Nothing was written: the text has no [param.{name}] with `value = ...` on a line of its own."
+                );
+                self.workspace.tell(Severity::Warning, text);
+            }
+        }
+    }
+
+    /// Puts the values of all parameters into the manifest as a preset.
+    fn save_preset(&mut self, name: &str) {
+        let text = self.workspace.document.text.to_string();
+        match written::preset(&text, name, &self.snapshot.parameters) {
+            Some(change) => self.change_text(vec![change]),
+            None => {
+                self.workspace.tell(Severity::Warning, "The text has no manifest for a preset.")
+            }
+        }
+    }
+
+    /// Changes the text as one who types would, at once, and runs it.
+    fn change_text(&mut self, changes: Vec<written::Change>) {
+        let document = &mut self.workspace.document;
+        document.text.replace(changes, f64::NEG_INFINITY);
+        let text = document.submit();
+        self.compile(text);
+    }
+
     /// Opens a scene; a state of the open one is gone on from.
     pub(super) fn open_file(&mut self, path: &Path) {
         let is = |ending: &str| path.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending));
@@ -272,7 +310,8 @@ impl Studio {
         match Document::read(path) {
             Ok(document) => self.open_document(document),
             Err(error) => {
-                let text = format!("{} cannot be opened: {error}", path.display());
+                let why = plainly::told(&error);
+                let text = format!("{} cannot be opened: {why}", path.display());
                 self.workspace.tell(Severity::Error, text);
             }
         }

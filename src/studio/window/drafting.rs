@@ -68,6 +68,8 @@ impl Studio {
             Ok(manifest) if is_same => {
                 document.text.replace(vec![(0..0, manifest)], f64::NEG_INFINITY);
                 let text = document.submit();
+                // The text has the keyboard, so that one key takes the manifest back.
+                self.locals.editor.reveal(1, None);
                 self.compile(text);
             }
             Ok(_) => {

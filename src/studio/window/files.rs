@@ -38,8 +38,12 @@ impl Studio {
     }
 
     pub(super) fn save_to(&mut self, path: PathBuf) {
-        if self.workspace.save_as(path) {
-            self.note_scene();
+        match self.workspace.save_as(path.clone()) {
+            Ok(()) => {
+                self.locals.start.close();
+                self.note_scene();
+            }
+            Err(problem) => self.locals.start.ask_again(&path, &problem),
         }
     }
 

@@ -14,6 +14,7 @@ mod looking;
 mod numbers;
 mod opening;
 mod panels;
+mod placing;
 mod replaying;
 mod resuming;
 mod switching;
@@ -32,7 +33,7 @@ pub use host::{Ended, run};
 
 use egui_glow::EguiGlow;
 use winit::{
-    dpi::{LogicalSize, PhysicalSize},
+    dpi::PhysicalSize,
     event::WindowEvent,
     event_loop::{ActiveEventLoop, EventLoopProxy},
     window::{Window, WindowAttributes},
@@ -196,12 +197,13 @@ impl Studio {
             (None, Some(document)) => document,
             (None, None) => opening::first_document(&state),
         };
+        let [size, least] = placing::sizes(event_loop, state.window);
         let attributes = WindowAttributes::default()
             .with_title("warpaint")
             // Screen readers are to know of it before it is seen.
             .with_visible(false)
-            .with_inner_size(LogicalSize::new(state.window[0], state.window[1]))
-            .with_min_inner_size(LogicalSize::new(640.0, 400.0));
+            .with_inner_size(size)
+            .with_min_inner_size(least);
         let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
         let device = opening::open_device(options.device, &context)?;
         let mut egui = opening::egui(event_loop, &window, &context, &proxy)?;

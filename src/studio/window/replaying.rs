@@ -119,10 +119,24 @@ impl Studio {
             let text = format!("{path} was repeated up to step {step} of {steps}.");
             self.workspace.tell(Severity::Note, text);
         }
+        self.note_repeated();
     }
 
     /// Repeats a part of the run, if one is being repeated.
     pub(super) fn go_on_replaying(&mut self) {
+        self.replay_for_a_while();
+        self.note_repeated();
+    }
+
+    /// Lets the panels know how far the run is.
+    fn note_repeated(&mut self) {
+        let going = self.replaying.as_ref().filter(|replaying| !replaying.is_over);
+        let step = self.session.as_ref().map_or(0, |session| session.clock().step);
+        let repeated = going.map(|replaying| [step, replaying.replay.run().steps]);
+        self.course.note_repeated(repeated);
+    }
+
+    fn replay_for_a_while(&mut self) {
         let start = Instant::now();
         while self.is_replaying() && start.elapsed() < BUDGET {
             let Some(session) = &mut self.session else { return self.stop_replaying() };

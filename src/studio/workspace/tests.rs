@@ -271,7 +271,7 @@ fn a_place_that_cannot_be_written_is_told_once_with_path_and_reason() {
     assert_eq!(workspace.notices().len(), 1, "before anything is lost");
     let notice = workspace.notices()[0].clone();
     assert!(notice.text.contains(&folder.display().to_string()), "{notice:?}");
-    assert!(notice.text.contains("Not a directory"), "{notice:?}");
+    assert!(notice.text.contains("a part of the path is a file"), "{notice:?}");
     workspace.open(Document::new("particles.cu", None, "text"));
     assert_eq!(workspace.notices().len(), 1, "it is as true for another document");
     workspace.dismiss(notice.number);
@@ -338,4 +338,39 @@ fn a_file_that_is_gone_makes_its_text_unsaved() {
     fs::write(&bench.path, "old").unwrap();
     wait(&mut bench.workspace, &|workspace| !workspace.document.is_modified());
     assert_eq!(bench.workspace.notices().len(), 0);
+}
+
+#[test]
+fn what_cannot_be_saved_is_told_plainly_with_its_cure() {
+    let mut bench = bench();
+    bench.workspace.document.text = "mine".into();
+    let nowhere = bench.folder.path().join("gone").join("a.cu");
+    let refused = bench.workspace.save_as(nowhere.clone()).unwrap_err();
+    assert!(refused.contains("no such folder") && !refused.contains("os error"), "{refused}");
+    assert!(bench.workspace.notices().is_empty(), "who asked tells it");
+    bench.workspace.document.path = Some(nowhere);
+    bench.workspace.save(bench.folder.path());
+    let told = &bench.workspace.notices()[0];
+    assert!(told.text.starts_with("a.cu was not saved: there is no such folder"), "{told:?}");
+    assert_eq!(answers(&bench.workspace), ["Save as \u{2026}"]);
+    let other = bench.folder.path().join("b.cu");
+    assert_eq!(bench.workspace.save_as(other.clone()), Ok(()));
+    assert_eq!(fs::read_to_string(other).unwrap(), "mine");
+    assert_eq!(answers(&bench.workspace), [""; 0]);
+}
+
+#[test]
+fn what_went_well_is_told_for_a_while_and_what_did_not_until_it_is_closed() {
+    let mut bench = bench();
+    bench.workspace.tell(Severity::Note, "It was written.");
+    bench.workspace.tell(Severity::Warning, "It was not.");
+    let told = |workspace: &Workspace| {
+        workspace.notices().iter().map(|of| of.text.clone()).collect::<Vec<_>>()
+    };
+    let now = Instant::now();
+    let again = bench.workspace.keep_soon(now).expect("it goes");
+    assert!(again > now + Duration::from_secs(5));
+    assert_eq!(told(&bench.workspace).len(), 2);
+    assert_eq!(bench.workspace.keep_soon(again), None);
+    assert_eq!(told(&bench.workspace), ["It was not."]);
 }

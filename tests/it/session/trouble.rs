@@ -10,7 +10,7 @@ use warpaint::{
     device::Device,
     interop::Interop,
     scene::ResourceId,
-    session::{Command, Options, Session},
+    session::{Command, Engine, Options, Session},
 };
 
 use super::{open, options};
@@ -152,6 +152,47 @@ fn an_endless_draft_is_told_by_the_limit_and_not_by_the_version_that_is_optimise
     until(&mut session, |session| session.fault().is_some());
     let told = &session.fault().unwrap().text;
     assert!(told.contains("stopped after 5 s (the limit"), "{told}");
+}
+
+#[test]
+fn what_the_checker_found_in_a_text_goes_with_it() {
+    let divides = NAN_LATER.replace("a[i].x += 1.0f;", "a[i].x += (int(a[i].y) + 7) / (i & 1);");
+    let options = Options { engine: Engine::Checker, ..options("scene.cu", &divides) };
+    let mut session = open_with(options);
+    let step = |session: &mut Session, step| {
+        session.apply(&Command::Step);
+        until(session, |session| session.clock().step == step && session.is_idle());
+        session.snapshot().findings
+    };
+    session.pause();
+    let found = step(&mut session, 1);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].text.contains("divides an integer by zero (4 times)"), "{found:?}");
+    let line =
+        divides.lines().position(|line| line.contains("7) / (i & 1)")).map(|at| at as u32 + 1);
+    assert_eq!(found[0].line, line);
+    session.set_source(NAN_LATER.to_owned());
+    assert!(session.wait_for_program().unwrap());
+    assert_eq!(step(&mut session, 2), []);
+}
+
+#[test]
+fn a_resource_that_is_too_large_is_told_once_in_units_that_are_read() {
+    // No cache has it, so that a draft comes first, and then the optimised version.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let table = "[array.large]\ntype = \"float4\"\ncount = 60_000_000_000\n[[pass]]";
+    let large = NAN_LATER.replacen("[[pass]]", table, 1);
+    let large = format!("{large}// {}\n", now.as_nanos());
+    let mut session = open_with(options("scene.cu", NAN_LATER));
+    session.set_source(large);
+    assert!(!session.wait_for_program().unwrap());
+    // Longer than the optimised version takes to come.
+    let begun = Instant::now();
+    until(&mut session, |_| begun.elapsed() > Duration::from_secs(8));
+    let told = session.snapshot().compile.diagnostics;
+    let told: Vec<_> = told.iter().map(|of| of.text.as_str()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("it takes 894.1 GiB, and "), "{told:?}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub fn absent(
     let now = ui.input(|input| input.time);
     let place = Place { id: local.id(), rect: Rect::NOTHING, fields: vec![palette::field()] };
     let turn = Typing::turn(ui.ctx(), place);
-    let marks = Marks::new(snapshot, &document.name);
+    let marks = Marks::new(snapshot, &document.name, &document.text);
     let chosen = local.palette.show(ui.ctx(), snapshot);
     let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
     let mut actions = Vec::new();

@@ -100,6 +100,11 @@ impl Bar {
         ui.memory_mut(|memory| memory.request_focus(id));
     }
 
+    /// Whether any field is shown.
+    pub fn is_open(&self) -> bool {
+        self.shown != Shown::Nothing
+    }
+
     /// Shows no field any more.
     pub fn close(&mut self) {
         self.shown = Shown::Nothing;

@@ -21,6 +21,9 @@ const LOOK: Duration = Duration::from_millis(500);
 const MOST: usize = 24;
 /// The height of the bar of tabs.
 const BAR: f32 = 26.0;
+/// What is said above the text of such a file.
+const READ_ONLY: &str =
+    "Read only: another editor changes this file, and the scene follows once it is saved there";
 
 /// Which file is shown, and what is in it.
 #[derive(Default)]
@@ -88,7 +91,16 @@ impl Included {
         self.load(&path);
         let space = ui.available_rect_before_wrap();
         ui.painter().rect_filled(space, 0.0, theme::ground());
-        ui.scope_builder(UiBuilder::new().max_rect(space), |ui| self.text(ui, font));
+        let note = Rect::from_min_size(space.min, vec2(space.width(), BAR));
+        let below = space.with_min_y(note.bottom());
+        ui.painter().rect_filled(note, 0.0, theme::raised());
+        ui.scope_builder(UiBuilder::new().max_rect(note.shrink2(vec2(10.0, 0.0))), |ui| {
+            ui.horizontal_centered(|ui| {
+                let text = egui::RichText::new(READ_ONLY).small().color(theme::text());
+                ui.add(egui::Label::new(text).truncate()).on_hover_text(path.display().to_string());
+            });
+        });
+        ui.scope_builder(UiBuilder::new().max_rect(below), |ui| self.text(ui, font));
         true
     }
 
@@ -215,6 +227,7 @@ mod tests {
         screen.click("helpers.cuh");
         shown(&mut screen, &mut included);
         assert!(shown(&mut screen, &mut included) && screen.sees("int helper;"));
+        assert!(screen.sees("Read only"), "{:?}", screen.written());
         std::fs::write(&header, "int other;\n").unwrap();
         std::fs::File::options()
             .append(true)

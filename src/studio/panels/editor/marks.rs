@@ -1,6 +1,6 @@
 //! The compiler's remarks on their lines.
 
-use std::{collections::BTreeMap, ops::Range, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range, path::Path, time::Duration};
 
 use egui::{
     Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Response, Shape, Stroke, Ui, vec2,
@@ -14,15 +14,22 @@ use crate::{
 };
 
 /// The remarks on each line, counted from 0; the worst one of a line first.
-pub struct Marks<'a>(pub BTreeMap<usize, Vec<&'a Diagnostic>>);
+pub struct Marks<'a>(pub BTreeMap<usize, Vec<Cow<'a, Diagnostic>>>);
 
 impl<'a> Marks<'a> {
-    /// Those about `file`.
-    pub fn new(snapshot: &'a Snapshot, file: &str) -> Self {
-        let mut marks: BTreeMap<usize, Vec<&Diagnostic>> = BTreeMap::new();
-        for diagnostic in diagnostics::all(snapshot).filter(|d| d.file == file) {
-            if let Some(line) = diagnostic.line {
-                marks.entry((line as usize).saturating_sub(1)).or_default().push(diagnostic);
+    /// Those about `file`, whose text is `buffer`, and those about files that it includes.
+    pub fn new(snapshot: &'a Snapshot, file: &str, buffer: &Buffer) -> Self {
+        let mut marks: BTreeMap<usize, Vec<Cow<'_, Diagnostic>>> = BTreeMap::new();
+        for diagnostic in diagnostics::all(snapshot) {
+            let found = match diagnostic.file == file {
+                true => diagnostic
+                    .line
+                    .map(|line| ((line as usize).saturating_sub(1), Cow::Borrowed(diagnostic))),
+                false => included_at(buffer, &diagnostic.file)
+                    .map(|line| (line, Cow::Owned(of_include(diagnostic)))),
+            };
+            if let Some((line, remark)) = found {
+                marks.entry(line).or_default().push(remark);
             }
         }
         for remarks in marks.values_mut() {
@@ -40,7 +47,7 @@ impl<'a> Marks<'a> {
     /// column of the worst remark there; after the last one the first. `back`: the one before.
     pub fn beside(&self, line: usize, back: bool) -> Option<(u32, Option<u32>)> {
         let worst = self.0.values().map(|remarks| remarks[0].severity).max()?.min(Severity::Error);
-        let counts = |remarks: &[&Diagnostic]| remarks[0].severity >= worst;
+        let counts = |remarks: &[Cow<'_, Diagnostic>]| remarks[0].severity >= worst;
         let mut lines: Vec<usize> =
             self.0.iter().filter(|(_, remarks)| counts(remarks)).map(|(line, _)| *line).collect();
         if back {
@@ -108,6 +115,27 @@ impl<'a> Marks<'a> {
     }
 }
 
+/// The line, from 0, on which a text includes the file that diagnostics call so.
+fn included_at(buffer: &Buffer, file: &str) -> Option<usize> {
+    let name = |path: &str| Path::new(path).file_name().map(ToOwned::to_owned);
+    let wanted = name(file)?;
+    buffer.rope().lines().position(|line| {
+        let line = line.to_string();
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let path = directive.and_then(|rest| rest.strip_prefix("include")).map(str::trim);
+        let path = path.map(|path| path.trim_start_matches(['"', '<']));
+        let path = path.and_then(|path| path.split(['"', '>']).next());
+        path.is_some_and(|path| name(path).as_ref() == Some(&wanted))
+    })
+}
+
+/// A remark about an included file, as one on the line that includes it.
+fn of_include(diagnostic: &Diagnostic) -> Diagnostic {
+    let line = diagnostic.line.map_or_else(String::new, |line| format!(":{line}"));
+    let text = format!("{}{line}: {}", diagnostic.file, diagnostic.text);
+    Diagnostic { text, column: None, ..diagnostic.clone() }
+}
+
 /// The columns (from 0) of the word at `column` (from 1); the whole line without its indentation where the column is
 /// unknown or behind the end.
 fn word_at(line: &[char], column: Option<u32>) -> Range<usize> {
@@ -156,6 +184,19 @@ mod tests {
     }
 
     #[test]
+    fn an_error_in_a_header_is_on_the_line_that_includes_it() {
+        let mut snapshot = crate::studio::test_screen::snapshot();
+        let header = Diagnostic::error("inc/helpers.cuh", "expected a `;`").at(7, 3);
+        snapshot.compile.diagnostics = vec![header];
+        let buffer = Buffer::new("// helpers.cuh\n#include <cmath>\n  # include \"helpers.cuh\"\n");
+        let marks = Marks::new(&snapshot, "a.cu", &buffer);
+        let found: Vec<_> = marks.0.iter().map(|(line, of)| (*line, of[0].text.as_str())).collect();
+        assert_eq!(found, [(2, "inc/helpers.cuh:7: expected a `;`")]);
+        assert_eq!(marks.beside(0, false), Some((3, None)), "F8 goes there");
+        assert!(Marks::new(&snapshot, "a.cu", &Buffer::new("int a;")).0.is_empty());
+    }
+
+    #[test]
     fn errors_are_walked_through_in_a_circle() {
         let remark = |line, severity| Diagnostic {
             line: Some(line),
@@ -165,11 +206,12 @@ mod tests {
         };
         let all =
             [remark(3, Severity::Error), remark(9, Severity::Fault), remark(5, Severity::Warning)];
-        let marks = Marks(all.iter().map(|d| (d.line.unwrap() as usize - 1, vec![d])).collect());
+        let own = |d| vec![Cow::Borrowed(d)];
+        let marks = Marks(all.iter().map(|d| (d.line.unwrap() as usize - 1, own(d))).collect());
         let walk = |from: usize, back| marks.beside(from, back).map(|(line, _)| line);
         assert_eq!([0, 2, 8].map(|from| walk(from, false)), [Some(3), Some(9), Some(3)]);
         assert_eq!([0, 2, 8].map(|from| walk(from, true)), [Some(9), Some(9), Some(3)]);
-        let warning = Marks([(4, vec![&all[2]])].into());
+        let warning = Marks([(4, own(&all[2]))].into());
         assert_eq!(warning.beside(0, false), Some((5, Some(7))));
         assert_eq!(Marks(BTreeMap::new()).beside(0, false), None);
     }

@@ -76,6 +76,8 @@ pub struct Local {
     caret: (usize, usize),
     /// Whether the user has come here by a click or a key that is meant for it, and not by walking through the window.
     entered: bool,
+    /// Whether the next frame gives it the keyboard.
+    enters: bool,
     shown: Shown,
     /// The text and the caret for which the caret has been brought in sight.
     seen: Option<(u64, usize)>,
@@ -217,7 +219,15 @@ pub fn show(
     let outcome = local.bar.show(ui, &mut document.text, now);
     if outcome.leaves {
         local.bar.close();
+    }
+    if outcome.leaves || std::mem::take(&mut local.enters) {
         local.enter(ui);
+    }
+    if outcome.changed {
+        // What a click has replaced is undone by a key. The frame of the click takes the keyboard from all that it is
+        // not on.
+        local.enters = true;
+        ui.request_repaint();
     }
     let font = theme::code_font(*font_size);
     let is_other = local.included.show(ui, document, &snapshot.compile.included, &font);
@@ -227,7 +237,7 @@ pub fn show(
     fields.push(palette::field());
     let turn = Typing::turn(ui.ctx(), Place { id, rect, fields });
     walk_past(ui, id, local);
-    let marks = Marks::new(snapshot, &document.name);
+    let marks = Marks::new(snapshot, &document.name, &document.text);
     let mut actions = Vec::new();
     let chosen = local.palette.show(ui.ctx(), snapshot);
     let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
@@ -441,21 +451,16 @@ fn wanted_offset(
     let caret = rows.caret(primary.head);
     let (offset, row) = (local.shown.offset, rows.height);
     let is_seen = caret.top() >= offset.y && caret.bottom() <= offset.y + size.y - EDGE;
-    let y = match (before, is_seen) {
+    let is_near =
+        caret.bottom() > offset.y - 4.0 * row && caret.top() < offset.y + size.y + 4.0 * row;
+    let y = match before {
         // The document is new: it is shown from its start.
-        (None, _) if primary.head == 0 => 0.0,
-        // What is gone to is in the middle.
-        (None, false) => caret.center().y - size.y / 2.0,
-        (_, true) => offset.y,
-        (Some(_), false)
-            if caret.top() < offset.y + size.y && caret.bottom() > offset.y - 4.0 * row =>
-        {
-            offset.y.max(caret.bottom() + EDGE - size.y).min(caret.top() - ABOVE)
-        }
-        (Some(_), false) if caret.top() < offset.y + size.y + 4.0 * row => {
-            offset.y.max(caret.bottom() + EDGE - size.y)
-        }
-        (Some(_), false) => caret.center().y - size.y / 2.0,
+        None if primary.head == 0 => 0.0,
+        _ if is_seen => offset.y,
+        // Where the caret walks, the text goes with it.
+        Some(_) if is_near => offset.y.max(caret.bottom() + EDGE - size.y).min(caret.top() - ABOVE),
+        // What it jumps to is in the middle.
+        Some(_) | None => caret.center().y - size.y / 2.0,
     };
     // The start of the line is seen, too, where there is space for both.
     let margin = 4.0 * rows.advance;
@@ -466,3 +471,6 @@ fn wanted_offset(
     };
     Some(vec2(x, y.max(0.0)))
 }
+
+#[cfg(test)]
+mod tests;

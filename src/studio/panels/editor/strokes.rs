@@ -168,6 +168,7 @@ impl EditContext<'_> {
             Task::Leave if !self.document.text.selections().is_one() => {
                 self.run(&Command::OneCaret)
             }
+            Task::Leave if self.local.bar.is_open() => self.local.bar.close(),
             Task::Leave => ui.memory_mut(|memory| memory.surrender_focus(self.local.id())),
         }
         None

@@ -1,0 +1,105 @@
+//! The editor, shown without a window.
+
+use std::fmt::Write;
+
+use egui::{Key, Modifiers};
+
+use super::*;
+use crate::studio::test_screen::{TestScreen, snapshot};
+
+const CONTROL: Modifiers = Modifiers { ctrl: true, ..Modifiers::COMMAND };
+
+struct Shown {
+    screen: TestScreen,
+    document: Document,
+    local: Local,
+}
+
+impl Shown {
+    /// A text in the editor, which has the keyboard.
+    fn text(text: &str) -> Self {
+        let document = Document::new("a.cu", Some("a.cu".into()), text);
+        let screen = TestScreen::sized(vec2(700.0, 400.0));
+        let mut shown = Self { screen, document, local: Local::default() };
+        shown.local.reveal(1, None);
+        shown.frames();
+        shown
+    }
+
+    fn frames(&mut self) -> Vec<Action> {
+        let (snapshot, mut size, mut actions) = (snapshot(), 13.0, Vec::new());
+        for _ in 0..4 {
+            let Self { screen, document, local } = self;
+            screen.frame(|ui| actions.extend(show(ui, &snapshot, document, &mut size, local)));
+        }
+        actions
+    }
+
+    fn press(&mut self, key: Key, modifiers: Modifiers) {
+        self.screen.press_with(key, modifiers);
+        self.frames();
+    }
+
+    fn types(&mut self, text: &str) {
+        self.screen.types(text);
+        self.frames();
+    }
+}
+
+/// So many lines, each of which names its number.
+fn long(count: usize) -> String {
+    (1..=count).fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "int line_{line}_is_here;");
+        text
+    })
+}
+
+#[test]
+fn a_caret_that_jumps_out_of_sight_is_followed_up_as_it_is_down() {
+    let mut shown = Shown::text(&long(300));
+    let sees = |shown: &Shown, line: usize| shown.screen.sees(&format!("line_{line}_is_here"));
+    assert!(sees(&shown, 1) && !sees(&shown, 300));
+    shown.press(Key::End, CONTROL);
+    assert!(sees(&shown, 300) && !sees(&shown, 1));
+    shown.press(Key::Home, CONTROL);
+    assert!(sees(&shown, 1) && !sees(&shown, 300), "Ctrl+Home");
+    for (line, key) in [(200, "200"), (40, "40")] {
+        shown.press(Key::G, CONTROL);
+        shown.types(key);
+        shown.press(Key::Enter, Modifiers::NONE);
+        assert_eq!(shown.local.caret(), (line, 1));
+        // In the middle: what is around it is seen, too.
+        let around = line - 4..=line + 4;
+        assert!(around.into_iter().all(|line| sees(&shown, line)), "Ctrl+G {line}");
+    }
+    for (key, times) in [(Key::PageDown, 5), (Key::PageUp, 9)] {
+        for _ in 0..times {
+            shown.press(key, Modifiers::NONE);
+            let (line, _) = shown.local.caret();
+            assert!(sees(&shown, line), "{key:?} to {line}");
+        }
+    }
+    // What is looked for is found from the end on, too.
+    shown.press(Key::End, CONTROL);
+    shown.press(Key::F, CONTROL);
+    shown.types("line_42_");
+    assert_eq!(shown.local.caret().0, 42);
+    assert!(sees(&shown, 42), "found");
+}
+
+#[test]
+fn the_editor_has_the_keyboard_after_all_is_replaced_by_a_click() {
+    let mut shown = Shown::text("int a; int a;\n");
+    shown.press(Key::H, CONTROL);
+    shown.types("a");
+    shown.press(Key::Tab, Modifiers::NONE);
+    shown.types("b");
+    shown.screen.click("Replace all");
+    shown.frames();
+    assert_eq!(shown.document.text, "int b; int b;\n");
+    shown.press(Key::Z, CONTROL);
+    assert_eq!(shown.document.text, "int a; int a;\n", "Ctrl+Z");
+    assert!(shown.screen.sees("Replace all"));
+    shown.press(Key::Escape, Modifiers::NONE);
+    assert!(!shown.screen.sees("Replace all"), "Escape closes the fields");
+}

@@ -1,0 +1,486 @@
+//! The scene's parameters: a slider, a list, a switch or a colour each, with a menu of what else can be done with it.
+//!
+//! Enters: the parameters as they are. Leaves: actions. Must not know: `device`, `gl`, `studio::window`.
+
+mod menu;
+mod presets;
+mod typed;
+
+use std::cell::RefCell;
+
+use egui::{
+    Align, ComboBox, DragValue, Label, Layout, PointerButton, Rangef, Response, RichText,
+    ScrollArea, Sense, Slider, TextEdit, Ui, vec2,
+};
+
+use super::{Action, color_field, named, shortened};
+use crate::{
+    session::{Command, Control, Parameter, Snapshot, Value},
+    studio::{
+        animation::Animations,
+        icons::{self, Icon},
+        parameter_keys::Keys,
+        theme,
+    },
+};
+
+/// Where there are more than these, they are searched.
+const MANY: usize = 8;
+/// So much of a unit stands behind a number.
+const MOST_OF_UNIT: usize = 12;
+/// What a bound key does.
+const KEYS: &str = "A letter or a digit. While no text has the keyboard it moves the slider on, with Shift back; throws \
+                    a switch; takes the next of a list. It is bound until the studio is closed";
+/// What a slider says of itself.
+const SLIDER: &str = "Double click: back to the manifest's value";
+/// The height of a row's first line.
+const LINE: f32 = 20.0;
+
+/// What the panel remembers from frame to frame.
+#[derive(Debug, Default)]
+pub struct Local {
+    search: String,
+    /// The parameter for which something was typed that is no number, and why it is none.
+    problem: Option<(String, String)>,
+    presets: presets::Local,
+    /// What changes by itself.
+    pub animations: Animations,
+    /// What keys change.
+    pub keys: Keys,
+}
+
+/// All parameters, in the manifest's order.
+pub fn show(ui: &mut Ui, snapshot: &Snapshot, local: &mut Local) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if !snapshot.parameters.is_empty() {
+        actions.extend(presets::show(ui, snapshot, &mut local.presets));
+    }
+    if snapshot.parameters.len() > MANY {
+        let search = TextEdit::singleline(&mut local.search).hint_text("Search the parameters");
+        ui.add(search.desired_width(f32::INFINITY));
+        ui.add_space(4.0);
+    }
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        if snapshot.parameters.is_empty() && snapshot.compile.running > 0 {
+            hint(ui);
+        }
+        let is_many = snapshot.parameters.len() > MANY;
+        let is_wanted = |of: &&Parameter| !is_many || is_found(of, &local.search);
+        let wanted: Vec<&Parameter> = snapshot.parameters.iter().filter(is_wanted).collect();
+        for parameter in wanted {
+            ui.push_id(&parameter.name, |ui| {
+                if let Some(value) = row(ui, parameter, snapshot, local, &mut actions) {
+                    local.animations.stop(&parameter.name);
+                    let set = Command::SetParameter(parameter.name.clone(), value);
+                    actions.push(Action::Session(set));
+                }
+            });
+            ui.add_space(5.0);
+        }
+    });
+    actions
+}
+
+/// Whether it has all words of what is searched.
+fn is_found(parameter: &Parameter, words: &str) -> bool {
+    let text = format!("{} {}", parameter.name, parameter.label).to_lowercase();
+    words.to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
+/// What stands beside the title: all of them are reset, where one is changed.
+pub fn beside_title(ui: &mut Ui, snapshot: &Snapshot) -> Vec<Action> {
+    let changed: Vec<&Parameter> =
+        snapshot.parameters.iter().filter(|parameter| is_changed(parameter)).collect();
+    let tip = "All parameters back to the manifest's values";
+    if !changed.is_empty() && icons::small_button(ui, Icon::Reset, tip).clicked() {
+        return changed.into_iter().map(reset).collect();
+    }
+    Vec::new()
+}
+
+fn hint(ui: &mut Ui) {
+    let text = "This scene has none. A table such as\n\n[param.speed]\nvalue = 1.0\nmin = 0.0\nmax = 4.0\n\n\
+                in the manifest makes a slider here, and a kernel argument `speed`.";
+    ui.label(RichText::new(text).color(theme::weak()));
+}
+
+fn reset(parameter: &Parameter) -> Action {
+    Action::Session(Command::ResetParameter(parameter.name.clone()))
+}
+
+fn is_changed(parameter: &Parameter) -> bool {
+    parameter.value != parameter.default
+}
+
+/// One parameter; gives its new value when the user changed it.
+fn row(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    snapshot: &Snapshot,
+    local: &mut Local,
+    actions: &mut Vec<Action>,
+) -> Option<Value> {
+    let mut value = parameter.value.clone();
+    let whole = ui.scope(|ui| {
+        let beside = !matches!(parameter.control, Control::Choice(_));
+        let line = vec2(ui.available_width(), LINE);
+        // From the right to the left: what a label is too long for is the label's loss.
+        let right_to_left = Layout::right_to_left(Align::Center);
+        let line = ui.allocate_ui_with_layout(line, right_to_left, |ui| {
+            let is_animated = local.animations.of(&parameter.name).is_some();
+            let button = menu::button(ui, parameter, is_animated);
+            if beside {
+                beside_label(ui, parameter, &mut value, &snapshot.parameters, local);
+            }
+            let tip = "Back to the manifest's value";
+            if is_changed(parameter) && icons::small_button(ui, Icon::Reset, tip).clicked() {
+                local.animations.stop(&parameter.name);
+                actions.push(reset(parameter));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| label(ui, parameter, local));
+            button
+        });
+        (line.inner, below_label(ui, parameter, &mut value))
+    });
+    let (button, is_reset) = whole.inner;
+    menu::show(ui, (whole.response.rect, &button), parameter, local, actions);
+    if let Some((_, problem)) = local.problem.as_ref().filter(|(of, _)| *of == parameter.name) {
+        ui.add(Label::new(RichText::new(problem).small().color(theme::error())).wrap());
+    }
+    // What was typed before is of no interest any more.
+    let is_other = is_reset || value != parameter.value;
+    local.problem.take_if(|(of, _)| is_other && *of == parameter.name);
+    if is_reset {
+        local.animations.stop(&parameter.name);
+        actions.push(reset(parameter));
+        return None;
+    }
+    (value != parameter.value).then_some(value)
+}
+
+fn label(ui: &mut Ui, parameter: &Parameter, local: &Local) {
+    if local.keys.asked() == Some(&*parameter.name) {
+        ui.label(RichText::new("press a letter or a digit").color(theme::accent()));
+        return;
+    }
+    let text = RichText::new(&parameter.label).color(theme::text());
+    let label = Label::new(text).truncate().selectable(false).show_tooltip_when_elided(false);
+    let key = local.keys.of(&parameter.name);
+    let key = key.map_or_else(String::new, |key| format!(", key {}", key.name()));
+    let told = format!("{}\n`{}` in kernels{key}", parameter.label, parameter.name);
+    ui.add(label).on_hover_text(told);
+}
+
+/// A number, a switch or a colour at the right end of the parameter's name.
+fn beside_label(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    all: &[Parameter],
+    local: &mut Local,
+) {
+    match (&parameter.control, value) {
+        (Control::Slider { min, max, step, .. }, Value::Float(value)) => {
+            let speed = if *step > 0.0 { *step } else { (max - min) / 400.0 };
+            let drag = DragValue::new(value).speed(speed).range(*min..=*max);
+            number_field(ui, drag, parameter, all, local);
+        }
+        (Control::Slider { min, max, .. }, Value::Int(value)) => {
+            let drag = DragValue::new(value).speed(0.1).max_decimals(0);
+            number_field(ui, drag.range(*min as i64..=*max as i64), parameter, all, local);
+        }
+        (_, Value::Toggle(value)) => switch(ui, value),
+        (control, Value::Color(color)) => {
+            let has_opacity = matches!(control, Control::Color(true));
+            color_field::button(ui, &parameter.label, color, has_opacity);
+        }
+        _ => {}
+    }
+}
+
+/// A number that is dragged, or typed, as an expression, too.
+fn number_field(
+    ui: &mut Ui,
+    drag: DragValue<'_>,
+    parameter: &Parameter,
+    all: &[Parameter],
+    local: &mut Local,
+) {
+    let unit = match parameter.unit.as_str() {
+        "" => String::new(),
+        unit => format!(" {}", shortened(unit, MOST_OF_UNIT)),
+    };
+    let is_whole = matches!(parameter.value, Value::Int(_));
+    let read = RefCell::new(None);
+    let parse = |text: &str| {
+        let number = typed::number(text, is_whole, all);
+        let found = number.as_ref().ok().copied();
+        *read.borrow_mut() = Some(number.map_err(|problem| format!("{text}: {problem}")));
+        found
+    };
+    let drag = if is_whole { drag } else { drag.max_decimals(4) };
+    let drag = drag.suffix(unit).update_while_editing(false).custom_parser(parse);
+    let tip = "Drag it, or click and type: expressions, too, such as 0.5*2, pi/4, and names of parameters";
+    ui.add(drag).on_hover_text(tip);
+    match read.into_inner() {
+        Some(Err(problem)) => local.problem = Some((parameter.name.clone(), problem)),
+        Some(Ok(_)) => local.problem = None,
+        None => {}
+    }
+}
+
+/// Whether a control was clicked twice. A slider asks for drags alone, so that egui tells it of no clicks.
+fn is_double_clicked(ui: &Ui, control: &Response) -> bool {
+    let is_here = control.contains_pointer() || control.is_pointer_button_down_on();
+    is_here && ui.input(|input| input.pointer.button_double_clicked(PointerButton::Primary))
+}
+
+/// A slider or a list in the parameter's second line; gives whether it was double-clicked.
+fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
+    ui.spacing_mut().slider_width = ui.available_width();
+    ui.spacing_mut().interact_size.y = 15.0;
+    match (&parameter.control, value) {
+        (Control::Slider { min, max, step, log }, Value::Float(value)) => {
+            let slider = Slider::new(value, *min..=*max).step_by(*step).logarithmic(*log);
+            let slider = ui.add(slider.show_value(false));
+            named(&slider, &parameter.label);
+            is_double_clicked(ui, &slider.on_hover_text(SLIDER))
+        }
+        (Control::Slider { min, max, log, .. }, Value::Int(value)) => {
+            let slider = Slider::new(value, *min as i64..=*max as i64).logarithmic(*log);
+            let slider = ui.add(slider.show_value(false));
+            named(&slider, &parameter.label);
+            is_double_clicked(ui, &slider.on_hover_text(SLIDER))
+        }
+        (Control::Choice(choices), Value::Int(value)) => {
+            ui.spacing_mut().interact_size.y = 22.0;
+            choice(ui, choices, value);
+            false
+        }
+        _ => false,
+    }
+}
+
+fn choice(ui: &mut Ui, choices: &[String], value: &mut i64) {
+    let chosen = usize::try_from(*value).ok().and_then(|at| choices.get(at));
+    ComboBox::from_id_salt("choice")
+        .selected_text(chosen.map_or("?", String::as_str))
+        .width(ui.available_width())
+        .truncate()
+        .show_ui(ui, |ui| {
+            for (at, name) in choices.iter().enumerate() {
+                ui.selectable_value(value, at as i64, name);
+            }
+        });
+}
+
+/// A switch that slides.
+fn switch(ui: &mut Ui, on: &mut bool) {
+    let (rect, mut response) = ui.allocate_exact_size(vec2(30.0, 16.0), Sense::click());
+    if response.clicked() {
+        *on = !*on;
+        response.mark_changed();
+    }
+    let state = *on;
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Switch, true, state, ""));
+    let along = ui.ctx().animate_bool_responsive(response.id, *on);
+    let rail = theme::raised().lerp_to_gamma(theme::accent(), along * 0.75);
+    ui.painter().rect_filled(rect, 8.0, rail);
+    let x = egui::lerp(Rangef::new(rect.left() + 8.0, rect.right() - 8.0), along);
+    ui.painter().circle_filled(egui::pos2(x, rect.center().y), 6.0, theme::strong());
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{Key, accesskit::Role};
+
+    use super::*;
+    use crate::studio::test_screen::{TestScreen, snapshot};
+
+    fn slider(label: &str, value: f64) -> Parameter {
+        Parameter {
+            name: "speed".into(),
+            label: label.into(),
+            unit: String::new(),
+            value: Value::Float(value),
+            default: Value::Float(0.5),
+            control: Control::Slider { min: 0.0, max: 4.0, step: 0.0, log: false },
+        }
+    }
+
+    fn color(label: &str) -> Parameter {
+        let tint = Value::Color([0.5, 0.25, 0.0, 1.0]);
+        let (name, control) = ("tint".into(), Control::Color(false));
+        Parameter { name, value: tint.clone(), default: tint, control, ..slider(label, 0.0) }
+    }
+
+    fn shown(screen: &mut TestScreen, parameters: &[Parameter]) -> Vec<Action> {
+        let mut local = Local::default();
+        shown_with(screen, parameters, &mut local)
+    }
+
+    fn shown_with(
+        screen: &mut TestScreen,
+        parameters: &[Parameter],
+        local: &mut Local,
+    ) -> Vec<Action> {
+        let (mut snapshot, mut actions) = (snapshot(), Vec::new());
+        snapshot.parameters = parameters.to_vec();
+        for _ in 0..2 {
+            screen.frame(|ui| actions.extend(show(ui, &snapshot, local)));
+        }
+        actions
+    }
+
+    fn set(value: f64) -> Action {
+        Action::Session(Command::SetParameter("speed".into(), Value::Float(value)))
+    }
+
+    #[test]
+    fn long_labels_are_cut_and_what_stands_beside_them_stays_in_the_panel() {
+        let long =
+            "lacunarity: how much finer an octave is than the one before it, and much more of that";
+        let mut screen = TestScreen::sized(vec2(260.0, 300.0));
+        let parameters = [slider(long, 1.25), color("tint of all that is far from the light")];
+        shown(&mut screen, &parameters);
+        let (label, number) = (screen.place(long), screen.place("1.25"));
+        assert!(label.right() < number.left() && number.right() < 260.0, "{label:?} {number:?}");
+        let swatch = screen.control("Colour of tint of all that is far from the light").unwrap();
+        assert!(swatch.right() <= 260.0, "{swatch:?}");
+        let reset = screen.control("Back to the manifest's value").expect("it is changed");
+        assert!(reset.left() > label.right() && reset.right() < number.left(), "{reset:?}");
+        // In a narrow window, too.
+        let mut narrow = TestScreen::sized(vec2(150.0, 300.0));
+        shown(&mut narrow, &parameters);
+        let (cut, number) = (narrow.place(long), narrow.place("1.25"));
+        assert!(cut.right() < number.left() && number.right() < 150.0, "{cut:?} {number:?}");
+        // All of it is told where the pointer is.
+        screen.hover(label.center());
+        (0..12).for_each(|_| _ = shown(&mut screen, &parameters));
+        let whole = screen.written().into_iter().filter(|text| text.starts_with(long)).count();
+        assert_eq!(whole, 2, "{:?}", screen.written());
+    }
+
+    #[test]
+    fn a_double_click_on_a_slider_resets_it() {
+        let mut screen = TestScreen::sized(vec2(260.0, 300.0));
+        let parameters = [slider("speed", 1.25)];
+        shown(&mut screen, &parameters);
+        let at = screen.all_of(Role::Slider)[0].center();
+        let mut actions = Vec::new();
+        for _ in 0..2 {
+            screen.drag(at);
+            screen.release(at);
+            actions.extend(shown(&mut screen, &parameters));
+        }
+        let reset = Action::Session(Command::ResetParameter("speed".into()));
+        assert_eq!(actions.last(), Some(&reset), "{actions:?}");
+    }
+
+    #[test]
+    fn what_is_typed_and_is_no_number_is_told() {
+        let (mut screen, mut local) = (TestScreen::sized(vec2(260.0, 300.0)), Local::default());
+        let parameters = [slider("speed", 1.25)];
+        let shown =
+            |screen: &mut TestScreen, local: &mut Local| shown_with(screen, &parameters, local);
+        for (typed, told) in [("foo", true), ("speed*2", false)] {
+            shown(&mut screen, &mut local);
+            screen.click("1.25");
+            shown(&mut screen, &mut local);
+            screen.types(typed);
+            shown(&mut screen, &mut local);
+            screen.press(Key::Enter);
+            let actions = shown(&mut screen, &mut local);
+            assert_eq!(screen.sees("foo: there is no `foo`"), told, "{:?}", screen.written());
+            assert_eq!(actions.first() == Some(&set(2.5)), !told, "{actions:?}");
+        }
+    }
+
+    #[test]
+    fn a_menu_opens_by_the_second_button_and_by_its_own() {
+        let (mut screen, mut local) = (TestScreen::sized(vec2(400.0, 500.0)), Local::default());
+        let parameters = [slider("speed", 1.25)];
+        let shown = |screen: &mut TestScreen, local: &mut Local| {
+            let mut actions = Vec::new();
+            for _ in 0..3 {
+                actions.extend(shown_with(screen, &parameters, local));
+            }
+            actions
+        };
+        shown(&mut screen, &mut local);
+        let slider = screen.all_of(Role::Slider)[0].center();
+        let (label, number) = (screen.place("speed").center(), screen.place("1.25").center());
+        for at in [label, slider, number] {
+            assert!(!screen.sees("Copy as CUDA"));
+            screen.click_second(at);
+            shown(&mut screen, &mut local);
+            assert!(screen.sees("Copy as CUDA"), "{at:?} {:?}", screen.written());
+            screen.press(Key::Escape);
+            shown(&mut screen, &mut local);
+        }
+        let button = screen.control("More about speed").expect("it has a button").center();
+        screen.drag(button);
+        screen.release(button);
+        shown(&mut screen, &mut local);
+        screen.click("Sine");
+        shown(&mut screen, &mut local);
+        assert!(local.animations.of("speed").is_some() && screen.sees("every"));
+        screen.click("Bind to a key \u{2026}");
+        shown(&mut screen, &mut local);
+        assert_eq!(local.keys.asked(), Some("speed"));
+        assert!(screen.sees("press a letter or a digit") && !screen.sees("Copy as CUDA"));
+        local.keys.answer(Key::K);
+        screen.drag(button);
+        screen.release(button);
+        shown(&mut screen, &mut local);
+        screen.click_last("Write into the file");
+        let actions = shown(&mut screen, &mut local);
+        assert_eq!(actions, [Action::WriteValues(vec!["speed".into()])]);
+    }
+
+    #[test]
+    fn presets_are_set_and_saved() {
+        let (mut screen, mut local) = (TestScreen::sized(vec2(400.0, 500.0)), Local::default());
+        let mut snapshot = snapshot();
+        snapshot.parameters = vec![slider("speed", 1.25)];
+        let values = vec![("speed".to_owned(), Value::Float(3.0))];
+        snapshot.presets = vec![crate::scene::Preset { name: "quick".into(), values }];
+        let mut shown = |screen: &mut TestScreen| {
+            let mut actions = Vec::new();
+            for _ in 0..4 {
+                screen.frame(|ui| actions.extend(show(ui, &snapshot, &mut local)));
+            }
+            actions
+        };
+        shown(&mut screen);
+        screen.click("Write into the file");
+        assert_eq!(shown(&mut screen), [Action::WriteValues(vec!["speed".into()])]);
+        screen.click("Presets");
+        shown(&mut screen);
+        screen.click("quick");
+        assert_eq!(shown(&mut screen), [set(3.0)]);
+        screen.click("Presets");
+        shown(&mut screen);
+        screen.click("Name");
+        shown(&mut screen);
+        screen.types("calm sea");
+        shown(&mut screen);
+        screen.click("Save as a preset");
+        assert_eq!(shown(&mut screen), [Action::SavePreset("calm sea".into())]);
+    }
+
+    #[test]
+    fn expressions_are_typed_for_numbers() {
+        for (typed, value) in [("0.5*2", 1.0), ("pi/4", std::f64::consts::FRAC_PI_4), ("3", 3.0)] {
+            let mut screen = TestScreen::sized(vec2(260.0, 300.0));
+            let parameters = [slider("speed", 1.25)];
+            shown(&mut screen, &parameters);
+            screen.click("1.25");
+            shown(&mut screen, &parameters);
+            screen.types(typed);
+            shown(&mut screen, &parameters);
+            screen.press(Key::Enter);
+            assert_eq!(shown(&mut screen, &parameters).first(), Some(&set(value)), "{typed}");
+        }
+    }
+}
