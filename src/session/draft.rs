@@ -10,8 +10,8 @@ use crate::{file, scene};
 
 impl Session {
     /// A manifest for `source`, the text of the file at `path`, which has none: it may include files of its folder and
-    /// of those that the session was [opened](super::Options::overrides) with. Any thread may make it: a long text takes
-    /// its time.
+    /// of those that the session was [opened](super::Options::overrides) with. Any thread may make it: a long text
+    /// takes its time.
     pub fn draft(&self, path: &Path, source: String) -> impl FnOnce() -> String + Send + use<> {
         let (path, folders) = (path.to_owned(), self.options.overrides.include_dirs.clone());
         move || draft_of(&path, &source, &folders)

@@ -62,8 +62,8 @@ pub enum Past {
 
 impl Options {
     /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
-    /// the seed is 1, a step may take a minute, kernels are not guarded, and no copy is kept for when the device is lost, and statistics
-    /// are taken only when asked for.
+    /// the seed is 1, a step may take a minute, kernels are not guarded, no copy is kept for when the device is lost,
+    /// and statistics are taken only when asked for.
     pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             name: name.into(),

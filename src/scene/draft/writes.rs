@@ -296,7 +296,7 @@ impl<'s> Finder<'_, 's> {
         let value = self.set_behind(end).filter(|_| is_first)?;
         self.variable(name)?;
         let index = match (self.text(at + 1), self.text(name + 1)) {
-            ("(", "+") => vec![name + 2..end - 1],
+            ("(", "+") => std::iter::once(name + 2..end - 1).collect(),
             ("(", _) => return None,
             _ => Vec::new(),
         };

@@ -35,7 +35,7 @@ use crate::{
     },
 };
 
-/// Room for what one call of `printf` puts into the buffer: a header, the format's address and 28 numbers, or some text.
+/// Room for what one call of `printf` puts into the buffer: a header, the format's address and 28 numbers, or text.
 const PRINT_BYTES: usize = 256;
 
 /// The control block of a context with its record.
