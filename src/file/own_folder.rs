@@ -66,7 +66,7 @@ impl OwnFolder {
     }
 
     /// The one that an ended process has left at `path`.
-    #[cfg(feature = "gl")]
+    #[cfg(feature = "cli")]
     pub fn take_over(path: &Path) -> Option<Self> {
         match Self::owner(path) {
             Owner::Ended { _lock } => Some(Self { path: path.to_owned(), _lock }),

@@ -1,10 +1,8 @@
 //! Folders among the system's temporary files, each gone when it is no longer needed.
 
-use std::{
-    env, io,
-    path::{Path, PathBuf},
-    thread,
-};
+#[cfg(feature = "cli")]
+use std::path::PathBuf;
+use std::{env, io, path::Path, thread};
 
 use super::OwnFolder;
 
@@ -32,6 +30,7 @@ impl TemporaryFolder {
     }
 
     /// The one that an ended process has [left](Self::leave) at `path`.
+    #[cfg(feature = "cli")]
     pub fn take_over(path: &Path) -> Option<Self> {
         OwnFolder::take_over(path).map(Self)
     }
@@ -42,6 +41,7 @@ impl TemporaryFolder {
     }
 
     /// Leaves it to the process that comes after this one. It is this one's until that ends.
+    #[cfg(feature = "cli")]
     pub fn leave(self) -> PathBuf {
         let path = self.path().to_owned();
         std::mem::forget(self);
