@@ -59,7 +59,12 @@ fn the_ways_to_write_a_parameter() {
         ("float p[][8]", "p: float *"),
         ("const float (*__restrict__ p)[8]", "p: const float *"),
         ("float (*const p)[4][8]", "p: float *"),
-        ("float **p", "p: float * *"),
+        ("float **p", "p: float **"),
+        // Each `const` is that of what stands before it.
+        ("const float **p", "p: const float **"),
+        ("float *const *__restrict__ p", "p: float *const *"),
+        ("float const *const *const p", "p: const float *const *"),
+        ("float *const p[1]", "p: float *const *"),
         ("void *p", "p: void *"),
         ("unsigned long long int x", "x: unsigned long long"),
         ("long unsigned x", "x: unsigned long long"),
