@@ -48,8 +48,9 @@ impl Left {
         options.device = device.parse().unwrap_or(options.device);
         options.trust |= *trusts_all;
         options.step_timeout = *step_timeout;
-        // The driver may reset the GPU several times in the minute after what ended the process before (driver 580), and
-        // what OpenGL got before, such as the letters, is lost. A device that does not work yet is sure to be reset.
+        // The driver may reset the GPU several times in the minute after what ended the process before (driver 580),
+        // and what OpenGL got before, such as the letters, is lost. A device that does not work yet is sure to be
+        // reset.
         thread::sleep(REST * left.handover.resets.min(MOST_RESTS));
         let device =
             Device::open(options.device).and_then(|device| works(&device).map(|()| device));
