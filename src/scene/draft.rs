@@ -3,109 +3,26 @@
 //! Enters: a source without a manifest. Leaves: the text of a manifest. Must not know: `compile`, `device`,
 //! `scene::binding`.
 //!
-//! Host code is read (`reader`) into its regions, variables and launches (`host`). What its expressions are is told by
-//! `evaluator`: numbers, with C++'s own meaning, or formulas of the rounds of loops that mean the same in a manifest.
+//! Host code is read (`reader`) into its parts, variables and launches: `host` holds them, and `code` has their types.
+//! What an expression (`expression`) is at a place is told by `values`: a number, with C++'s own meaning, or a formula
+//! of the rounds of loops that means the same in a manifest. `fills` tells which numbers the memory of the device
+//! begins with, and `manifest` writes all of it down.
 
-mod aliases;
-mod arguments;
-mod arrays;
-mod axes;
-mod calls;
-mod cases;
-mod changes;
-mod conditions;
-mod constructed;
-mod coverage;
-mod declarations;
-mod deduced;
-mod detours;
-mod entries;
-mod evaluator;
-mod fields;
-mod fillings;
+mod code;
+mod expression;
 mod fills;
-mod formula;
-mod functions;
-mod guess;
-mod handed;
 mod host;
-mod launches;
-mod loops;
-mod macros;
-mod mathematics;
-mod meaning;
-mod members;
-mod mentions;
-mod named;
-mod names;
-mod number;
-mod operands;
-mod pointers;
+mod manifest;
 mod reader;
-mod readers;
-mod regions;
-mod runs;
-mod sections;
-mod shape;
-mod sides;
-mod sizes;
-mod slots;
-mod source;
-mod spread;
-mod structures;
-mod symbols;
-mod syntax;
-mod takers;
-mod templates;
-mod text;
-mod textures;
-mod told;
-mod trace;
-mod transfers;
-mod uses;
-mod variables;
-mod views;
-mod writes;
+mod values;
 
-pub(in crate::scene) use number::literal_of_cpp;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
-
-pub use self::source::Includes;
+pub use self::code::source::Includes;
+pub(in crate::scene) use self::expression::number::literal_of_cpp;
 use self::{
-    arguments::{blank, holds_sizes, is_size},
-    arrays::{Array, element_of},
-    evaluator::Place,
-    guess::Guess,
-    host::{ASSUMED, Host, Launch, MOST_LAUNCHES, Span},
-    members::Members,
-    names::Names,
-    regions::Region,
-    shape::some_shared,
-    text::{key, one_line, quoted_text},
-    textures::Texture,
-    trace::Act,
-    uses::Uses,
+    code::{members::Members, source},
+    host::Host,
 };
-use crate::{
-    cuda::{self, CType, KernelParameter, Macros, Signature, Structures},
-    element::Element,
-};
-
-/// What stands behind a value that the file does not say.
-const FILL_IN: &str = "fill in";
-/// Elements of an array whose size the file does not say.
-const SOME: u64 = 65_536;
-/// The innermost loops that become groups: a manifest has no more in one another.
-const MOST_LOOPS: usize = 8;
-/// So many bytes of passes are written; a manifest has limits of its own.
-const MOST_TEXT: usize = 1 << 17;
-/// So many parameters a kernel has: as NVIDIA's have at most 32,764 bytes of them, hardly more.
-const MOST_PARAMETERS: usize = 1000;
-/// What elements are whose type is not known.
-const BYTES: &str = "unsigned char";
+use crate::cuda::{self, Macros, Signature, Structures};
 
 /// A manifest for `source`, the text of the file called `name`, as the comment that stands before it.
 ///
@@ -126,333 +43,25 @@ pub fn draft(name: &str, source: &str) -> String {
 
 /// The same, with the files that `source` includes: what they define counts as if it stood there.
 pub fn draft_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> String {
-    let source = source::whole(name, source, includes);
-    let source = source.as_str();
-    let kernels = cuda::scan(name, source);
-    let structures = Structures::of(Macros::default(), source);
-    let members = Members::new(source, &structures);
-    let host = Host::read(source, &structures, &members);
-    let mut draft = Draft { kernels: &kernels, ..Draft::default_of(&host) };
-    match host.launches.is_empty() {
-        true => draft.each_kernel(),
-        false => draft.launches(),
-    }
-    draft.written(name)
+    read(name, source, includes, |host, kernels| manifest::written(name, host, kernels))
 }
 
 /// The instances of templates of `source` that its host code launches, as far as it surely says which:
 /// `scale<float,4>`.
 pub fn instances_beside(name: &str, source: &str, includes: &mut Includes<'_>) -> Vec<String> {
+    read(name, source, includes, manifest::instances)
+}
+
+/// What `look` finds in a text and in the files that it includes.
+fn read<T>(
+    name: &str,
+    source: &str,
+    includes: &mut Includes<'_>,
+    look: impl FnOnce(&Host<'_>, &[Signature]) -> T,
+) -> T {
     let source = source::whole(name, source, includes);
     let kernels = cuda::scan(name, &source);
     let structures = Structures::of(Macros::default(), &source);
     let members = Members::new(&source, &structures);
-    let host = Host::read(&source, &structures, &members);
-    let draft = Draft { kernels: &kernels, ..Draft::default_of(&host) };
-    let instance = |(launch, place): (&Launch, Place<'_, '_>)| {
-        let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
-        let stem = launch.kernel.split('<').next().unwrap_or_default();
-        let kernel = draft.kernel(stem)?;
-        (is_sure && kernel.template && !arguments.is_empty())
-            .then(|| format!("{}{arguments}", kernel.name))
-    };
-    host.launched().filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-struct Draft<'a, 's> {
-    host: &'a Host<'s>,
-    structures: &'s Structures,
-    kernels: &'a [Signature],
-    names: Names,
-    arrays: Vec<Array>,
-    /// Where each stands, by its name.
-    places: BTreeMap<String, usize>,
-    textures: BTreeMap<String, Texture>,
-    /// How often the text was looked through for one.
-    textures_looked_for: usize,
-    /// What variables of the device begin with, as the key that says so, each with its type.
-    variables: BTreeMap<String, (Element, String)>,
-    passes: String,
-    /// Pointers that stand for the half of another array that is being written.
-    halves: BTreeMap<&'s str, &'s str>,
-    /// Those of them that several launches take before the halves are to change places.
-    shared: BTreeSet<&'s str>,
-    /// The places of those `cudaMemset` in what is done that some pass does.
-    cleared: BTreeSet<usize>,
-    uses: Uses<'s>,
-    /// What could not be taken over.
-    remarks: Vec<String>,
-}
-
-impl<'a, 's> Draft<'a, 's> {
-    fn default_of(host: &'a Host<'s>) -> Self {
-        Self {
-            host,
-            structures: host.structures,
-            kernels: &[],
-            names: Names::beside_counters(host),
-            arrays: Vec::new(),
-            places: BTreeMap::new(),
-            textures: BTreeMap::new(),
-            textures_looked_for: 0,
-            variables: BTreeMap::new(),
-            passes: String::new(),
-            halves: BTreeMap::new(),
-            shared: BTreeSet::new(),
-            cleared: BTreeSet::new(),
-            uses: Uses::default(),
-            remarks: Vec::new(),
-        }
-    }
-
-    fn kernel(&self, name: &str) -> Option<Signature> {
-        let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
-        let last = stem.rsplit("::").next().unwrap_or(stem);
-        let all = || self.kernels.iter().filter(|kernel| kernel.defined);
-        let found = all().find(|kernel| kernel.is_called(stem));
-        let found =
-            found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
-        Some(found.instance(name))
-    }
-
-    /// A pass for each kernel, whose parameters are bound by their names.
-    fn each_kernel(&mut self) {
-        let defined = self.kernels.iter().filter(|kernel| kernel.defined);
-        if defined.clone().count() > MOST_LAUNCHES {
-            self.remarks.push(format!("only the first {MOST_LAUNCHES} kernels are here"));
-        }
-        for kernel in defined.take(MOST_LAUNCHES) {
-            if kernel.template {
-                self.remarks.push(nameless_instance(&kernel.name));
-                continue;
-            }
-            if !self.can_write(kernel) {
-                continue;
-            }
-            let mut arguments = Vec::new();
-            let mut first = None;
-            let sizes = kernel.parameters.iter().filter(|parameter| is_some_size(parameter));
-            let size = side(sizes.count());
-            for parameter in &kernel.parameters {
-                let name = parameter.name.as_str();
-                let guess = match &parameter.ctype {
-                    CType::Pointer { to, .. } => {
-                        let array =
-                            self.array(name, &element_of(self.structures, to, None), None, false);
-                        first.get_or_insert_with(|| array.clone());
-                        Guess::known(format!("\"{array}\""))
-                    }
-                    CType::Value(_) if is_some_size(parameter) => {
-                        Guess::open(size.to_string(), name)
-                    }
-                    CType::Surface | CType::Texture => self.texture(name, name, &parameter.ctype),
-                    other @ (CType::Value(_) | CType::Named(_)) => blank(other, name),
-                };
-                arguments.push((name.to_owned(), guess));
-            }
-            let over = first.map_or_else(
-                || Guess::open("1", "threads"),
-                |array| Guess::open(format!("\"{array}\""), "threads"),
-            );
-            let block = self.host.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
-            let mut shape = vec![("over", over)];
-            shape.extend(block.map(|block| ("block", block)));
-            shape.extend(self.host.has_dynamic_shared().then(some_shared));
-            self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
-        }
-    }
-
-    /// Two pointers that change places in a loop are the halves of one array, and of no other.
-    fn halves_of_swaps(&mut self) {
-        let mut known = BTreeSet::new();
-        let host = self.host;
-        let launches: Vec<_> = host
-            .launched()
-            .map(|(launch, place)| (launch, place, self.kernel(&launch.kernel)))
-            .collect();
-        for done in &host.done {
-            let Act::Swap(swap) = done.act else { continue };
-            let (first, second, at) = host.swaps[swap];
-            let there = host.place_of(done);
-            if !host.repeated.contains(&at) {
-                continue;
-            }
-            let own_names = [first, second].map(|name| host.given_pointer(name, &there).0);
-            let [first, second] = [first, second].map(|name| host.pointer_of(name, &there).0);
-            let around = host.round_of(&there);
-            let inside = |place: &Place<'_, 's>| {
-                let is_in = |at| around.as_ref().is_some_and(|(around, _)| around.contains(&at));
-                place.levels().any(|level| is_in(level.at))
-            };
-            let inside = || launches.iter().filter(|(_, place, _)| inside(place));
-            let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
-                host.base(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
-                    || host.members_in(span, place).contains(&wanted)
-            };
-            let reads_second = inside().any(|(launch, place, kernel)| {
-                kernel.as_ref().is_some_and(|kernel| {
-                    kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
-                        let constant =
-                            matches!(parameter.ctype, CType::Pointer { constant: true, .. });
-                        constant && is_given(span, place, second)
-                    })
-                })
-            });
-            let (read, written) = if reads_second { (second, first) } else { (first, second) };
-            if read == written || known.contains(read) || known.contains(written) {
-                continue;
-            }
-            known.extend([read, written]);
-            let takes = |(launch, place, _): &&(&Launch, Place<'a, 's>, _)| {
-                launch.arguments.iter().any(|span| is_given(span, place, written))
-            };
-            let repeated = around.as_ref().map(|(around, _)| around.clone());
-            let is_loop = |region: &Region| region.repeated() == repeated;
-            let is_sometimes = !host.branches(at, &is_loop).is_empty();
-            // Halves change places behind each launch of the one, which is to be made once before each exchange.
-            let mut takers = launches.iter().filter(takes);
-            let is_other_round = takers.next().is_some_and(|(_, place, _)| {
-                let round = host.round_of(place);
-                round.as_ref().map(|(round, _)| round) != repeated.as_ref()
-                    || round.zip(around.as_ref()).is_some_and(|((_, own), (_, swap))| own > *swap)
-            });
-            // Pointers that keep what they had are no halves any more.
-            let keeps = |(launch, place, _): &(&Launch, Place<'a, 's>, _)| {
-                let is_behind =
-                    || around.as_ref().is_some_and(|(around, _)| launch.at >= around.start);
-                let keeps = |span: &Span| {
-                    let name = host.base(span).map(|word| host.given_pointer(word, place).0);
-                    let is_other = name.is_some_and(|name| !own_names.contains(&name));
-                    is_other && (is_given(span, place, read) || is_given(span, place, written))
-                };
-                launch.arguments.iter().any(keeps) && is_behind()
-            };
-            if is_sometimes
-                || is_other_round
-                || takers.next().is_some()
-                || launches.iter().any(keeps)
-            {
-                self.shared.insert(written);
-            }
-            self.halves.insert(written, read);
-        }
-    }
-
-    /// Whether a pass of the kernel can be written; if not, it is told once.
-    fn can_write(&mut self, kernel: &Signature) -> bool {
-        let remark = if kernel.parameters.len() > MOST_PARAMETERS {
-            format!("`{}` has more than {MOST_PARAMETERS} parameters", kernel.name)
-        } else if kernel.parameters.iter().any(|parameter| parameter.name.is_empty()) {
-            format!(
-                "{FILL_IN}: nothing is bound to a parameter without a name, as `{}` has",
-                kernel.name
-            )
-        } else if self.passes.len() > MOST_TEXT {
-            "there are more launches than a manifest has room for".to_owned()
-        } else {
-            return true;
-        };
-        self.remark(remark);
-        false
-    }
-
-    /// Says something before the arrays, once.
-    fn remark(&mut self, remark: String) {
-        if !self.remarks.contains(&remark) {
-            self.remarks.push(remark);
-        }
-    }
-
-    fn pass(
-        &mut self,
-        header: &str,
-        kernel: &str,
-        on: &str,
-        shape: &[(&str, Guess)],
-        arguments: &[(String, Guess)],
-    ) {
-        self.table(header, Some(kernel), on, shape);
-        // What the name means anyway need not be said.
-        let own =
-            |name: &str, guess: &Guess| guess.open.is_none() && guess.text == format!("\"{name}\"");
-        let named = arguments.iter().filter(|(name, guess)| !name.is_empty() && !own(name, guess));
-        let mut named = named.peekable();
-        if named.peek().is_none() {
-            return;
-        }
-        let table = header.trim_matches(['[', ']']);
-        let _ = writeln!(self.passes, "\n[{table}.args]");
-        for (name, guess) in named {
-            let _ = writeln!(self.passes, "{} = {}{}", key(name), guess.text, guess.remark());
-        }
-    }
-
-    /// Writes the table of a pass, or of a copy.
-    fn table(&mut self, header: &str, kernel: Option<&str>, on: &str, keys: &[(&str, Guess)]) {
-        let _ = writeln!(self.passes, "\n{header}");
-        if let Some(kernel) = kernel {
-            let _ = writeln!(self.passes, "kernel = {}", quoted_text(kernel));
-        }
-        if on != "step" {
-            let _ = writeln!(self.passes, "on     = \"{on}\"");
-        }
-        for (key, guess) in keys {
-            let _ = writeln!(self.passes, "{key:<6} = {}{}", guess.text, guess.remark());
-        }
-    }
-
-    fn written(&self, name: &str) -> String {
-        let mut text = String::from("/*---\n");
-        let title = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        let _ = writeln!(text, "title = {}", quoted_text(title));
-        for remark in &self.remarks {
-            let _ = writeln!(text, "# {}", one_line(remark));
-        }
-        // Where sizes are assumed there may be as much as three of them make out.
-        let is_told = self.host.assumed.borrow().is_empty();
-        let least = if is_told { SOME } else { u64::from(ASSUMED).pow(3) };
-        for array in &self.arrays {
-            text.push_str(&array.written(self.structures, least));
-        }
-        for (name, texture) in &self.textures {
-            text.push_str(&texture.written(name));
-        }
-        for (name, (element, contents)) in &self.variables {
-            let _ = writeln!(text, "\n[variable.{}]\ntype  = \"{element}\"\n{contents}", key(name));
-        }
-        text.push_str(&self.passes);
-        // A texture is seen without a word; what is only read is not what is to be seen.
-        let is_seen = self.textures.values().any(|texture| texture.is_written);
-        let view = (!is_seen).then(|| views::view(&self.arrays, self.structures));
-        if let Some(view) = view.flatten() {
-            let _ = write!(text, "\n{view}");
-        }
-        text.push_str("---*/\n");
-        text
-    }
-}
-
-/// What is said of a template whose arguments are nowhere written.
-fn nameless_instance(kernel: &str) -> String {
-    format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
-}
-
-/// Whether a parameter may be given a number of elements, by its name and its type.
-fn is_some_size(parameter: &KernelParameter) -> bool {
-    let CType::Value(Element { scalar, lanes: 1 }) = parameter.ctype else { return false };
-    is_size(&parameter.name) && holds_sizes(scalar)
-}
-
-/// So long are the sides of something that has so many, and [`SOME`] elements, or less.
-const fn side(sides: usize) -> u64 {
-    match sides {
-        0 | 1 => SOME,
-        2 => 256,
-        3 => 32,
-        _ => 16,
-    }
-}
-
-fn header(depth: usize) -> String {
-    format!("[[{}]]", vec!["pass"; depth + 1].join("."))
+    look(&Host::read(&source, &structures, &members), &kernels)
 }

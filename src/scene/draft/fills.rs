@@ -1,22 +1,36 @@
 //! What numbers the host fills memory with, as a manifest says such: one number, a list, formulas of an element's
 //! place, random ones.
+//!
+//! Enters: what the host writes and copies, in its order. Leaves: keys of arrays and variables. Must not know:
+//! `scene::draft::manifest`.
+
+pub(super) mod coverage;
+pub(super) mod fillings;
+pub(super) mod sides;
+pub(super) mod slots;
+pub(super) mod spread;
+pub(super) mod symbols;
+pub(super) mod writes;
 
 use std::rc::Rc;
 
-use super::{
-    conditions::When,
+use self::{
     coverage::{Coverage, PLACE, Reach},
-    evaluator::Place,
     fillings::{Filling, Piece},
-    host::{Assumes, Host, Span},
-    mentions::Does,
-    number::{Number, Type},
     slots::{Slot, Slots},
     spread::Spread,
-    text::one_line,
-    told::Told,
-    trace::Call,
     writes::{Extent, Written},
+};
+use super::{
+    code::Span,
+    expression::{
+        number::{Number, Type},
+        text::one_line,
+        told::Told,
+    },
+    host::{Assumes, Host},
+    reader::mentions::Does,
+    values::{conditions::When, evaluator::Place, trace::Call},
 };
 use crate::{cuda::Structures, element::Element};
 

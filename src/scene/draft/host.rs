@@ -6,30 +6,31 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
-    ops::Range,
     rc::Rc,
 };
 
 use super::{
-    arrays::of_header,
-    constructed::constructed,
-    detours::Detours,
-    evaluator::Place,
-    fields::SetFields,
-    fillings::Filling,
-    functions::Functions,
-    loops::Loop,
-    macros::Macros,
-    members::Members,
-    mentions::Mention,
-    number::Type,
-    reader::Reader,
-    regions::Regions,
-    sections::{Section, sections},
-    templates::{HostTemplate, templates},
-    trace::{Act, Call, Done},
-    variables::{Id, Variables},
-    writes::Write,
+    code::{
+        LONGEST, Span,
+        constructed::constructed,
+        detours::Detours,
+        functions::Functions,
+        macros::Macros,
+        members::Members,
+        regions::Regions,
+        sections::{Section, sections},
+        templates::{HostTemplate, templates},
+        variables::{Id, Variables},
+    },
+    expression::{headers::of_header, number::Type},
+    fills::{fillings::Filling, writes::Write},
+    reader::{Reader, mentions::Mention},
+    values::{
+        evaluator::Place,
+        fields::SetFields,
+        loops::Loop,
+        trace::{Act, Call, Done},
+    },
 };
 use crate::{
     cuda::{
@@ -44,8 +45,6 @@ use crate::{
 const MOST_TOKENS: usize = 1 << 20;
 /// So many launches, copies, and exchanges of pointers, are told.
 pub(super) const MOST_LAUNCHES: usize = 200;
-/// So many tokens an expression has, and a launch's shape.
-pub(super) const LONGEST: usize = 1000;
 
 /// What a size is taken for that the file does not say: three of them make a volume that is computed in no time.
 pub(super) const ASSUMED: u32 = 64;
@@ -59,9 +58,6 @@ pub(super) enum Assumes {
     /// All, since they make out how much there is.
     All,
 }
-
-/// Places of tokens.
-pub(super) type Span = Range<usize>;
 
 /// What was found.
 pub(super) struct Host<'s> {

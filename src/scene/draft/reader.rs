@@ -1,12 +1,26 @@
 //! Reads host code from its beginning to its end.
+//!
+//! Enters: tokens. Leaves: variables with their definitions, launches, allocations, copies, and what may write to
+//! memory, all of it in `host`. Must not know: `scene::draft::fills`, `scene::draft::manifest`.
+
+pub(super) mod changes;
+pub(super) mod declarations;
+pub(super) mod handed;
+pub(super) mod launches;
+pub(super) mod mentions;
+pub(super) mod named;
+pub(super) mod takers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::{declarations::MOST_NAMES, takers::Takers};
 use super::{
-    declarations::MOST_NAMES,
-    host::{Allocating, Host, LONGEST, MOST_LAUNCHES, Span, Transfer, Transferred},
-    takers::Takers,
-    variables::{Id, Value},
+    code::{
+        LONGEST, Span,
+        pointers::without_casts,
+        variables::{Id, Value},
+    },
+    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred},
 };
 use crate::cuda::{brackets::Brackets, lexer::Kind};
 
@@ -328,7 +342,7 @@ impl<'h, 's> Reader<'h, 's> {
 
     /// The pointer that an argument is, but for casts.
     fn pointer_alone(&self, span: &Span) -> Option<&'s str> {
-        let inner = super::pointers::without_casts(&self.found.code, span.clone());
+        let inner = without_casts(&self.found.code, span.clone());
         self.found.word(&inner).filter(|_| self.is_word(inner.start))
     }
 }

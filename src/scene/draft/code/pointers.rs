@@ -1,0 +1,42 @@
+//! What an argument that is a pointer points to.
+
+use super::Span;
+use crate::cuda::lexer::{Kind, Token};
+
+/// Casts around one another.
+const MOST_CASTS: usize = 8;
+
+/// Where into its array a pointer of the host code points.
+pub(in crate::scene::draft) enum Offset {
+    /// To its start.
+    None,
+    /// To this element.
+    Elements(String),
+    /// What is written there is not understood.
+    Unknown(String),
+}
+
+/// What is cast: `(float *)name`, `static_cast<float *>(name)`.
+pub(in crate::scene::draft) fn without_casts(code: &[Token<'_>], mut span: Span) -> Span {
+    let is_type = |token: &Token<'_>| {
+        token.kind == Kind::Word || matches!(token.text, "*" | "::" | "<" | ">")
+    };
+    for _ in 0..MOST_CASTS {
+        let tokens = code.get(span.clone()).unwrap_or_default();
+        let (open, close) = match tokens {
+            [open, ..] if open.text == "(" => (0, ")"),
+            [name, open, ..] if name.text.ends_with("_cast") && open.text == "<" => (1, ">"),
+            _ => break,
+        };
+        let Some(length) = tokens.iter().position(|token| token.text == close) else { break };
+        let behind = span.start + length + 1;
+        span = match (open, &tokens[length + 1..]) {
+            (0, [_, ..]) if tokens[1..length].iter().all(is_type) => behind..span.end,
+            (1, [first, .., last]) if first.text == "(" && last.text == ")" => {
+                behind + 1..span.end - 1
+            }
+            _ => break,
+        };
+    }
+    span
+}

@@ -1,0 +1,364 @@
+//! The parts of host code that lie in one another: functions, blocks, loops and branches.
+
+use super::{LONGEST, Span};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{Kind as TokenKind, Token},
+};
+
+/// So many regions lie in one another; what lies deeper is not told apart.
+pub(in crate::scene::draft) const DEEPEST: usize = 64;
+
+/// So many tokens stand between the parameters of a lambda and its block, at most.
+const MOST_BEHIND: usize = 40;
+
+/// Words behind which parentheses and a brace are no function.
+const NO_FUNCTIONS: [&str; 5] = ["if", "for", "while", "switch", "catch"];
+
+/// What a region is.
+#[derive(Clone, PartialEq)]
+pub(in crate::scene::draft) enum Kind {
+    /// A block, also one of a structure, a namespace, or behind a `try`.
+    Block,
+    /// From the parentheses of its parameters on.
+    Function {
+        parameters: Span,
+        body: usize,
+    },
+    /// From its parentheses or its block on.
+    Lambda {
+        /// Where its captures begin.
+        captures: usize,
+        parameters: Span,
+        body: usize,
+    },
+    /// From its parentheses on, whose inside is the header.
+    For {
+        header: Span,
+        body: Span,
+    },
+    While {
+        condition: Span,
+    },
+    Do {
+        condition: Option<Span>,
+    },
+    /// What runs where the condition holds, or where it does not.
+    If {
+        condition: Span,
+        holds: bool,
+    },
+    Switch {
+        condition: Span,
+    },
+    Catch,
+}
+
+/// A region of the code.
+pub(in crate::scene::draft) struct Region {
+    pub(in crate::scene::draft) kind: Kind,
+    pub(in crate::scene::draft) span: Span,
+    parent: Option<usize>,
+    /// The function around it, or itself.
+    function: Option<usize>,
+}
+
+impl Region {
+    /// What a loop repeats; `None` where it is none.
+    pub(in crate::scene::draft) fn repeated(&self) -> Option<Span> {
+        match &self.kind {
+            Kind::For { body, .. } => Some(body.clone()),
+            Kind::While { .. } | Kind::Do { .. } => Some(self.span.clone()),
+            Kind::Block
+            | Kind::Function { .. }
+            | Kind::Lambda { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
+        }
+    }
+
+    /// All that is done in each round of a loop: the condition behind a `do`, too.
+    pub(in crate::scene::draft) fn rounds(&self) -> Span {
+        match &self.kind {
+            Kind::Do { condition: Some(condition) } => self.span.start..condition.end,
+            Kind::Do { condition: None }
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Block
+            | Kind::Function { .. }
+            | Kind::Lambda { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => self.span.clone(),
+        }
+    }
+}
+
+/// All regions.
+#[derive(Default)]
+pub(in crate::scene::draft) struct Regions {
+    all: Vec<Region>,
+    /// The innermost at each token.
+    innermost: Vec<Option<u32>>,
+}
+
+impl Regions {
+    pub(in crate::scene::draft) fn new(code: &[Token<'_>], brackets: &Brackets) -> Self {
+        let finder = Finder { code, brackets, ends: statement_ends(code, brackets) };
+        let mut found: Vec<(Kind, Span)> =
+            (0..code.len()).flat_map(|at| finder.regions_at(at)).collect();
+        let mut bodies: Vec<usize> = found.iter().map(|(kind, span)| body_of(kind, span)).collect();
+        bodies.sort_unstable();
+        let blocks = (0..code.len())
+            .filter(|at| code[*at].text == "{" && bodies.binary_search(at).is_err())
+            .filter_map(|at| Some((Kind::Block, at..brackets.after(at)?)));
+        found.extend(blocks);
+        found.sort_by_key(|(_, span)| (span.start, std::cmp::Reverse(span.end)));
+        Self::nested(found, code.len())
+    }
+
+    /// Regions in the order of their starts, each within the ones around it.
+    fn nested(found: Vec<(Kind, Span)>, length: usize) -> Self {
+        let (mut all, mut open) = (Vec::<Region>::new(), Vec::<usize>::new());
+        let mut innermost = Vec::with_capacity(length);
+        let mut found = found.into_iter().peekable();
+        for at in 0..length {
+            while open.last().is_some_and(|last| all[*last].span.end <= at) {
+                open.pop();
+            }
+            while let Some((kind, span)) = found.next_if(|(_, span)| span.start <= at) {
+                if open.len() >= DEEPEST || span.end <= at {
+                    continue;
+                }
+                let parent = open.last().copied();
+                // Half-typed text may have some that cross.
+                let end = parent.map_or(span.end, |parent| span.end.min(all[parent].span.end));
+                let function = match kind {
+                    Kind::Function { .. } => Some(all.len()),
+                    _ => parent.and_then(|parent| all[parent].function),
+                };
+                open.push(all.len());
+                all.push(Region { kind, span: span.start..end, parent, function });
+            }
+            innermost.push(open.last().map(|last| *last as u32));
+        }
+        Self { all, innermost }
+    }
+
+    /// All of them, in the order of their starts.
+    pub(in crate::scene::draft) fn iter(&self) -> impl Iterator<Item = (usize, &Region)> {
+        self.all.iter().enumerate()
+    }
+
+    pub(in crate::scene::draft) fn get(&self, region: usize) -> Option<&Region> {
+        self.all.get(region)
+    }
+
+    /// The regions around a place, from the innermost.
+    pub(in crate::scene::draft) fn around(
+        &self,
+        at: usize,
+    ) -> impl Iterator<Item = (usize, &Region)> {
+        let first = self.innermost.get(at).copied().flatten().map(|region| region as usize);
+        let of = |region: usize| (region, &self.all[region]);
+        std::iter::successors(first.map(of), move |(_, region)| region.parent.map(of))
+    }
+
+    /// Whether as many regions are around a place as are told apart.
+    pub(in crate::scene::draft) fn is_too_deep(&self, at: usize) -> bool {
+        self.around(at).count() >= DEEPEST
+    }
+
+    /// The function around a place.
+    pub(in crate::scene::draft) fn function(&self, at: usize) -> Option<usize> {
+        self.around(at).next().and_then(|(_, region)| region.function)
+    }
+
+    /// The lambda around a place.
+    pub(in crate::scene::draft) fn lambda(&self, at: usize) -> Option<usize> {
+        let is_lambda = |region: &Region| matches!(region.kind, Kind::Lambda { .. });
+        self.around(at).find(|(_, region)| is_lambda(region)).map(|(index, _)| index)
+    }
+
+    /// What is in sight where something is declared at a place.
+    pub(in crate::scene::draft) fn scope(&self, at: usize) -> Span {
+        self.around(at).next().map_or(0..usize::MAX, |(_, region)| region.span.clone())
+    }
+
+    /// What the innermost loop around `at` repeats.
+    pub(in crate::scene::draft) fn repeated_around(&self, at: usize) -> Option<Span> {
+        self.around(at).find_map(|(_, region)| region.repeated().filter(|body| body.contains(&at)))
+    }
+}
+
+/// Where the block of a region would begin.
+fn body_of(kind: &Kind, span: &Span) -> usize {
+    match kind {
+        Kind::For { body, .. } => body.start,
+        Kind::Function { body, .. } | Kind::Lambda { body, .. } => *body,
+        Kind::Block
+        | Kind::While { .. }
+        | Kind::Do { .. }
+        | Kind::If { .. }
+        | Kind::Switch { .. }
+        | Kind::Catch => span.start,
+    }
+}
+
+/// For each token the place behind the statement that begins there. Statements of statements are known from behind,
+/// however deep they lie.
+fn statement_ends(code: &[Token<'_>], brackets: &Brackets) -> Vec<usize> {
+    let length = code.len();
+    let text = |at: usize| code.get(at).map_or("", |token| token.text);
+    // Behind the next semicolon outside of brackets.
+    let mut simple = vec![length; length + 1];
+    let mut ends = vec![length; length + 1];
+    for at in (0..length).rev() {
+        let after = |open: usize| brackets.after(open).filter(|after| *after > open);
+        simple[at] = match text(at) {
+            ";" => at + 1,
+            ")" | "]" | "}" => at,
+            "(" | "[" | "{" => after(at).map_or(length, |after| simple[after.min(length)]),
+            _ => simple[at + 1],
+        };
+        let head = |at: usize| {
+            let open = if text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+            after(open).filter(|_| text(open) == "(")
+        };
+        ends[at] = match text(at) {
+            "{" => after(at).unwrap_or(length),
+            "if" => head(at).map_or(simple[at], |body| {
+                let end = ends[body.min(length)];
+                if text(end) == "else" { ends[(end + 1).min(length)] } else { end }
+            }),
+            "for" | "while" | "switch" => {
+                head(at).map_or(simple[at], |body| ends[body.min(length)])
+            }
+            "do" => {
+                let behind = ends[at + 1];
+                if text(behind) == "while" { simple[behind] } else { behind }
+            }
+            "try" => ends[at + 1],
+            _ => simple[at],
+        };
+    }
+    ends
+}
+
+struct Finder<'t, 's> {
+    code: &'t [Token<'s>],
+    brackets: &'t Brackets,
+    /// Of statements.
+    ends: Vec<usize>,
+}
+
+impl Finder<'_, '_> {
+    fn text(&self, at: usize) -> &str {
+        self.code.get(at).map_or("", |token| token.text)
+    }
+
+    /// The statement at a place.
+    fn statement(&self, at: usize) -> Span {
+        at..self.ends.get(at).copied().unwrap_or(at).max(at)
+    }
+
+    /// What stands in the parentheses that open at `open`, and the place behind them.
+    fn head(&self, open: usize) -> Option<(Span, usize)> {
+        let after = self.brackets.after(open).filter(|_| self.text(open) == "(")?;
+        Some((open + 1..after - 1, after))
+    }
+
+    /// The regions that the word at a place begins.
+    fn regions_at(&self, at: usize) -> Vec<(Kind, Span)> {
+        let of = |found: Option<(Kind, Span)>| found.into_iter().collect();
+        match self.text(at) {
+            "if" => self.branches(at),
+            "for" => of(self.head(at + 1).map(|(header, after)| {
+                let body = self.statement(after);
+                (Kind::For { header, body: body.clone() }, at + 1..body.end)
+            })),
+            // Behind the block of a `do` nothing is repeated.
+            "while" => of(self
+                .head(at + 1)
+                .filter(|(_, after)| self.text(*after) != ";")
+                .map(|(condition, after)| (Kind::While { condition }, self.statement(after)))),
+            "do" => {
+                let body = self.statement(at + 1);
+                let end = self.head(body.end + 1).filter(|_| self.text(body.end) == "while");
+                vec![(Kind::Do { condition: end.map(|(condition, _)| condition) }, body)]
+            }
+            "switch" => of(self
+                .head(at + 1)
+                .map(|(condition, after)| (Kind::Switch { condition }, self.statement(after)))),
+            "catch" => of(self.head(at + 1).map(|(_, after)| (Kind::Catch, self.statement(after)))),
+            "(" => of(self.function(at)),
+            "[" => of(self.lambda(at)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn branches(&self, at: usize) -> Vec<(Kind, Span)> {
+        let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+        let Some((condition, after)) = self.head(open) else { return Vec::new() };
+        let branch =
+            |holds, at| (Kind::If { condition: condition.clone(), holds }, self.statement(at));
+        let yes = branch(true, after);
+        let end = yes.1.end;
+        match self.text(end) == "else" {
+            true => vec![yes, branch(false, end + 1)],
+            false => vec![yes],
+        }
+    }
+
+    /// `[captures](parameters) { ... }`
+    fn lambda(&self, captures: usize) -> Option<(Kind, Span)> {
+        let before = self.code.get(captures.checked_sub(1)?)?;
+        let is_subscript = before.kind == TokenKind::Word && before.text != "return";
+        let start = self.brackets.after(captures).filter(|_| !is_subscript)?;
+        if matches!(before.text, ")" | "]" | "[") || !matches!(self.text(start), "(" | "{") {
+            return None;
+        }
+        let (parameters, behind) = self.head(start).unwrap_or((start..start, start));
+        let mut near = behind..behind + MOST_BEHIND;
+        let body = near.find(|at| matches!(self.text(*at), "{" | ";" | "," | ")" | ""))?;
+        let end = self.brackets.after(body).filter(|_| self.text(body) == "{")?;
+        Some((Kind::Lambda { captures, parameters, body }, start..end))
+    }
+
+    /// A function, by the look of it: a name, parentheses, a brace.
+    fn function(&self, at: usize) -> Option<(Kind, Span)> {
+        let name = self.code.get(at.checked_sub(1)?)?;
+        let is_named = name.kind == TokenKind::Word && !NO_FUNCTIONS.contains(&name.text);
+        let (parameters, mut behind) = self.head(at).filter(|_| is_named)?;
+        let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text(at));
+        let is_initialiser = before(2) == "," || (before(3), before(2)) == (")", ":");
+        if parameters.len() > LONGEST || is_initialiser {
+            return None;
+        }
+        while matches!(self.text(behind), "const" | "noexcept" | "override") {
+            behind += 1;
+        }
+        let behind = self.behind_initialisers(behind)?;
+        let end = self.brackets.after(behind).filter(|_| self.text(behind) == "{")?;
+        Some((Kind::Function { parameters, body: behind }, at..end))
+    }
+
+    /// Behind what a constructor makes its fields of, `: a(1), b{2}`, where that stands at `at`.
+    fn behind_initialisers(&self, mut at: usize) -> Option<usize> {
+        if self.text(at) != ":" {
+            return Some(at);
+        }
+        for _ in 0..LONGEST {
+            let open = (at + 1..at + MOST_BEHIND)
+                .find(|at| matches!(self.text(*at), "(" | "{" | ";" | "}" | ""))?;
+            at = self.brackets.after(open).filter(|_| matches!(self.text(open), "(" | "{"))?;
+            match self.text(at) {
+                "," => {}
+                "{" => return Some(at),
+                _ => return None,
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,373 @@
+//! The passes of a drafted manifest, in the groups that loops of the host become.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
+use crate::{
+    cuda::KernelParameter,
+    scene::draft::{
+        code::{Span, pointers::Offset, regions::Kind},
+        expression::{number::Number, text::quoted, told::Told},
+        host::{Assumes, Host, Launch, MOST_LAUNCHES},
+        values::{
+            conditions::When,
+            evaluator::Place,
+            loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
+            trace::Act,
+        },
+    },
+};
+
+impl<'a, 's> Draft<'a, 's> {
+    /// A pass for each launch and each copy of the host code, in groups as its loops have them.
+    pub(in crate::scene::draft) fn launches(&mut self) {
+        self.halves_of_swaps();
+        let host = self.host;
+        if !host.is_all_done {
+            self.remark(format!(
+                "{FILL_IN}: more is launched, by functions that call themselves or many others"
+            ));
+        }
+        if !host.are_all_launches {
+            self.remark(format!("{FILL_IN}: only the first {MOST_LAUNCHES} launches are here"));
+        }
+        self.assume_sizes();
+        let time = self.time_loop();
+        if let Some(time) = time {
+            self.remark_on_end(time);
+        }
+        let is_in_time = |place: &Place<'_, 's>| {
+            time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
+        };
+        let steps = host.done.iter().position(|done| {
+            matches!(done.act, Act::Launch(_) | Act::Transfer(_))
+                && is_in_time(&host.place_of(done))
+        });
+        self.uses = self.uses_of_memory(steps.unwrap_or(0));
+        let (mut open, mut is_before) = (Vec::new(), time.is_some());
+        for (index, done) in host.done.iter().enumerate() {
+            let mut place = host.place_of(done);
+            if is_in_time(&place) {
+                place.time = time.map(|time| time.region);
+                is_before = false;
+            }
+            let (on, skipped) = match (place.time, is_before) {
+                (Some(_), _) => ("step", 1),
+                (None, true) => ("reset", 0),
+                (None, false) => ("step", 0),
+            };
+            match done.act {
+                Act::Launch(launch) => {
+                    let launch = &host.launches[launch];
+                    self.entry(index, launch, &place, on, skipped, &mut open);
+                }
+                Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
+                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+                Act::Write(_) | Act::Symbol(_) => {}
+            }
+        }
+        self.starts();
+        self.symbols();
+    }
+
+    /// Looks at all that makes out how much there is, so that a size that the file does not say is the same wherever
+    /// it is used.
+    fn assume_sizes(&self) {
+        for (launch, place) in self.host.launched() {
+            for span in &launch.shape {
+                shape::written_axes(self.host, span, &place, [i64::MAX; 3], i64::MAX);
+            }
+        }
+        for allocation in self.host.allocations.values() {
+            if self.host.bytes_allocated(allocation).is_none() {
+                self.host.assuming(Assumes::All, |host| host.bytes_allocated(allocation));
+            }
+        }
+    }
+
+    /// Notes how many threads take the arrays among what a launch is given.
+    fn note_threads(&mut self, threads: Option<u64>, arguments: &[(String, Guess)]) {
+        for (_, guess) in arguments {
+            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            if let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) {
+                array.threads = array.threads.max(threads.unwrap_or(0));
+            }
+        }
+    }
+
+    /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
+    fn time_loop(&self) -> Option<&'a Loop<'s>> {
+        let host = self.host;
+        let outermost = |(_, place): (&Launch, Place<'a, 's>)| place.loops.first().copied();
+        let mut looked_at = BTreeSet::new();
+        host.launched().filter_map(outermost).find(|first| {
+            let is_new = looked_at.insert(first.region);
+            is_new && first.counts_up() && !self.is_given(first)
+        })
+    }
+
+    /// Whether the variable of a loop, which is the outermost, is given to a kernel.
+    fn is_given(&self, first: &Loop<'s>) -> bool {
+        let host = self.host;
+        let is_inside = |place: &Place<'_, 's>| {
+            place.loops.first().is_some_and(|own| own.region == first.region)
+        };
+        host.launched().filter(|(_, place)| is_inside(place)).any(|(launch, place)| {
+            let depends = |span| match host.surely(|host| host.told(span, &place)).0 {
+                Some(Told::Formula(formula)) => formula.follows & 1 != 0,
+                Some(Told::Number(_)) => false,
+                None => host.tokens(span).iter().any(|token| token.text == first.name),
+            };
+            launch.arguments.iter().chain(&launch.shape).any(depends)
+        })
+    }
+
+    /// Says so where the loop of time steps may end before its time.
+    fn remark_on_end(&mut self, time: &Loop<'s>) {
+        if let Some(end) = self.end_of(time) {
+            let text =
+                format!("{FILL_IN}: the loop over `{}` ends at {end}, a step never", time.name);
+            self.remark(text);
+        }
+    }
+
+    /// What may end a loop before its time: a `break`, a `return`, and the condition for it.
+    fn end_of(&self, of: &Loop<'s>) -> Option<String> {
+        let (jump, _) = self.host.jumps_in(&of.body).find(|(_, goes_on)| !goes_on)?;
+        let is_loop = |region: &crate::scene::draft::code::regions::Region| {
+            region.repeated().as_ref() == Some(&of.body)
+        };
+        let word = self.host.text_at(jump);
+        let conditions = self.host.branches(jump, &is_loop);
+        Some(match conditions.first() {
+            Some((condition, true)) => {
+                format!("a `{word}` where `{}`", self.host.text(condition))
+            }
+            Some((condition, false)) => {
+                format!("a `{word}` where not `{}`", self.host.text(condition))
+            }
+            None => format!("a `{word}`"),
+        })
+    }
+
+    /// Writes the launch that is done at `index` with the groups that begin with it. `open` are the loops whose groups
+    /// are open.
+    fn entry(
+        &mut self,
+        index: usize,
+        launch: &'a Launch,
+        place: &Place<'a, 's>,
+        on: &str,
+        skipped: usize,
+        open: &mut Vec<usize>,
+    ) {
+        let instance = self.instance(launch, place);
+        let stem = launch.kernel.split('<').next().unwrap_or_default();
+        let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
+            let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
+            self.remarks.push(text);
+            return;
+        };
+        if kernel.template && instance.is_empty() {
+            self.remarks.push(nameless_instance(&kernel.name));
+            return;
+        }
+        if !self.can_write(&kernel) {
+            return;
+        }
+        let Some(mut keys) = self.when(&launch.kernel, place) else { return };
+        self.open_groups(place, on, skipped, open);
+        // Those that are structures, and their fields.
+        let (mut arguments, mut fields) = (Vec::new(), Vec::new());
+        let pairs = kernel.parameters.iter().zip(&launch.arguments);
+        for (parameter, span) in pairs {
+            let wanted = self.argument(&parameter.ctype, span, place);
+            let written = self.written_argument(parameter, wanted, span, &mut fields);
+            arguments.push((parameter.name.clone(), written));
+        }
+        keys.extend(self.clears(index));
+        let shape = self.shape(launch, place, &arguments);
+        fields.extend_from_slice(&arguments);
+        self.rows(&fields, &shape);
+        self.note_threads(shape::threads(&shape), &fields);
+        keys.extend(shape);
+        keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
+        let depth = place.loops.len() - skipped;
+        let on = if depth == 0 { on } else { "step" };
+        let name = format!("{}{instance}", kernel.name);
+        self.pass(&header(depth), &name, on, &keys, &arguments);
+    }
+
+    /// An argument as it is written. Those of a structure's parts are noted as `fields`, with their own names.
+    fn written_argument(
+        &mut self,
+        parameter: &KernelParameter,
+        wanted: Wanted<'s>,
+        span: &Span,
+        fields: &mut Vec<(String, Guess)>,
+    ) -> Guess {
+        match wanted {
+            Wanted::Guess(guess) => guess,
+            Wanted::Texture(name) => self.texture(name, &parameter.name, &parameter.ctype),
+            Wanted::Array { pointer, element, offset } => {
+                let name = self.array_of(pointer, &element);
+                let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+                let unknown = || Offset::Unknown(self.host.text(span));
+                self.address(pointer, name, if is_known { offset } else { unknown() })
+            }
+            Wanted::Structure(parts, mut is_known) => {
+                let mut texts = Vec::new();
+                for (path, part) in parts {
+                    let guess = self.written_argument(parameter, part, span, fields);
+                    is_known &= guess.open.is_none();
+                    texts.push(format!("{path} = {}", guess.text));
+                    fields.push((path, guess));
+                }
+                let text = match texts.is_empty() {
+                    true => "{}".to_owned(),
+                    false => format!("{{ {} }}", texts.join(", ")),
+                };
+                Guess::of((text, is_known), &self.host.text(span))
+            }
+        }
+    }
+
+    /// The keys that say when something is done that the host calls `what`; `None` where it never is.
+    pub(in crate::scene::draft) fn when(
+        &mut self,
+        what: &str,
+        place: &Place<'a, 's>,
+    ) -> Option<Vec<(&'static str, Guess)>> {
+        if let Some(never) = self.endless_or_none(place) {
+            self.remark(format!("`{what}` is never done: {never}"));
+            return None;
+        }
+        for level in place.levels() {
+            self.remark_on_loops(what, level.at);
+        }
+        for level in place.levels() {
+            if let Some(way) = self.host.maybe_returned_before(&level) {
+                self.remark(format!("{FILL_IN}: not known whether `{what}` is done: {way}"));
+            }
+        }
+        let (formula, unknown) = match self.host.when(place) {
+            When::Always => return Some(Vec::new()),
+            When::Never(reason) => {
+                self.remark(format!("`{what}` is never done: {reason}"));
+                return None;
+            }
+            When::If { formula, unknown } => (formula, unknown),
+        };
+        let text = formula.unwrap_or_else(|| "true".to_owned());
+        let guess = Guess::of((quoted(&text), unknown.is_empty()), &unknown.join(", "));
+        Some(vec![("only_if", guess)])
+    }
+
+    /// Which loop around a place has surely no round.
+    fn endless_or_none(&self, place: &Place<'a, 's>) -> Option<String> {
+        (1..=place.loops.len()).find_map(|depth| {
+            let own = Place { loops: place.loops[..depth].to_vec(), ..place.clone() };
+            let (rounds, is_sure) = self.host.surely(|host| host.rounds(&own));
+            let is_none = rounds?.number()?.whole()? == 0 && is_sure;
+            let name = place.loops[depth - 1].name;
+            is_none.then(|| format!("the loop over `{name}` has no rounds"))
+        })
+    }
+
+    /// Says so where something is repeated in a way that is not understood, by a `while`, whose condition is the
+    /// host's, or by too many loops.
+    fn remark_on_loops(&mut self, what: &str, at: usize) {
+        let host = self.host;
+        let mut count = 0;
+        for (place, region) in host.regions.around(at) {
+            if region.repeated().is_none_or(|body| !body.contains(&at)) {
+                continue;
+            }
+            let is_understood = host.loops.contains_key(&place);
+            count += usize::from(is_understood);
+            let condition = match &region.kind {
+                Kind::While { .. } if is_understood => continue,
+                Kind::While { condition } => condition,
+                Kind::Do { condition: Some(condition) } => condition,
+                Kind::For { header, .. } if !host.loops.contains_key(&place) => {
+                    let header = host.text(header);
+                    self.remark(format!("{FILL_IN}: `{what}` is repeated by `for ({header})`"));
+                    continue;
+                }
+                Kind::For { .. }
+                | Kind::Do { condition: None }
+                | Kind::Block
+                | Kind::Lambda { .. }
+                | Kind::Function { .. }
+                | Kind::If { .. }
+                | Kind::Switch { .. }
+                | Kind::Catch => continue,
+            };
+            let is_once = matches!(region.kind, Kind::Do { .. })
+                && host.decided(condition) == Some(false)
+                && condition.len() == 1;
+            if !is_once {
+                let condition = host.text(condition);
+                self.remark(format!(
+                    "{FILL_IN}: `{what}` is repeated while `{condition}`; `repeat` and `until` would do so"
+                ));
+            }
+        }
+        if count > MOST_LOOPS || host.regions.is_too_deep(at) {
+            self.remark(format!("{FILL_IN}: `{what}` lies in more loops than are here"));
+        }
+    }
+
+    /// Writes the groups of the loops around a place that are not open yet, and closes others.
+    pub(in crate::scene::draft) fn open_groups(
+        &mut self,
+        place: &Place<'a, 's>,
+        on: &str,
+        skipped: usize,
+        open: &mut Vec<usize>,
+    ) {
+        let loops = &place.loops[skipped..];
+        let shared = open.iter().zip(loops).take_while(|(open, own)| **open == own.region).count();
+        open.truncate(shared);
+        for (depth, opened) in loops.iter().enumerate().skip(shared) {
+            let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
+            self.group(&own, on, depth);
+            open.push(opened.region);
+        }
+    }
+
+    /// Writes the group of the innermost loop at `place`, which lies in `depth` others.
+    fn group(&mut self, place: &Place<'a, 's>, on: &str, depth: usize) {
+        let Some(inner) = place.loops.last() else { return };
+        let rounds = |host: &Host<'s>| {
+            host.rounds(place).or_else(|| {
+                host.doubt();
+                host.assuming(Assumes::All, |host| host.rounds(place))
+            })
+        };
+        let (rounds, is_sure) = self.host.surely(|host| match rounds(host)? {
+            Told::Number(number) => {
+                let rounds = number.whole()?;
+                if !(1..=MOST_ROUNDS).contains(&rounds) {
+                    host.doubt();
+                }
+                Some(Number::int(rounds.clamp(1, MOST_ROUNDS)).written())
+            }
+            Told::Formula(formula) => formula.checked(),
+        });
+        let _ = writeln!(self.passes, "\n{}", header(depth));
+        if on != "step" && depth == 0 {
+            let _ = writeln!(self.passes, "on      = \"{on}\"");
+        }
+        let end = self.end_of(inner);
+        let is_sure = is_sure && end.is_none();
+        let end = end.map_or_else(String::new, |end| format!(", which may end at {end}"));
+        let what = format!("rounds of the loop over `{}`{end}", inner.name);
+        let rounds = match rounds {
+            Some(rounds) => Guess::of((quoted(&rounds), is_sure), &what),
+            None => Guess::open("1", what),
+        };
+        let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
+        let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, &place.loops));
+    }
+}

@@ -1,0 +1,122 @@
+//! The textures of a drafted manifest, and the arrays that kernels read through texture objects.
+
+use std::fmt::Write as _;
+
+use super::{Draft, FILL_IN, arrays::element_of, guess::Guess, names};
+use crate::{
+    cuda::{CType, Pointee},
+    scene::draft::{
+        code::pointers::without_casts,
+        host::{Host, MOST_LAUNCHES},
+        values::evaluator::Place,
+    },
+};
+
+/// A texture, as kernels read or write it.
+pub(in crate::scene::draft) struct Texture {
+    format: &'static str,
+    dimensions: u8,
+    /// Some kernel writes it.
+    pub(in crate::scene::draft) is_written: bool,
+}
+
+impl Texture {
+    pub(in crate::scene::draft) fn written(&self, name: &str) -> String {
+        let Self { format, dimensions, is_written } = self;
+        let size = match dimensions {
+            1 => "[1024]",
+            3 => "[64, 64, 64]",
+            _ => "[512, 512]",
+        };
+        let mut text = format!("\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\n");
+        let _ = writeln!(text, "size   = {size} # {FILL_IN}");
+        if !is_written {
+            let _ = writeln!(text, "# The host fills it, as `file = \"{name}.png\"` would.");
+        }
+        text
+    }
+}
+
+impl<'s> Host<'s> {
+    /// The functions by which kernels read or write the texture `name`, each with the type that it has of a texel:
+    /// `tex2D<float4>(name, x, y)`.
+    fn uses_of_texture(&self, name: &str) -> impl Iterator<Item = (&'s str, &'s str)> {
+        let is_use = |at: &usize| {
+            let function = self.text_at(*at);
+            (function.starts_with("tex") || function.starts_with("surf"))
+                && self.text_at(at + 1) == "<"
+        };
+        // A surface's name stands behind what is written there.
+        let of = move |at: &usize| match self.text_at(*at).starts_with("tex") {
+            true => self.text_at(at + 5) == name,
+            false => (at + 3..at + 16).any(|near| self.text_at(near) == name),
+        };
+        let found = (0..self.code.len()).filter(is_use).filter(of);
+        found.map(|at| (self.text_at(at), self.text_at(at + 2)))
+    }
+
+    /// The pointer to the linear memory that the texture object `name` is made of: `desc.res.linear.devPtr = name`.
+    fn memory_of_texture(&self, name: &str) -> Option<(&'s str, Place<'_, 's>)> {
+        let is_made = |at: &usize| {
+            self.text_at(*at) == "cudaCreateTextureObject" && self.text_at(at + 3) == name
+        };
+        let made = (0..self.code.len()).find(is_made).unwrap_or(self.code.len());
+        let set = (0..made)
+            .rev()
+            .find(|at| self.text_at(*at) == "devPtr" && self.text_at(at + 1) == "=")?;
+        let end = (set..made).find(|at| self.text_at(*at) == ";")?;
+        let pointer = self.base(&without_casts(&self.code, set + 2..end))?;
+        Some((pointer, Place::of(set)))
+    }
+}
+
+impl Draft<'_, '_> {
+    /// What a kernel is given as its parameter `of_kernel`, which the host calls `name`: a texture, or an array whose
+    /// elements it fetches.
+    pub(in crate::scene::draft) fn texture(
+        &mut self,
+        name: &str,
+        of_kernel: &str,
+        ctype: &CType,
+    ) -> Guess {
+        let host = self.host;
+        self.textures_looked_for += 1;
+        let is_looked_for = self.textures_looked_for < MOST_LAUNCHES;
+        let found = is_looked_for.then(|| host.uses_of_texture(of_kernel).next()).flatten();
+        if let Some(("tex1Dfetch", texel)) = found {
+            return self.fetched(name, texel);
+        }
+        let name = self.names.of(name, names::TEXTURE);
+        let texture = self.textures.entry(name.clone()).or_insert_with(|| {
+            let (function, texel) = found.unwrap_or_default();
+            let digits = function.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let dimensions = digits.bytes().next().map_or(2, |digit| digit - b'0');
+            Texture { format: format_of(texel), dimensions, is_written: false }
+        });
+        texture.is_written |= matches!(ctype, CType::Surface);
+        Guess::known(format!("\"{name}\""))
+    }
+
+    /// The array behind a texture object of linear memory.
+    fn fetched(&mut self, name: &str, texel: &str) -> Guess {
+        let host = self.host;
+        let element = element_of(self.structures, &Pointee::Void, Some(texel));
+        let memory = host.memory_of_texture(name);
+        let pointer = memory.map(|(pointer, place)| host.pointer_of(pointer, &place).0);
+        let array = match pointer {
+            Some(pointer) => self.array_of(pointer, &element),
+            None => self.array(name, &element, None, false),
+        };
+        Guess::known(format!("\"{array}\""))
+    }
+}
+
+/// The format whose texels kernels see so.
+fn format_of(texel: &str) -> &'static str {
+    match texel {
+        "float4" => "rgba32f",
+        "float2" => "rg32f",
+        "uchar4" => "rgba8",
+        _ => "r32f",
+    }
+}

@@ -1,0 +1,250 @@
+//! Changes of variables in host code: all of them are seen here.
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use crate::{
+    cuda::lexer::Kind as TokenKind,
+    scene::draft::{
+        code::{
+            LONGEST, Span,
+            detours::Detours,
+            operands::{Does, Reach, Target, change_at, is_perhaps, target_of, targets_of_address},
+            parameters::called_with,
+            regions::Kind,
+            variables::{Definition, Value},
+        },
+        host::{Host, MOST_LAUNCHES},
+    },
+};
+
+/// Functions that exit by one another, at most so deep.
+const MOST_EXITS: usize = 4;
+
+impl Reader<'_, '_> {
+    /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
+    pub(in crate::scene::draft) fn exchange(&mut self, at: usize) {
+        let Some(start) = at.checked_sub(1) else { return };
+        let [t, a, b] = [start, at + 1, at + 5].map(|at| self.text(at));
+        let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
+        let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
+        if is_it && a != b && self.exchanged([at + 1, at + 5], at) {
+            self.exchanging.extend([at + 4, at + 8]);
+        }
+    }
+
+    /// Notes that the variables whose names stand at `names` change places at `at`; returns whether it did.
+    fn exchanged(&mut self, names: [usize; 2], at: usize) -> bool {
+        if self.found.swaps.len() >= MOST_LAUNCHES {
+            return false;
+        }
+        let [first, second] = names.map(|name| self.text(name));
+        let ids = [first, second].map(|name| self.visible(name, at));
+        for (id, other) in ids.into_iter().zip([names[1], names[0]]) {
+            if let Some(id) = id {
+                self.define_members(id, &Value::Unknown, at);
+                self.define(id, Value::Swapped(other..other + 1), at);
+            }
+        }
+        self.found.swaps.push((first, second, at));
+        true
+    }
+
+    /// What an operator at `at` changes, if it is one that assigns: the one place where changes of variables are seen.
+    pub(in crate::scene::draft) fn change(&mut self, at: usize) {
+        if self.initial.contains(&at) || self.exchanging.contains(&at) {
+            return;
+        }
+        let Some(change) = change_at(&self.found.code, at) else { return };
+        let is_seen = |target: &Target| self.visible(self.text(target.name), at).is_some();
+        if !change.targets.iter().any(is_seen) {
+            return;
+        }
+        let value = match change.does {
+            Does::Sets => self.value(change.value),
+            Does::Combines(operator) => Value::Compound(operator, self.expression(change.value)),
+            Does::Counts(by) => Value::Count(by),
+        };
+        // Without arguments the program keeps what it had.
+        if self.is_of_command_line(&value) {
+            return;
+        }
+        let is_perhaps = is_perhaps(&self.found.code, at) || self.is_of_loop_condition(at);
+        for target in &change.targets {
+            let value = if is_perhaps { Value::Unknown } else { value.clone() };
+            self.set_target(target, value, at);
+        }
+    }
+
+    /// Whether it stands in the condition of a `while`, which is looked at before each round and once more.
+    fn is_of_loop_condition(&self, at: usize) -> bool {
+        self.open
+            .iter()
+            .any(|(open, _)| self.text(*open) == "(" && *open < at && self.before(*open) == "while")
+    }
+
+    /// Notes that a variable, or fields of it, are set at `at`.
+    pub(in crate::scene::draft) fn set_target(&mut self, target: &Target, value: Value, at: usize) {
+        let Some(id) = self.visible(self.text(target.name), at) else { return };
+        let value = if target.reach == Reach::All { value } else { Value::Unknown };
+        match (target.path.is_empty(), target.reach) {
+            (true, Reach::All | Reach::Perhaps) => {
+                self.define_members(id, &value, at);
+                self.define(id, value, at);
+            }
+            (true, Reach::Part) => self.define(id, Value::Part, at),
+            (false, _) => {
+                let field = (target.path.clone(), Definition { value, at });
+                self.found.variables.get_mut(id).fields.push(field);
+                self.define(id, Value::Part, at);
+            }
+        }
+    }
+
+    /// `&name` as an argument: whoever takes it may write there.
+    pub(in crate::scene::draft) fn address(&mut self, at: usize) {
+        let is_cast = || {
+            let star = at.checked_sub(2).map_or("", |at| self.text(at));
+            self.before(at) == ")" && star == "*"
+        };
+        let is_given = matches!(self.before(at), "(" | "," | "=" | "{") || is_cast();
+        let is_given = is_given && !self.is_of_launch(at);
+        if is_given {
+            for target in targets_of_address(&self.found.code, at + 1) {
+                self.set_target(&target, Value::Given(None), at);
+                self.keep_number(target.name, at);
+            }
+        }
+    }
+
+    /// What a function of the file is given that takes it by reference, and what a macro changes.
+    pub(in crate::scene::draft) fn use_of(&mut self, at: usize) {
+        let name = self.text(at);
+        if let Some(parameters) = self.by_reference.get(name).cloned()
+            && self.found.functions.named(name).is_some()
+            && !self.is_definition(at)
+            && let Some((_, open)) = called_with(&self.found.code, at + 1)
+        {
+            let parts = self.list(open);
+            for (index, parameter) in parameters {
+                let target = parts.get(index).and_then(|part| target_of(&self.found.code, part));
+                if let Some(target) = target {
+                    self.set_target(&target, Value::Given(Some(parameter)), at);
+                }
+            }
+        }
+        if self.found.macros.assigns(name) {
+            self.change_by_macro(at);
+        }
+    }
+
+    /// Whether a function's name stands there where it is defined.
+    fn is_definition(&self, name: usize) -> bool {
+        let mut around = self.found.regions.around(name + 1).map(|(_, region)| region);
+        around.any(|region| {
+            region.span.start == name + 1 && matches!(region.kind, Kind::Function { .. })
+        })
+    }
+
+    /// What the macro at `at` changes has a number that is not known.
+    fn change_by_macro(&mut self, at: usize) {
+        let end = match self.text(at + 1) {
+            "(" => self.brackets.after(at + 1).unwrap_or(at + 1),
+            _ => at + 1,
+        };
+        let used = self.found.code.get(at..end.min(at + LONGEST)).unwrap_or_default();
+        let Some(text) = self.found.macros.expand(used, &|tokens| self.found.look(tokens)) else {
+            return;
+        };
+        for change in (0..text.tokens.len()).filter_map(|place| change_at(&text.tokens, place)) {
+            for target in change.targets {
+                // What is declared there is another variable.
+                let before = target.start.checked_sub(1).and_then(|at| text.tokens.get(at));
+                let is_declared = before.is_some_and(|token| {
+                    token.kind == TokenKind::Word && !matches!(token.text, "else" | "do" | "return")
+                });
+                let id = self.visible(text.tokens[target.name].text, at);
+                let Some(id) = id.filter(|_| !is_declared) else { continue };
+                if !target.path.is_empty() {
+                    let set = Definition { value: Value::Unknown, at };
+                    self.found.variables.get_mut(id).fields.push((target.path, set));
+                }
+                self.define(id, Value::Unknown, at);
+            }
+        }
+    }
+
+    /// Calls of functions that always exit are jumps like `exit` itself.
+    pub(in crate::scene::draft) fn exits(&mut self) {
+        for _ in 0..MOST_EXITS {
+            let ends = |jump: &usize| {
+                let mut around = self.found.regions.around(*jump).map(|(_, region)| region);
+                let function = around.find(|region| region.kind != Kind::Block)?;
+                let is_function = matches!(function.kind, Kind::Function { .. });
+                let name = function.span.start.checked_sub(1).filter(|_| is_function)?;
+                let is_exit = self.found.jump_word(*jump) == "exit";
+                // It may have returned before.
+                let first = self.found.jumps.partition_point(|other| *other < function.span.start);
+                let mut before = self.found.jumps[first..].iter().take_while(|at| *at < jump);
+                let always = !before.any(|at| self.text(*at) == "return");
+                (is_exit && always).then(|| (self.text(name), *jump))
+            };
+            let found: Vec<_> = self.found.jumps.iter().filter_map(ends).collect();
+            let new = |(name, _): &(&str, usize)| !self.found.exits.contains_key(name);
+            let found: BTreeMap<&str, usize> = found.into_iter().filter(new).collect();
+            if found.is_empty() {
+                break;
+            }
+            let is_call = |at: &usize| {
+                found.contains_key(self.text(*at))
+                    && self.text(at + 1) == "("
+                    && !self.is_definition(*at)
+            };
+            let calls: Vec<usize> = (0..self.found.code.len()).filter(is_call).collect();
+            self.found.jumps.extend(calls);
+            self.found.jumps.sort_unstable();
+            self.found.exits.extend(found);
+        }
+    }
+
+    /// What jumps go round, once all of them are known.
+    pub(in crate::scene::draft) fn detours(&mut self) {
+        let mut jumps: Vec<usize> = self.found.jumps.iter().chain(&self.ends).copied().collect();
+        jumps.sort_unstable();
+        let Host { code, regions, .. } = &*self.found;
+        self.found.detours = Detours::new(code, self.brackets, regions, &jumps);
+    }
+
+    /// `name.method()`, which may set whichever of its fields.
+    pub(in crate::scene::draft) fn method(&mut self, at: usize) {
+        let Some(name) = at.checked_sub(1).filter(|name| self.is_word(*name)) else { return };
+        if self.is_word(at + 1)
+            && self.text(at + 2) == "("
+            && let Some(id) = self.visible(self.text(name), at)
+        {
+            self.define(id, Value::Part, at);
+        }
+    }
+
+    /// `swap(a, b)`, `swap(&a, &b)`, `exchange(a, value)`.
+    pub(in crate::scene::draft) fn swap(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        // One of the file's own may take addresses.
+        let word = |part: &Span| {
+            let name = if self.text(part.start) == "&" { part.start + 1 } else { part.start };
+            (name + 1 == part.end && self.is_word(name)).then_some(name)
+        };
+        if self.text(at) == "swap"
+            && let [first, second] = parts.as_slice()
+            && let (Some(first), Some(second)) = (word(first), word(second))
+            && self.exchanged([first, second], at)
+        {
+            return;
+        }
+        for part in &parts {
+            if let Some(target) = target_of(&self.found.code, part) {
+                self.set_target(&target, Value::Unknown, at);
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What takes variables by reference, and may set them: functions of the file, its lambdas, constructors and operators.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    cuda::{
+        Structures,
+        brackets::Brackets,
+        lexer::{Kind, Token},
+    },
+    scene::draft::{
+        code::{
+            LONGEST, Span,
+            regions::{Kind as Region, Regions},
+        },
+        expression::number::Type,
+    },
+};
+
+/// So many tokens has the sign of an operator that a file defines, at most.
+const LONGEST_SIGN: usize = 3;
+/// Words before parentheses that are no function's name.
+const NO_NAMES: [&str; 12] = [
+    "if", "for", "while", "switch", "catch", "return", "sizeof", "else", "new", "throw", "delete",
+    "decltype",
+];
+
+/// The parameters of one function.
+struct Parameters {
+    /// Whether each is a reference through which something may be set.
+    are_references: Vec<bool>,
+    /// Whether any more are taken, and those by reference.
+    more: Option<bool>,
+}
+
+#[derive(Default)]
+pub(in crate::scene::draft) struct Takers<'s> {
+    by_name: BTreeMap<&'s str, Vec<Parameters>>,
+    structures: BTreeSet<&'s str>,
+    /// The structures that have references as members.
+    referring: BTreeSet<&'s str>,
+    /// The signs of operators that take numbers by reference.
+    pub(in crate::scene::draft) operators: BTreeSet<String>,
+}
+
+impl<'s> Takers<'s> {
+    pub(in crate::scene::draft) fn new(
+        code: &[Token<'s>],
+        brackets: &Brackets,
+        regions: &Regions,
+        structures: &'s Structures,
+    ) -> Self {
+        let finder = Finder { code, brackets };
+        let mut found = Self { structures: structures.names().collect(), ..Self::default() };
+        for at in 0..code.len() {
+            match finder.text(at) {
+                "struct" | "class" => found.structure(&finder, at),
+                "operator" => found.operator(&finder, at),
+                _ => {}
+            }
+        }
+        for open in (0..code.len()).filter(|at| finder.text(*at) == "(") {
+            if let Some((name, parameters)) = found.function(&finder, open) {
+                found.by_name.entry(name).or_default().push(parameters);
+            }
+        }
+        for (_, region) in regions.iter() {
+            if let Region::Lambda { captures, parameters, .. } = &region.kind
+                && let Some(name) = captures.checked_sub(2)
+                && finder.text(name + 1) == "="
+                && let Some(parameters) = found.parameters(&finder, parameters)
+            {
+                found.by_name.entry(code[name].text).or_default().push(parameters);
+            }
+        }
+        found
+    }
+
+    /// Whether something of this name may set what it is given at a place, or at some place where that is not known;
+    /// `None` where nothing of the name is in the file.
+    pub(in crate::scene::draft) fn sets(&self, name: &str, index: Option<usize>) -> Option<bool> {
+        let all = self.by_name.get(name)?;
+        let own = |of: &Parameters| match index {
+            Some(index) => match of.are_references.get(index) {
+                Some(is_reference) => Some(*is_reference),
+                None => of.more,
+            },
+            None => Some(of.more == Some(true) || of.are_references.contains(&true)),
+        };
+        let found: Vec<bool> = all.iter().filter_map(own).collect();
+        (!found.is_empty()).then(|| found.contains(&true))
+    }
+
+    pub(in crate::scene::draft) fn is_structure(&self, name: &str) -> bool {
+        self.structures.contains(name)
+    }
+
+    /// Whether what is made of a variable may set it later.
+    pub(in crate::scene::draft) fn refers(&self, name: &str) -> bool {
+        self.referring.contains(name)
+    }
+
+    /// Whether any structure of the file may set what it is made of.
+    pub(in crate::scene::draft) fn any_refers(&self) -> bool {
+        let of_constructor = |name: &&str| self.sets(name, None) == Some(true);
+        !self.referring.is_empty() || self.structures.iter().any(of_constructor)
+    }
+
+    fn structure(&mut self, finder: &Finder<'_, 's>, at: usize) {
+        let end = finder.code.len().min(at + LONGEST);
+        let Some(open) = (at..end).find(|at| matches!(finder.text(*at), "{" | ";" | "=" | ")"))
+        else {
+            return;
+        };
+        let Some(after) = finder.brackets.after(open).filter(|_| finder.text(open) == "{") else {
+            return;
+        };
+        let head = finder.code[at + 1..open].iter();
+        let own = head.take_while(|token| !matches!(token.text, ":" | "<"));
+        let words = own.filter(|token| token.kind == Kind::Word && token.text != "final");
+        let Some(name) = words.last().map(|token| token.text) else { return };
+        self.structures.insert(name);
+        let mut place = open + 1;
+        while place < after {
+            let is_end = matches!(finder.text(place + 2), ";" | "," | "=" | "{");
+            if finder.text(place) == "&" && finder.is_word(place + 1) && is_end {
+                self.referring.insert(name);
+            }
+            place = match finder.text(place) {
+                "(" | "[" | "{" => finder.brackets.after(place).unwrap_or(place + 1),
+                _ => place + 1,
+            };
+        }
+    }
+
+    /// `operator<<(T &left, int &right)`
+    fn operator(&mut self, finder: &Finder<'_, 's>, at: usize) {
+        let end = at + 2 + LONGEST_SIGN;
+        let Some(open) = (at + 1..end).find(|at| finder.text(*at) == "(") else { return };
+        let Some(after) = finder.brackets.after(open).filter(|_| open > at + 1) else { return };
+        let sign: String = (at + 1..open).map(|at| finder.text(at)).collect();
+        let takes = |part: &Span| {
+            let mut words = finder.words(part);
+            let is_other = |word: &str| word.ends_with("stream") || self.structures.contains(word);
+            finder.is_reference(part) && !words.any(is_other)
+        };
+        if finder.parts(open + 1..after - 1).iter().any(takes) {
+            self.operators.insert(sign);
+        }
+    }
+
+    /// The function that is declared or defined with the parentheses that open at `open`.
+    fn function(&self, finder: &Finder<'_, 's>, open: usize) -> Option<(&'s str, Parameters)> {
+        let at = open.checked_sub(1).filter(|at| finder.is_word(*at))?;
+        let name = finder.text(at);
+        let after = finder.brackets.after(open).filter(|_| !NO_NAMES.contains(&name))?;
+        let before = at.checked_sub(1).map_or("", |at| finder.text(at));
+        let has_type = matches!(before, "*" | "&" | ">" | "::")
+            || at.checked_sub(1).is_some_and(|at| finder.is_word(at))
+                && !NO_NAMES.contains(&before);
+        let is_declared = match finder.text(after) {
+            "{" => true,
+            ";" | ":" | "const" | "noexcept" | "override" | "=" | "-" => {
+                has_type || self.structures.contains(name)
+            }
+            _ => false,
+        };
+        let found = self.parameters(finder, &(open + 1..after - 1)).filter(|_| is_declared)?;
+        Some((name, found))
+    }
+
+    /// `None` where these are no parameters.
+    fn parameters(&self, finder: &Finder<'_, 's>, span: &Span) -> Option<Parameters> {
+        let mut found = Parameters { are_references: Vec::new(), more: None };
+        for part in finder.parts(span.clone()) {
+            let is_more = part.clone().any(|at| finder.text(at).starts_with(".."))
+                || part.clone().any(|at| (finder.text(at), finder.text(at + 1)) == (".", "."));
+            let is_reference = finder.is_reference(&part);
+            if is_more {
+                found.more = Some(is_reference);
+            } else if self.is_parameter(finder, &part) {
+                found.are_references.push(is_reference);
+            } else {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    /// `type name = value`, or a type alone.
+    fn is_parameter(&self, finder: &Finder<'_, 's>, part: &Span) -> bool {
+        let own = part.clone().take_while(|at| finder.text(*at) != "=");
+        let tokens: Vec<&Token<'s>> = own.filter_map(|at| finder.code.get(at)).collect();
+        let is_sign = |text: &str| {
+            matches!(text, "*" | "&" | "::" | "<" | ">" | "," | "[" | "]" | "(" | ")")
+                || text.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let is_type = |word: &str| {
+            Type::of_words(&[word]).is_some()
+                || self.structures.contains(word)
+                || matches!(word, "void" | "auto")
+        };
+        match tokens.as_slice() {
+            [one] => is_type(one.text),
+            [first, ..] => {
+                let is_named = first.kind == Kind::Word || first.text == "::";
+                let fits = |token: &&Token<'_>| token.kind == Kind::Word || is_sign(token.text);
+                is_named && tokens.iter().all(fits)
+            }
+            [] => false,
+        }
+    }
+}
+
+struct Finder<'t, 's> {
+    code: &'t [Token<'s>],
+    brackets: &'t Brackets,
+}
+
+impl<'s> Finder<'_, 's> {
+    fn text(&self, at: usize) -> &'s str {
+        self.code.get(at).map_or("", |token| token.text)
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        self.code.get(at).is_some_and(|token| token.kind == Kind::Word)
+    }
+
+    fn words(&self, part: &Span) -> impl Iterator<Item = &'s str> {
+        let tokens = self.code.get(part.clone()).unwrap_or_default().iter();
+        tokens.filter(|token| token.kind == Kind::Word).map(|token| token.text)
+    }
+
+    /// Whether a parameter is a reference through which something may be set.
+    fn is_reference(&self, part: &Span) -> bool {
+        let has = |sign: &str| part.clone().any(|at| self.text(at) == sign);
+        has("&") && (has("*") || !has("const"))
+    }
+
+    /// Split at commas outside of brackets, those of templates among them.
+    fn parts(&self, span: Span) -> Vec<Span> {
+        let (mut parts, mut depth, mut start, mut at) = (Vec::new(), 0_i32, span.start, span.start);
+        if span.is_empty() || span.len() > LONGEST {
+            return parts;
+        }
+        while at < span.end {
+            match self.text(at) {
+                "<" => depth += 1,
+                ">" => depth -= 1,
+                "," if depth <= 0 => {
+                    parts.push(start..at);
+                    start = at + 1;
+                }
+                "(" | "[" | "{" => {
+                    at = self.brackets.after(at).map_or(at, |after| after.max(at + 1) - 1);
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        parts.push(start..span.end);
+        parts
+    }
+}

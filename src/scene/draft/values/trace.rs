@@ -1,0 +1,380 @@
+//! What the host does with the device, in the order in which it does it: calls of the file's own functions are
+//! followed, so that what one of them does is done once for each of its calls, with what that gives.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use super::{evaluator::Place, loops::Loop};
+use crate::{
+    cuda::{brackets::Brackets, lexer::Kind as TokenKind},
+    scene::draft::{
+        code::{
+            Span,
+            parameters::{called_with, declarators},
+            pointers::without_casts,
+            regions::Kind,
+            variables::Value,
+        },
+        host::{Host, MOST_LAUNCHES},
+    },
+};
+
+/// Calls in one another that are followed.
+pub(in crate::scene::draft) const DEEPEST: usize = 16;
+/// So much is told of what the host does.
+const MOST_ACTS: usize = 8 * MOST_LAUNCHES;
+/// So many calls are looked at.
+const MOST_CALLS: usize = 10_000;
+
+/// A call of a function of the file.
+pub(in crate::scene::draft) struct Call {
+    /// The region of the function.
+    function: usize,
+    arguments: Vec<Span>,
+    /// Those in angle brackets.
+    template: Vec<Span>,
+    at: usize,
+    /// The loops around it that are understood, those around its callers among them.
+    pub(in crate::scene::draft) loops: usize,
+    /// The call within which it is made.
+    caller: Option<Rc<Self>>,
+}
+
+/// What the host does, by its place in the lists of [`Host`].
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::scene::draft) enum Act {
+    Launch(usize),
+    Transfer(usize),
+    Swap(usize),
+    Allocation(usize),
+    Fill(usize),
+    Write(usize),
+    Symbol(usize),
+}
+
+/// Something that the host does at a place, within a call.
+pub(in crate::scene::draft) struct Done {
+    pub(in crate::scene::draft) act: Act,
+    pub(in crate::scene::draft) at: usize,
+    pub(in crate::scene::draft) call: Option<Rc<Call>>,
+}
+
+/// Calls of a function, or what it does itself.
+enum Item {
+    Act(Act),
+    Call(usize),
+}
+
+/// The functions of the file that do something, with what they do in the order of the text.
+#[derive(Default)]
+struct Doing {
+    calls: Vec<Call>,
+    items: BTreeMap<Option<usize>, Vec<(usize, Item)>>,
+    roots: Vec<Option<usize>>,
+}
+
+impl<'s> Host<'s> {
+    /// What the host does of all `acts`, which are told with their places, in its order, and whether that is all.
+    pub(in crate::scene::draft) fn trace(
+        &self,
+        acts: Vec<(usize, Act)>,
+        brackets: &Brackets,
+    ) -> (Vec<Done>, bool) {
+        let doing = self.doing(acts, brackets);
+        let (mut done, mut is_all) = (Vec::new(), true);
+        for root in &doing.roots {
+            is_all &= self.follow(*root, None, &doing, &mut done);
+        }
+        (done, is_all)
+    }
+
+    /// All that the host does with the device, with its places.
+    pub(in crate::scene::draft) fn acts(&self) -> Vec<(usize, Act)> {
+        let launches = self.launches.iter().map(|launch| launch.at).enumerate();
+        let transfers = self.transfers.iter().map(|transfer| transfer.call.start).enumerate();
+        let swaps = self.swaps.iter().map(|(.., at)| *at).enumerate();
+        let allocations = self.allocating.iter().map(|found| found.target.start).enumerate();
+        let fills = self.filling.iter().map(|target| target.start).enumerate();
+        let acts = (launches.map(|(place, at)| (at, Act::Launch(place))))
+            .chain(transfers.map(|(place, at)| (at, Act::Transfer(place))))
+            .chain(swaps.map(|(place, at)| (at, Act::Swap(place))))
+            .chain(allocations.map(|(place, at)| (at, Act::Allocation(place))))
+            .chain(fills.map(|(place, at)| (at, Act::Fill(place))));
+        acts.collect()
+    }
+
+    fn doing(&self, acts: Vec<(usize, Act)>, brackets: &Brackets) -> Doing {
+        let mut items: BTreeMap<Option<usize>, Vec<(usize, Item)>> = BTreeMap::new();
+        for (at, act) in acts {
+            items.entry(self.regions.function(at)).or_default().push((at, Item::Act(act)));
+        }
+        let calls = self.calls(brackets);
+        // Who calls one that does something does something.
+        let mut callers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, call) in calls.iter().enumerate() {
+            callers.entry(call.function).or_default().push(place);
+        }
+        let mut open: Vec<usize> = items.keys().copied().flatten().collect();
+        let (mut active, mut called) = (BTreeSet::new(), BTreeSet::new());
+        while let Some(function) = open.pop() {
+            if !active.insert(function) {
+                continue;
+            }
+            for place in callers.get(&function).into_iter().flatten() {
+                let at = calls[*place].at;
+                let caller = self.regions.function(at);
+                items.entry(caller).or_default().push((at, Item::Call(*place)));
+                called.extend((caller != Some(function)).then_some(function));
+                open.extend(caller);
+            }
+        }
+        for of_function in items.values_mut() {
+            of_function.sort_by_key(|(at, _)| *at);
+        }
+        let is_root = |function: &Option<usize>| function.is_none_or(|of| !called.contains(&of));
+        let roots = items.keys().copied().filter(is_root).collect();
+        Doing { calls, items, roots }
+    }
+
+    /// The calls of functions of the file of whose name and number of parameters there is one.
+    fn calls(&self, brackets: &Brackets) -> Vec<Call> {
+        let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut definitions = BTreeSet::new();
+        for (place, region) in self.regions.iter() {
+            let Kind::Function { parameters, .. } = &region.kind else { continue };
+            let Some(name) = region.span.start.checked_sub(1) else { continue };
+            definitions.insert(name);
+            let count =
+                if parameters.is_empty() { 0 } else { self.parts(parameters.clone()).len() };
+            by_name.entry(self.text_at(name)).or_default().push((place, count));
+        }
+        let mut found = Vec::new();
+        for (at, token) in self.code.iter().enumerate() {
+            let Some(functions) = by_name.get(token.text) else { continue };
+            let is_call = token.kind == TokenKind::Word && !definitions.contains(&at);
+            if !is_call || self.regions.function(at).is_none() || found.len() >= MOST_CALLS {
+                continue;
+            }
+            let Some((template, open)) = called_with(&self.code, at + 1) else { continue };
+            let Some(after) = brackets.after(open) else { continue };
+            let arguments = match after - open {
+                2 => Vec::new(),
+                _ => self.parts(open + 1..after - 1),
+            };
+            if self.look(after - open).is_none() {
+                break;
+            }
+            let fits = |(_, count): &&(usize, usize)| *count == arguments.len();
+            let exact: Vec<_> = functions.iter().filter(fits).collect();
+            let longer =
+                || functions.iter().filter(|(_, count)| *count > arguments.len()).collect();
+            let candidates = if exact.is_empty() { longer() } else { exact };
+            if let [(function, _)] = candidates.as_slice() {
+                let (function, loops, caller) = (*function, 0, None);
+                found.push(Call { function, arguments, template, at, loops, caller });
+            }
+        }
+        found
+    }
+
+    /// Where the names of functions stand in the calls that are followed, with all that they are given.
+    pub(in crate::scene::draft) fn followed(&self, brackets: &Brackets) -> BTreeSet<usize> {
+        let is_named = |call: &Call| match self.regions.get(call.function).map(|of| &of.kind) {
+            Some(Kind::Function { parameters, .. }) => {
+                let named = declarators(&self.code, parameters).len();
+                named == self.parts(parameters.clone()).len() || parameters.is_empty()
+            }
+            Some(_) | None => false,
+        };
+        self.calls(brackets).into_iter().filter(is_named).map(|call| call.at).collect()
+    }
+
+    /// Adds what a function does in a call; returns whether that is all.
+    fn follow(
+        &self,
+        function: Option<usize>,
+        call: Option<&Rc<Call>>,
+        doing: &Doing,
+        done: &mut Vec<Done>,
+    ) -> bool {
+        let mut is_all = true;
+        for (at, item) in doing.items.get(&function).into_iter().flatten() {
+            if done.len() >= MOST_ACTS {
+                return false;
+            }
+            match item {
+                Item::Act(act) => done.push(Done { act: *act, at: *at, call: call.cloned() }),
+                Item::Call(place) => {
+                    let callee = &doing.calls[*place];
+                    if chain(call).any(|call| call.function == callee.function)
+                        || function == Some(callee.function)
+                        || chain(call).count() >= DEEPEST
+                    {
+                        is_all = false;
+                        continue;
+                    }
+                    let inner = Rc::new(Call {
+                        function: callee.function,
+                        arguments: callee.arguments.clone(),
+                        template: callee.template.clone(),
+                        at: *at,
+                        loops: self.place_in(*at, call).loops.len(),
+                        caller: call.cloned(),
+                    });
+                    is_all &= self.follow(Some(callee.function), Some(&inner), doing, done);
+                }
+            }
+        }
+        is_all
+    }
+
+    /// What a parameter of the function around a place is given in the call that led there: where that stands.
+    pub(in crate::scene::draft) fn argument_of<'h>(
+        &'h self,
+        name: &str,
+        place: &Place<'h, 's>,
+    ) -> Option<(Span, Place<'h, 's>)> {
+        let call = place.call.as_ref()?;
+        let variable = self.variables.get(self.visible(name, place.at)?);
+        let (parameters, index) = variable.parameter.as_ref()?;
+        let is_own = match &self.regions.get(call.function)?.kind {
+            Kind::Function { parameters: own, .. } => own == parameters,
+            _ => false,
+        };
+        if !is_own {
+            return None;
+        }
+        if let Some(argument) = call.arguments.get(*index) {
+            return Some((argument.clone(), place.outer()?));
+        }
+        let default = variable.definitions.iter().find(|set| parameters.contains(&set.at))?;
+        let Value::Expression(default) = &default.value else { return None };
+        Some((default.clone(), Place::of(default.start)))
+    }
+
+    /// The same of a parameter of the template around a place; of one that no call led to what the first call gives.
+    pub(in crate::scene::draft) fn template_argument_of<'h>(
+        &'h self,
+        name: &str,
+        place: &Place<'h, 's>,
+    ) -> Option<(Span, Place<'h, 's>)> {
+        let before = self.templates.partition_point(|template| template.body.start <= place.at);
+        let mut nearest = self.templates[..before].iter().rev().take(DEEPEST);
+        let template = nearest.find(|template| template.body.contains(&place.at))?;
+        let index = template.parameters.iter().position(|(parameter, _)| *parameter == name)?;
+        let is_own = |call: &Call| {
+            self.regions.get(call.function).is_some_and(|of| of.span.end == template.body.end)
+        };
+        let call = place.call.as_ref().filter(|call| is_own(call) && !call.template.is_empty());
+        if let Some(argument) = call.and_then(|call| call.template.get(index)) {
+            return Some((argument.clone(), place.outer()?));
+        }
+        let first = template.arguments.get(index).filter(|_| call.is_none());
+        let first = first.or(template.parameters[index].1.as_ref())?;
+        Some((first.clone(), Place::of(first.start)))
+    }
+
+    /// `name = f(...)`, where `f` returns the variable `of` in the call that led to a place.
+    pub(in crate::scene::draft) fn returned_to<'h>(
+        &'h self,
+        of: &str,
+        place: &Place<'h, 's>,
+    ) -> Option<(&'s str, Place<'h, 's>)> {
+        let call = place.call.as_ref()?;
+        let body = &self.regions.get(call.function)?.span;
+        let first = self.jumps.partition_point(|jump| *jump < body.start);
+        let mut jumps = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
+        let is_returned = jumps.any(|jump| {
+            let end = (jump + 1..body.end).find(|at| self.text_at(*at) == ";");
+            let value = end.map(|end| without_casts(&self.code, jump + 1..end));
+            self.text_at(*jump) == "return" && value.is_some_and(|v| self.word(&v) == Some(of))
+        });
+        let equals = (call.at.saturating_sub(DEEPEST)..call.at).rev();
+        let equals = equals.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ","));
+        let equals = equals.filter(|at| self.text_at(*at) == "=").last()?;
+        let name = self.code.get(equals.checked_sub(1)?).filter(|t| t.kind == TokenKind::Word)?;
+        is_returned.then(|| Some((name.text, place.outer()?)))?
+    }
+}
+
+impl<'s> Host<'s> {
+    /// The variable that a function of the file returns which is called by all of `span`, with the place of that.
+    pub(in crate::scene::draft) fn returned_by<'h>(
+        &'h self,
+        span: &Span,
+        place: &Place<'h, 's>,
+    ) -> Option<(&'s str, Place<'h, 's>)> {
+        let [name, open, .., close] = self.tokens(span) else { return None };
+        if (open.text, close.text) != ("(", ")") || chain(place.call.as_ref()).count() >= DEEPEST {
+            return None;
+        }
+        let inner = span.start + 2..span.end - 1;
+        let arguments = if inner.is_empty() { Vec::new() } else { self.parts(inner) };
+        let mut functions = self.regions.iter().filter_map(|(at, region)| match &region.kind {
+            Kind::Function { parameters, .. }
+                if self.text_at(region.span.start - 1) == name.text =>
+            {
+                let count = match parameters.is_empty() {
+                    true => 0,
+                    false => self.parts(parameters.clone()).len(),
+                };
+                (count == arguments.len()).then_some((at, &region.span))
+            }
+            _ => None,
+        });
+        let (function, body) = functions.next().filter(|_| functions.next().is_none())?;
+        self.look(self.regions.iter().count())?;
+        let first = self.jumps.partition_point(|jump| *jump < body.start);
+        let inside = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
+        let mut returns = inside.filter(|jump| self.text_at(**jump) == "return");
+        let jump = *returns.next().filter(|_| returns.next().is_none())?;
+        let value = self.code.get(jump + 1).filter(|token| token.kind == TokenKind::Word)?;
+        let is_alone = self.text_at(jump + 2) == ";";
+        let (at, caller) = (span.start, place.call.clone());
+        let loops = place.loops.len();
+        let call = Call { function, arguments, template: Vec::new(), at, loops, caller };
+        let there = Place { at: jump, call: Some(Rc::new(call)), ..place.clone() };
+        is_alone.then_some((value.text, there))
+    }
+}
+
+/// A call and those within which it is made.
+fn chain(call: Option<&Rc<Call>>) -> impl Iterator<Item = &Rc<Call>> {
+    std::iter::successors(call, |call| call.caller.as_ref())
+}
+
+impl<'h, 's> Place<'h, 's> {
+    /// Where no call led, and no loop counts.
+    pub(in crate::scene::draft) const fn of(at: usize) -> Self {
+        Self { at, loops: Vec::new(), time: None, call: None }
+    }
+
+    /// The loops around the calls that led there.
+    pub(in crate::scene::draft) fn outer_loops(&self, host: &'h Host<'s>) -> Vec<&'h Loop<'s>> {
+        let call = self.call.as_ref();
+        call.map_or_else(Vec::new, |call| host.place_in(call.at, call.caller.as_ref()).loops)
+    }
+
+    /// Where the function around this place is called.
+    pub(in crate::scene::draft) fn outer(&self) -> Option<Self> {
+        let call = self.call.as_ref()?;
+        let loops = self.loops.get(..call.loops).unwrap_or(&self.loops).to_vec();
+        Some(Self { at: call.at, loops, time: self.time, call: call.caller.clone() })
+    }
+
+    /// This place and those of the calls that led to it, from the innermost.
+    pub(in crate::scene::draft) fn levels(&self) -> impl Iterator<Item = Self> + use<'h, 's> {
+        std::iter::successors(Some(self.clone()), Self::outer)
+    }
+
+    /// This place as it is around the loop at `depth`: with the loops around that alone.
+    pub(in crate::scene::draft) fn around_loop(&self, depth: usize, at: usize) -> Self {
+        let mut call = self.call.clone();
+        while let Some(inner) = call.as_ref().filter(|call| call.loops > depth) {
+            call = inner.caller.clone();
+        }
+        Self { at, loops: self.loops[..depth].to_vec(), time: self.time, call }
+    }
+}
