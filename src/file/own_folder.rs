@@ -1,11 +1,12 @@
 //! Folders that belong to one process as long as it lives.
 //!
 //! Beside each lies a file that its process keeps locked, and that the system unlocks even after a crash: so what an
-//! ended process has left is told from what a running one is at.
+//! ended process has left is told from what a running one is at. The file names its folder, so that nothing else is
+//! taken for one of these.
 
 use std::{
     fs::{self, File, TryLockError},
-    io,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -45,12 +46,14 @@ impl OwnFolder {
     /// Whatever the system says about making it.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
         let ending = format!(".{LOCK}");
-        let named = tempfile::Builder::new().prefix(prefix).suffix(&ending).tempfile_in(parent)?;
+        let mut named =
+            tempfile::Builder::new().prefix(prefix).suffix(&ending).tempfile_in(parent)?;
         // Where the file system knows no locks, ended and running processes cannot be told apart: all are `Unknown`.
         if let Err(error) = named.as_file().try_lock() {
             tracing::debug!("{}: not locked: {error}", named.path().display());
         }
         let path = named.path().with_extension("");
+        named.write_all(&mark_of(&path))?;
         // Folders come after their locks, so one that is not locked is not one of a running process.
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -69,8 +72,10 @@ impl OwnFolder {
     #[cfg(feature = "cli")]
     pub fn take_over(path: &Path) -> Option<Self> {
         match Self::owner(path) {
-            Owner::Ended { _lock } => Some(Self { path: path.to_owned(), _lock }),
-            Owner::Running | Owner::Nobody | Owner::Unknown => None,
+            Owner::Ended { _lock } if has_mark(path, &_lock) => {
+                Some(Self { path: path.to_owned(), _lock })
+            }
+            Owner::Ended { .. } | Owner::Running | Owner::Nobody | Owner::Unknown => None,
         }
     }
 
@@ -90,8 +95,12 @@ impl OwnFolder {
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let is_one = entry.file_name().to_string_lossy().starts_with(prefix)
                 && entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_one && let Owner::Ended { _lock } = Self::owner(&entry.path()) {
-                remove(&entry.path());
+            let path = entry.path();
+            if is_one
+                && let Owner::Ended { _lock } = Self::owner(&path)
+                && has_mark(&path, &_lock)
+            {
+                remove(&path);
             }
         }
     }
@@ -129,7 +138,23 @@ fn remove(folder: &Path) {
 }
 
 fn lock_of(folder: &Path) -> PathBuf {
-    folder.with_extension(LOCK)
+    let mut path = folder.as_os_str().to_owned();
+    path.push(".");
+    path.push(LOCK);
+    path.into()
+}
+
+/// What stands in the file beside `folder`.
+fn mark_of(folder: &Path) -> Vec<u8> {
+    let name = folder.file_name().unwrap_or_default().as_encoded_bytes();
+    [b"warpaint's folder ", name, b" belongs to the process that locks this file.\n"].concat()
+}
+
+/// Whether `folder` is one of these for sure, and not one of somebody else with a file of that name beside it.
+fn has_mark(folder: &Path, lock: &File) -> bool {
+    let (mark, mut found) = (mark_of(folder), Vec::new());
+    let is_read = lock.take(mark.len() as u64 + 1).read_to_end(&mut found).is_ok();
+    is_read && found == mark
 }
 
 #[cfg(unix)]
@@ -163,10 +188,16 @@ mod tests {
             fs::create_dir(folder.path().join("below")).unwrap();
             fs::write(folder.path().join("below/file"), "").unwrap();
         }
-        let others = [parent.path().join("warpaint-test-notes"), parent.path().join("other")];
+        let others =
+            ["other", "warpaint-test-build", "warpaint-test-notes", "warpaint-test-x.2026"];
+        let others = others.map(|name| parent.path().join(name));
         for folder in &others {
             fs::create_dir(folder).unwrap();
         }
+        // Locks of other programs: as `flock` leaves them, and one that names another folder.
+        let locks = [parent.path().join("warpaint-test-build.lock"), lock_of(&others[3])];
+        fs::write(&locks[0], "").unwrap();
+        fs::write(&locks[1], mark_of(&others[2])).unwrap();
         let left = ended.path().to_owned();
         // As after a crash: the system unlocks, and nothing is removed.
         drop(ended);
@@ -174,9 +205,10 @@ mod tests {
         assert!(!left.exists() && !lock_of(&left).exists());
         assert!(running.path().join("below/file").exists() && others.iter().all(|o| o.exists()));
         running.remove();
-        let mut rest = names(parent.path());
+        let (mut rest, mut expected) = (names(parent.path()), [&others[..], &locks[..]].concat());
         rest.sort();
-        assert_eq!(rest, [others[1].clone(), others[0].clone()]);
+        expected.sort();
+        assert_eq!(rest, expected);
     }
 
     #[cfg(unix)]
