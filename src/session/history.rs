@@ -30,8 +30,8 @@ use crate::{
 
 pub use budget::{Budget, Keeping};
 
-/// How much a new measurement of a time counts beside those before it.
-const NEWS: f64 = 0.2;
+/// Of so many measurements of a time the middle one counts.
+const MEASURED: usize = 15;
 /// Bytes that come from a device to the host in a millisecond, about: with memory that is page-locked for it.
 const TO_HOST_A_MS: f64 = 5e6;
 
@@ -56,8 +56,8 @@ pub(super) struct History {
     /// Whether some are on their way to the host.
     is_sending: bool,
     /// Milliseconds of a copy, and of a step.
-    copy_ms: Average,
-    step_ms: Average,
+    copy_ms: Usual,
+    step_ms: Usual,
     /// What measures the last copy on the device, and how long the host took to ask for it.
     stopwatch: Stopwatch,
     asked_ms: f64,
@@ -84,8 +84,8 @@ impl History {
             is_interrupted: true,
             bytes: [0; 2],
             is_sending: false,
-            copy_ms: Average::default(),
-            step_ms: Average::default(),
+            copy_ms: Usual::default(),
+            step_ms: Usual::default(),
             stopwatch: Stopwatch::default(),
             asked_ms: 0.0,
             gap: None,
@@ -423,16 +423,38 @@ impl History {
     }
 }
 
-/// A time that changes slowly.
-#[derive(Clone, Copy, Debug, Default)]
-struct Average(Option<f64>);
+/// What something usually takes: the middle one of its last times. Other work on the processor makes some of them many
+/// times as long, of copies as of steps, and an average would be of those.
+#[derive(Clone, Debug, Default)]
+struct Usual(VecDeque<f64>);
 
-impl Average {
-    fn add(&mut self, value: f64) {
-        self.0 = Some(self.0.map_or(value, |before| before + NEWS * (value - before)));
+impl Usual {
+    fn add(&mut self, time: f64) {
+        self.0.truncate(MEASURED - 1);
+        self.0.push_front(time);
     }
 
-    fn value(self) -> Option<f64> {
-        self.0
+    fn value(&self) -> Option<f64> {
+        let mut times: Vec<f64> = self.0.iter().copied().collect();
+        times.sort_by(f64::total_cmp);
+        times.get(times.len() / 2).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_times_that_are_long_do_not_count() {
+        let mut usual = Usual::default();
+        assert_eq!(usual.value(), None);
+        for time in [3.0, 180.0, 3.5, 4.0, 83.0] {
+            usual.add(time);
+        }
+        assert_eq!(usual.value(), Some(4.0));
+        // What has changed counts after as many times as are more than half.
+        (0..MEASURED / 2 + 1).for_each(|_| usual.add(20.0));
+        assert_eq!(usual.value(), Some(20.0));
     }
 }
