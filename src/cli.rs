@@ -442,6 +442,7 @@ fn open_studio(scene: Option<String>, resume: Option<PathBuf>, run: RunArgs) -> 
         device,
         trust: run.trust.trust,
         overrides: run.compile.overrides(),
+        meant_for: None,
         parameters: run.parameters,
         seed: run.seed,
         step_timeout: run.step_timeout.unwrap_or(Duration::from_secs(10)),
@@ -472,12 +473,28 @@ fn go_on(folder: &Path) -> Result<()> {
     let failed = |error: io::Error| {
         Error::Usage(format!("the studio cannot start anew: {error}; its unsaved text is kept"))
     };
-    let mut command = process::Command::new(std::env::current_exe().map_err(failed)?);
+    let mut command = process::Command::new(own_program().map_err(failed)?);
     command.arg("--resume").arg(folder);
     #[cfg(unix)]
     return Err(failed(std::os::unix::process::CommandExt::exec(&mut command)));
     #[cfg(not(unix))]
     return command.spawn().map(drop).map_err(failed);
+}
+
+/// The program of this process, also where another one, or none, lies in its place by now: an older one may not read
+/// what this one has written.
+fn own_program() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let running = Path::new("/proc/self/exe");
+        let file = |path: &Path| std::fs::metadata(path).map(|of| (of.dev(), of.ino()));
+        if file(&path).ok() != file(running).ok() {
+            return Ok(running.to_owned());
+        }
+    }
+    Ok(path)
 }
 
 impl RunArgs {

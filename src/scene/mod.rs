@@ -31,6 +31,8 @@ mod view;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::cuda::{self, Signature, SourceFile};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
@@ -88,7 +90,7 @@ pub struct Scene {
 }
 
 /// What a scene depends on beside its file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overrides {
     /// Constants that the command line gives by name: a number or an expression over the other constants.
     pub constants: BTreeMap<String, String>,

@@ -22,4 +22,9 @@ impl Argument {
         };
         Some(fields.iter().map(pointer).collect())
     }
+
+    /// Whether the kernel may write into the list of [`Argument::pointers`]: `float **`, and not `float *const *`.
+    pub(crate) fn may_change_pointers(&self) -> bool {
+        matches!(self.ctype, CType::Pointer { constant: false, .. })
+    }
 }

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Error,
+    address_lists::Key,
     checker::Checker,
     program::{Pass, Program},
 };
@@ -276,7 +277,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
             let packed = argument.pack(&self.scope(), handle);
             unreadable.take().map_or(packed, Err)
         };
-        for argument in &pass.plan.arguments {
+        for (parameter, argument) in pass.plan.arguments.iter().enumerate() {
             let no_value = |problem: String| no_value_of(pass, &argument.name, &problem);
             let Some(pointers) = argument.pointers() else {
                 let packed = pack(argument).map_err(no_value)?;
@@ -285,8 +286,10 @@ impl<'a, 'b> Launcher<'a, 'b> {
             };
             let packed = pointers.iter().map(pack).collect::<Result<Vec<_>, _>>();
             let packed = packed.map_err(no_value)?;
-            let table: Vec<u8> = packed.iter().flat_map(|packed| packed.bytes()).copied().collect();
-            let address = self.program.address_lists.address(self.queue.stream, &table);
+            let addresses = packed.iter().flat_map(|packed| packed.bytes()).copied().collect();
+            let changed_by = argument.may_change_pointers().then_some(parameter);
+            let key = Key { addresses, changed_by };
+            let address = self.program.address_lists.address(self.queue.stream, key);
             let address = address.map_err(|error| no_value(error.to_string()))?;
             arguments.push_bytes(&address.to_le_bytes(), size_of::<u64>());
         }

@@ -100,7 +100,9 @@ impl Document {
             Some(path) => Self::read_up_to(path, SOURCE_LIMIT).ok(),
             None => Self::built_in(name),
         };
-        found.unwrap_or_else(|| Self::new(name.clone(), path.clone(), ""))
+        let found = found.unwrap_or_else(|| Self::new(name.clone(), path.clone(), ""));
+        // It is called as it was, which tells what the user allows it.
+        Self { name: name.clone(), origin: origin.clone(), ..found }
     }
 
     /// Whether it goes by the name of a built-in scene, and has no file.

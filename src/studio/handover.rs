@@ -12,7 +12,11 @@ use super::{
     origin::Origin,
     text::{History, Selections},
 };
-use crate::{file, scene::Value, session::Engine};
+use crate::{
+    file,
+    scene::{Overrides, Value},
+    session::Engine,
+};
 
 /// The name of its file in the folder.
 const FILE: &str = "studio.json";
@@ -30,8 +34,14 @@ pub struct Handover {
     /// Whether any scene may include files from anywhere, and which may.
     pub trusts_all: bool,
     pub trusted: Vec<Origin>,
-    /// The limit of a step.
+    /// The limit of a step, and the seed that was asked for.
     pub step_timeout: Duration,
+    pub seed: Option<u64>,
+    /// What the command line replaces, and in which scene.
+    pub overrides: Overrides,
+    pub meant_for: Option<Origin>,
+    /// The file of the run that the document comes from.
+    pub run: Option<PathBuf>,
     /// The open document, its text, and the file that keeps that where it is unsaved.
     pub document: Origin,
     pub text: String,

@@ -70,6 +70,7 @@ pub use document::Document;
 pub use error::{Error, Result};
 pub use window::{Ended, run};
 
+use self::origin::Origin;
 use crate::{compile::Compiler, device::Choice, scene::Overrides};
 
 /// What the studio is opened with.
@@ -87,6 +88,8 @@ pub struct Options {
     pub trust: bool,
     /// Constants that the command line replaces, macros and folders that it names.
     pub overrides: Overrides,
+    /// The scene that these are meant for; `None`: the first one.
+    pub meant_for: Option<Origin>,
     /// Parameters that the command line replaces, as text.
     pub parameters: Vec<(String, String)>,
     /// The run's seed, where one is asked for.

@@ -1,6 +1,6 @@
 //! The studio starts anew: another program in the same process goes on where it was.
 
-use std::{fs, thread::sleep, time::Duration};
+use std::{fs, process::Command, thread::sleep, time::Duration};
 
 use super::{screen::Screen, window::BLOB};
 
@@ -61,5 +61,36 @@ fn text_undo_and_state_survive_a_new_start() {
     screen.click(VIEW);
     screen.keys(&["ctrl+r"]);
     screen.blob_where("it begins anew", |at| (at[0] - start[0]).abs() < 20.0);
+    assert!(studio.is_running());
+}
+
+#[test]
+fn what_the_command_line_said_holds_after_a_new_start() {
+    let Some(screen) = Screen::new() else { return };
+    let text = BLOB.replace("return 0.0f", "return SHIFT");
+    screen.place.file("scene.cu", &text);
+    // The program's file is replaced while it runs, as an update does.
+    let program = screen.place.path("program");
+    fs::copy(super::support::binary(), &program).unwrap();
+    let mut studio = screen.start_with(&["scene.cu", "-D", "SHIFT=0.5f"], |command| {
+        let mut own = Command::new(&program);
+        own.args(command.get_args()).current_dir(screen.place.path("."));
+        own.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        *command = own;
+    });
+    let start = screen.blob_where("the blob is drawn", |_| true);
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, "another version").unwrap();
+    screen.keys(&["ctrl+shift+p"]);
+    screen.type_text("start the studio anew");
+    screen.keys(&["Return"]);
+    screen.until("the window is gone", || screen.title().is_empty());
+    let focus = ["search", "--onlyvisible", "--name", "warpaint", "windowfocus"];
+    screen.until("another one comes", || screen.xdotool(&focus).code == Some(0));
+    screen.blob_where("the state is there", |_| true);
+    screen.click(VIEW);
+    screen.keys(&["ctrl+r"]);
+    sleep(Duration::from_secs(2));
+    screen.blob_where("it runs as before", |at| (at[0] - start[0]).abs() < 20.0);
     assert!(studio.is_running());
 }

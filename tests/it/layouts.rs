@@ -434,3 +434,45 @@ fn a_reset_pass_writes_what_its_lists_lead_to() {
         assert_eq!(edited::<f32>(&before, &kept, "b"), [7.0, 7.0], "{of}");
     }
 }
+
+/// Each launch is given its list as the manifest says, whatever kernels have written into theirs.
+#[test]
+fn a_kernel_that_changes_its_list_changes_no_other() {
+    let mut session = open(
+        "/*---
+[array.a]
+type = \"float\"
+count = 1
+value = 1
+[array.b]
+type = \"float\"
+count = 1
+value = 2
+[array.o]
+type = \"float\"
+count = 8
+[[pass]]
+kernel = \"swap_rows\"
+grid = 1
+block = 1
+args = { rows = [\"a\", \"b\"] }
+[[pass]]
+kernel = \"read_rows\"
+grid = 1
+block = 1
+args = { rows = [\"a\", \"b\"] }
+---*/
+__global__ void swap_rows(float **rows, float *o, int step)
+{
+    o[4 + step] = rows[0][0];
+    float *first = rows[0];
+    rows[0] = rows[1];
+    rows[1] = first;
+}
+__global__ void read_rows(float *const *rows, float *o, int step) { o[step] = rows[0][0]; }
+",
+    );
+    session.run_steps(4, |_| {}).unwrap();
+    let found: Vec<f32> = bytemuck::pod_collect_to_vec(&session.read("o").unwrap());
+    assert_eq!(found, [1.0; 8]);
+}

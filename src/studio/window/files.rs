@@ -9,6 +9,7 @@ use crate::{
     studio::{
         dialog::{Answer, Purpose},
         document::Document,
+        origin::Origin,
     },
 };
 
@@ -33,18 +34,28 @@ impl Studio {
         if self.workspace.document.path.is_none() {
             return self.choose_file(Purpose::SaveAs);
         }
+        let before = self.workspace.document.origin().clone();
         self.workspace.save(&folder());
-        self.note_scene();
+        self.note_saved(&before);
     }
 
     pub(super) fn save_to(&mut self, path: PathBuf) {
+        let before = self.workspace.document.origin().clone();
         match self.workspace.save_as(path.clone()) {
             Ok(()) => {
                 self.locals.start.close();
-                self.note_scene();
+                self.note_saved(&before);
             }
             Err(problem) => self.locals.start.ask_again(&path, &problem),
         }
+    }
+
+    /// What was meant for the scene as it was called before is meant for it as it is called now.
+    fn note_saved(&mut self, before: &Origin) {
+        if self.options.meant_for.as_ref() == Some(before) {
+            self.options.meant_for = Some(self.workspace.document.origin().clone());
+        }
+        self.note_scene();
     }
 
     /// Asks for a file by the system's dialog.

@@ -69,7 +69,7 @@ use crate::{
     draw,
     file::TemporaryFolder,
     gl,
-    scene::{self, Overrides, ViewId},
+    scene::{self, ViewId},
     session::{self, Engine, Session, Snapshot},
 };
 use drafting::Drafting;
@@ -215,16 +215,18 @@ impl Studio {
             left.iter().flat_map(|left| left.handover.trusted.iter().cloned()).collect();
         let engine = left.as_ref().map_or(Engine::Device, |left| left.handover.engine);
         let trust = options.trust || trusted.contains(document.origin());
+        // What the command line sets is meant for the scene that it names.
+        options.meant_for.get_or_insert_with(|| document.origin().clone());
+        let run = left.as_ref().and_then(Left::run);
         let session = opening::new_session(
-            (&document, None),
+            (&document, run),
             &options,
             trust,
             &context,
             (&device, engine),
             &proxy,
         )?;
-        // What the command line sets is meant for the scene that it names.
-        options.overrides = Overrides::default();
+        // The session has them.
         options.parameters.clear();
         let mut redraws = RedrawSchedule::new(rate);
         redraws.want(Instant::now());

@@ -17,6 +17,7 @@ use crate::{
     device::{Choice, Device, DeviceKind},
     gl,
     interop::{self, Interop},
+    scene::Overrides,
     session::{self, Engine, Past, Replay, Session},
     studio::{
         Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
@@ -85,7 +86,10 @@ fn of_session(document: &Document, options: &Options, trust: bool) -> session::O
     session::Options {
         path: document.path.clone(),
         trust,
-        overrides: options.overrides.clone(),
+        overrides: match &options.meant_for {
+            Some(scene) if scene == document.origin() => options.overrides.clone(),
+            Some(_) | None => Overrides::default(),
+        },
         parameters: options.parameters.clone(),
         seed: options.seed.unwrap_or(usual.seed),
         seed_is_asked_for: options.seed.is_some(),

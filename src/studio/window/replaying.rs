@@ -34,6 +34,11 @@ pub(super) struct Replaying {
 }
 
 impl Replaying {
+    /// A run that was repeated before, and whose files are wanted.
+    pub(super) fn over(replay: Replay) -> Self {
+        Self { replay, is_over: true }
+    }
+
     /// The run.
     pub(super) fn replay(&self) -> &Replay {
         &self.replay

@@ -8,12 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Studio, switching::Switch};
+use super::{Studio, replaying::Replaying, switching::Switch};
 use crate::{
     device::{self, Device},
     diagnostic::Severity,
     file::TemporaryFolder,
-    session::{Exportable, Exported, Session},
+    interrupt::Interrupt,
+    session::{self, Exportable, Exported, Replay, Session},
     studio::{Options, handover::Handover, runners::Runner, workspace::Recovered},
 };
 
@@ -31,6 +32,8 @@ const MOST_RESTS: u32 = 5;
 pub(super) struct Left {
     pub(super) handover: Handover,
     folder: TemporaryFolder,
+    /// The run that the document comes from, or why it is not to be had.
+    run: Option<Result<Replay, session::Error>>,
     /// Open since before there was a window.
     _device: Option<Device>,
 }
@@ -39,15 +42,17 @@ impl Left {
     /// What lies in `folder`; with its device, its trust and its limit in `options`.
     pub(super) fn take(folder: &Path, options: &mut Options) -> io::Result<Self> {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "it belongs to no ended process");
-        let left = Self {
-            handover: Handover::read(folder)?,
-            folder: TemporaryFolder::take_over(folder).ok_or_else(gone)?,
-            _device: None,
-        };
-        let Handover { device, trusts_all, step_timeout, .. } = &left.handover;
+        let handover = Handover::read(folder)?;
+        let run = handover.run.as_deref().map(|run| Replay::read(run, &Interrupt::default()));
+        let folder = TemporaryFolder::take_over(folder).ok_or_else(gone)?;
+        let left = Self { handover, folder, run, _device: None };
+        let Handover { device, trusts_all, step_timeout, seed, overrides, meant_for, .. } =
+            &left.handover;
         options.device = device.parse().unwrap_or(options.device);
         options.trust |= *trusts_all;
         options.step_timeout = *step_timeout;
+        options.seed = *seed;
+        (options.overrides, options.meant_for) = (overrides.clone(), meant_for.clone());
         // The driver may reset the GPU several times in the minute after what ended the process before (driver 580),
         // and what OpenGL got before, such as the letters, is lost. A device that does not work yet is sure to be
         // reset.
@@ -59,6 +64,11 @@ impl Left {
             // It is opened again, and said what is in the way.
             Err(_) => Ok(left),
         }
+    }
+
+    /// The run that the document comes from.
+    pub(super) fn run(&self) -> Option<&Replay> {
+        self.run.as_ref().and_then(|run| run.as_ref().ok())
     }
 }
 
@@ -159,6 +169,10 @@ impl Studio {
             trusts_all: self.options.trust,
             trusted: self.trusted.iter().cloned().collect(),
             step_timeout: self.options.step_timeout,
+            seed: self.options.seed,
+            overrides: self.options.overrides.clone(),
+            meant_for: self.options.meant_for.clone(),
+            run: self.replaying.as_ref().map(|of| of.replay().path().to_owned()),
             document: document.origin().clone(),
             text: document.text.to_string(),
             unsaved: self.workspace.kept_in().map(PathBuf::from),
@@ -176,7 +190,7 @@ impl Studio {
     }
 
     /// Goes on where a process before was; nothing has run yet.
-    pub(super) fn resume(&mut self, Left { handover, folder, .. }: Left) {
+    pub(super) fn resume(&mut self, Left { handover, folder, run, .. }: Left) {
         let Handover { why, text, unsaved, history, selections, parameters, runs, resets, .. } =
             handover;
         if let Some(file) = &unsaved {
@@ -190,6 +204,14 @@ impl Studio {
         }
         if !self.workspace.document.text.take_over(history, &selections) {
             tracing::warn!("what could be undone belongs to another text");
+        }
+        match run {
+            Some(Ok(replay)) => self.replaying = Some(Replaying::over(replay)),
+            Some(Err(error)) => self.workspace.tell(
+                Severity::Error,
+                format!("The files of the run that this text comes from are gone: {error}."),
+            ),
+            None => {}
         }
         self.is_fresh = true;
         self.resets = resets;
