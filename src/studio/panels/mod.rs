@@ -18,6 +18,7 @@ pub mod file_line;
 pub mod layout_menu;
 pub mod legend;
 pub mod naming;
+mod number_edit;
 pub mod numbers;
 pub mod offers;
 pub mod palette;

@@ -8,7 +8,7 @@ use egui::{
     vec2,
 };
 
-use super::{Action, named, title::readout};
+use super::{Action, named, number_edit, title::readout};
 use crate::{
     session::{Command, Moment, Snapshot},
     studio::{
@@ -279,7 +279,8 @@ fn go_to(snapshot: &Snapshot, step: u64) -> Vec<Command> {
 
 fn seed(ui: &mut Ui, snapshot: &Snapshot, local: &mut Local, actions: &mut Vec<Action>) {
     ui.label(RichText::new("seed").size(12.0).color(theme::weak()));
-    let response = field(ui, 52.0, DragValue::new(&mut local.seed).speed(0.1), "Seed");
+    let value = number_edit::whole(ui, &mut local.seed, 0.1, 0..=u64::MAX, |_| None);
+    let response = number_edit::add_by(ui, |ui| field(ui, 52.0, value, "Seed"));
     let is_done = response.drag_stopped() || response.lost_focus();
     if is_done && local.seed != snapshot.seed {
         actions.push(Action::Session(Command::Seed(local.seed)));

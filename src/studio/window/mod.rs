@@ -141,8 +141,9 @@ struct Studio {
     opening: Option<Opening>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
-    /// The folder that is to have the state for the process that goes on in place of this one.
-    parting: Option<TemporaryFolder>,
+    /// The folder that is to have the state for the process that goes on in place of this one, and whether the scene
+    /// played.
+    parting: Option<(TemporaryFolder, bool)>,
     /// What this process leaves to the one that goes on in its place.
     anew: Option<PathBuf>,
     /// How often the GPU was reset, in this process and those before it.

@@ -87,11 +87,12 @@ impl Studio {
             self.start_anew(ASKED_FOR);
             return;
         };
-        session.pause();
         match TemporaryFolder::new(FOLDER) {
             Ok(folder) => {
+                let plays = session.clock().playing;
+                session.pause();
                 session.start_export(Exportable::State, state_in(folder.path()));
-                self.parting = Some(folder);
+                self.parting = Some((folder, plays));
             }
             Err(error) => self.tell_not_anew(&error),
         }
@@ -99,11 +100,15 @@ impl Studio {
 
     /// Whether the file is the state for the next process; then this one ends.
     pub(super) fn take_parting(&mut self, exported: &Exported) -> bool {
-        let is_state = |folder: &mut TemporaryFolder| state_in(folder.path()) == exported.path;
-        let Some(folder) = self.parting.take_if(is_state) else { return false };
+        let is_state =
+            |(folder, _): &mut (TemporaryFolder, bool)| state_in(folder.path()) == exported.path;
+        let Some((folder, plays)) = self.parting.take_if(is_state) else { return false };
         match &exported.problem {
             None => self.leave(ASKED_FOR, folder),
-            Some(problem) => self.tell_not_anew(problem),
+            Some(problem) => {
+                self.tell_not_anew(problem);
+                self.play_again(plays);
+            }
         }
         true
     }

@@ -177,7 +177,7 @@ impl Studio {
         self.play_again(switch.plays);
     }
 
-    fn play_again(&mut self, plays: bool) {
+    pub(super) fn play_again(&mut self, plays: bool) {
         if let Some(session) = self.session.as_mut().filter(|_| plays) {
             session.play();
         }

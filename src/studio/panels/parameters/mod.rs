@@ -6,14 +6,14 @@ mod menu;
 mod presets;
 mod typed;
 
-use std::cell::RefCell;
+use std::{cell::RefCell, rc::Rc};
 
 use egui::{
     Align, ComboBox, DragValue, Label, Layout, PointerButton, Rangef, Response, RichText,
-    ScrollArea, Sense, Slider, TextEdit, Ui, vec2,
+    ScrollArea, Sense, TextEdit, Ui, vec2,
 };
 
-use super::{Action, color_field, named, shortened};
+use super::{Action, color_field, named, number_edit, shortened};
 use crate::{
     session::{Command, Control, Parameter, Snapshot, Value},
     studio::{
@@ -35,6 +35,9 @@ const KEYS: &str = "A letter or a digit. While no text has the keyboard it moves
 const SLIDER: &str = "Double click: back to the manifest's value";
 /// The height of a row's first line.
 const LINE: f32 = 20.0;
+
+/// What reads a number that was typed.
+type Parse<'a> = Box<dyn Fn(&str) -> Option<f64> + 'a>;
 
 /// What the panel remembers from frame to frame.
 #[derive(Debug, Default)]
@@ -182,12 +185,14 @@ fn beside_label(
     match (&parameter.control, value) {
         (Control::Slider { min, max, step, .. }, Value::Float(value)) => {
             let speed = if *step > 0.0 { *step } else { (max - min) / 400.0 };
-            let drag = DragValue::new(value).speed(speed).range(*min..=*max);
-            number_field(ui, drag, parameter, all, local);
+            number_field(ui, parameter, all, local, |ui, parse| {
+                number_edit::float(ui, value, speed, *min..=*max, parse)
+            });
         }
         (Control::Slider { min, max, .. }, Value::Int(value)) => {
-            let drag = DragValue::new(value).speed(0.1).max_decimals(0);
-            number_field(ui, drag.range(*min as i64..=*max as i64), parameter, all, local);
+            number_field(ui, parameter, all, local, |ui, parse| {
+                number_edit::whole(ui, value, 0.1, *min as i64..=*max as i64, parse)
+            });
         }
         (_, Value::Toggle(value)) => switch(ui, value),
         (control, Value::Color(color)) => {
@@ -198,31 +203,32 @@ fn beside_label(
     }
 }
 
-/// A number that is dragged, or typed, as an expression, too.
-fn number_field(
+/// A number that is dragged, or typed, as an expression, too: by a field that takes what reads such.
+fn number_field<'a>(
     ui: &mut Ui,
-    drag: DragValue<'_>,
-    parameter: &Parameter,
-    all: &[Parameter],
+    parameter: &'a Parameter,
+    all: &'a [Parameter],
     local: &mut Local,
+    field: impl FnOnce(&Ui, Parse<'a>) -> DragValue<'a>,
 ) {
     let unit = match parameter.unit.as_str() {
         "" => String::new(),
         unit => format!(" {}", shortened(unit, MOST_OF_UNIT)),
     };
     let is_whole = matches!(parameter.value, Value::Int(_));
-    let read = RefCell::new(None);
-    let parse = |text: &str| {
+    let read = Rc::new(RefCell::new(None));
+    let found = Rc::clone(&read);
+    let parse = move |text: &str| {
         let number = typed::number(text, is_whole, all);
-        let found = number.as_ref().ok().copied();
-        *read.borrow_mut() = Some(number.map_err(|problem| format!("{text}: {problem}")));
-        found
+        let value = number.as_ref().ok().copied();
+        found.replace(Some(number.map_err(|problem| format!("{text}: {problem}"))));
+        value
     };
-    let drag = if is_whole { drag } else { drag.max_decimals(4) };
-    let drag = drag.suffix(unit).update_while_editing(false).custom_parser(parse);
+    let drag = field(ui, Box::new(parse));
+    let drag = drag.suffix(unit);
     let tip = "Drag it, or click and type: expressions, too, such as 0.5*2, pi/4, and names of parameters";
-    ui.add(drag).on_hover_text(tip);
-    match read.into_inner() {
+    number_edit::add(ui, drag).on_hover_text(tip);
+    match read.take() {
         Some(Err(problem)) => local.problem = Some((parameter.name.clone(), problem)),
         Some(Ok(_)) => local.problem = None,
         None => {}
@@ -241,14 +247,14 @@ fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
     ui.spacing_mut().interact_size.y = 15.0;
     match (&parameter.control, value) {
         (Control::Slider { min, max, step, log }, Value::Float(value)) => {
-            let slider = Slider::new(value, *min..=*max).step_by(*step).logarithmic(*log);
-            let slider = ui.add(slider.show_value(false));
+            let slider = number_edit::slider(value, *min..=*max);
+            let slider = ui.add(slider.step_by(*step).logarithmic(*log));
             named(&slider, &parameter.label);
             is_double_clicked(ui, &slider.on_hover_text(SLIDER))
         }
         (Control::Slider { min, max, log, .. }, Value::Int(value)) => {
-            let slider = Slider::new(value, *min as i64..=*max as i64).logarithmic(*log);
-            let slider = ui.add(slider.show_value(false));
+            let slider = number_edit::slider(value, *min as i64..=*max as i64);
+            let slider = ui.add(slider.logarithmic(*log));
             named(&slider, &parameter.label);
             is_double_clicked(ui, &slider.on_hover_text(SLIDER))
         }
@@ -359,6 +365,26 @@ mod tests {
         (0..12).for_each(|_| _ = shown(&mut screen, &parameters));
         let whole = screen.written().into_iter().filter(|text| text.starts_with(long)).count();
         assert_eq!(whole, 2, "{:?}", screen.written());
+    }
+
+    #[test]
+    fn what_is_shown_is_not_changed() {
+        let mut screen = TestScreen::sized(vec2(260.0, 300.0));
+        let off_the_steps = Control::Slider { min: 0.0, max: 4.0, step: 0.2, log: false };
+        let (min, max) = (i64::MIN as f64, i64::MAX as f64);
+        let whole = Control::Slider { min, max, step: 1.0, log: false };
+        let parameters = [
+            Parameter { control: off_the_steps, ..slider("step", 0.35) },
+            Parameter { control: whole, value: Value::Int((1 << 53) + 1), ..slider("big", 0.0) },
+            slider("small", 2.0e-5),
+        ];
+        assert_eq!(shown(&mut screen, &parameters), []);
+        assert!(screen.sees("2e-5") && screen.sees("9007199254740993"), "{:?}", screen.written());
+        // Nor by the keyboard's going through all of it.
+        for _ in 0..24 {
+            screen.press(Key::Tab);
+            assert_eq!(shown(&mut screen, &parameters), []);
+        }
     }
 
     #[test]
