@@ -51,6 +51,28 @@ pub enum Command {
     ForgetRename,
 }
 
+impl Command {
+    /// Whether it brings the scene elsewhere than to its next step.
+    pub const fn jumps(&self) -> bool {
+        match self {
+            Self::Steps(_) | Self::RunTo(_) | Self::Seed(_) | Self::Reset | Self::Seek(_) => true,
+            Self::SetParameter(..)
+            | Self::ResetParameter(_)
+            | Self::Play
+            | Self::Pause
+            | Self::Step
+            | Self::Speed(_)
+            | Self::Stop
+            | Self::PauseAtNan(_)
+            | Self::KeepPast(_)
+            | Self::Export(..)
+            | Self::StartComparison(_)
+            | Self::StopComparison
+            | Self::ForgetRename => false,
+        }
+    }
+}
+
 impl Session {
     /// Does what a command says.
     pub fn apply(&mut self, command: &Command) {

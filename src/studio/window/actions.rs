@@ -131,9 +131,7 @@ impl Studio {
         if !matches!(command, Command::Export(..)) {
             self.stop_replaying();
         }
-        if matches!(command, Command::Reset | Command::Seed(_) | Command::Seek(_))
-            || matches!(command, Command::RunTo(_) | Command::Steps(_))
-        {
+        if command.jumps() {
             self.course.leave();
         }
         match &mut self.session {
