@@ -12,7 +12,8 @@ use crate::device::Result;
 /// Runs blocks of the launch until none is left or it was stopped.
 pub(super) fn run_blocks(run: &Run) -> Result<()> {
     let _flushing = run.launch.kernel().flushes.then(Flushing::new);
-    let mut worker = Worker { run, free: Some(Resident::new(run)?), aside: VecDeque::new() };
+    let mut worker =
+        Worker { run, free: Some(Box::new(Resident::new(run)?)), aside: VecDeque::new() };
     let worked = worker.work();
     for resident in worker.aside.into_iter().chain(worker.free) {
         run.shared.put_scratch(resident.scratch);
@@ -22,10 +23,10 @@ pub(super) fn run_blocks(run: &Run) -> Result<()> {
 
 struct Worker<'a> {
     run: &'a Run,
-    /// Memory of a block that has ended.
-    free: Option<Resident>,
+    /// Memory of a block that has ended. It stays where it is: to move it about took as long as many a block.
+    free: Option<Box<Resident>>,
     /// Blocks that wait.
-    aside: VecDeque<Resident>,
+    aside: VecDeque<Box<Resident>>,
 }
 
 impl Worker<'_> {
@@ -42,7 +43,8 @@ impl Worker<'_> {
                     abandon(run, block, run.launch.kernel().entry_site, 0);
                     return Ok(());
                 }
-                let mut resident = self.free.take().map_or_else(|| Resident::new(run), Ok)?;
+                let new = || Resident::new(run).map(Box::new);
+                let mut resident = self.free.take().map_or_else(new, Ok)?;
                 resident.begin(run, block);
                 if self.turn(resident).is_err() {
                     return Ok(());
@@ -66,7 +68,7 @@ impl Worker<'_> {
         }
     }
 
-    fn turn(&mut self, mut resident: Resident) -> std::result::Result<Progress, Stopped> {
+    fn turn(&mut self, mut resident: Box<Resident>) -> std::result::Result<Progress, Stopped> {
         let progress = resident.turn(self.run);
         match progress {
             Ok(Progress::Stalled) => self.aside.push_back(resident),
