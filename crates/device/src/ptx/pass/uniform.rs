@@ -1,7 +1,5 @@
-//! How a register's value differs between neighbours: threads that follow each other in x, so many that it is a power
-//! of two, the first of them at a multiple of that, and that take the same way through the code.
-//!
-//! Assumes that the block's size in x is a multiple of their number.
+//! How a register's value differs between neighbours: threads that follow each other in x and take the same way through
+//! the code.
 
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::RegSet;
@@ -12,6 +10,32 @@ use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
 };
 use crate::ptx::types::{Space, Type};
+
+/// Which threads are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    most: u32,
+    /// So many low bits of the first one's coordinate, and of the block's size in x, are known to be zero.
+    zeros: u32,
+}
+
+impl Neighbours {
+    /// So many of a warp that it is a power of two, the first of them at a multiple of that; the block's size in x is a
+    /// multiple of it, too.
+    pub const fn aligned(count: u32) -> Self {
+        Self { most: count, zeros: count.trailing_zeros() }
+    }
+
+    /// However many, from whichever on.
+    pub const fn in_x() -> Self {
+        Self { most: u32::MAX, zeros: 0 }
+    }
+
+    /// Whether they are of one warp.
+    const fn share_warp(self) -> bool {
+        self.most <= 32
+    }
+}
 
 /// How a value differs between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +70,11 @@ impl Shape {
 
     /// Whether the value of none of so many neighbours lies beyond the end of the numbers of its width, signed or
     /// not, where the first one's does not.
-    pub const fn never_wraps(self, neighbours: u32) -> bool {
+    pub const fn never_wraps(self, neighbours: Neighbours) -> bool {
         match self {
             Self::Affine { stride: 0, .. } => true,
             Self::Affine { stride, zeros } => {
-                let span = stride.unsigned_abs().saturating_mul(neighbours as u64);
+                let span = stride.unsigned_abs().saturating_mul(neighbours.most as u64);
                 stride > 0 && zeros < 32 && span <= 1 << zeros
             }
             Self::Varying => false,
@@ -79,20 +103,20 @@ pub struct Shapes {
     of: Vec<Option<Shape>>,
     /// How many of its low bits a register may have set.
     low_bits: Vec<u32>,
-    neighbours: u32,
+    neighbours: Neighbours,
 }
 
 impl Shapes {
     /// Of all registers of `body`, optimistically: by descending from "unknown" until nothing changes. `unwritten` are
     /// those that may be read before anything writes them, as zero.
-    pub fn new(body: &Body, neighbours: u32, unwritten: &RegSet) -> Self {
+    pub fn new(body: &Body, neighbours: Neighbours, unwritten: &RegSet) -> Self {
         Self::with_varying(body, neighbours, unwritten, &RegSet::default())
     }
 
     /// With registers that are known to vary, for whatever reason.
     pub fn with_varying(
         body: &Body,
-        neighbours: u32,
+        neighbours: Neighbours,
         unwritten: &RegSet,
         varying: &RegSet,
     ) -> Self {
@@ -244,8 +268,8 @@ fn reads_own_memory(body: &Body, i: &Instruction) -> bool {
     }
 }
 
-fn special_shape(special: Special, neighbours: u32) -> Shape {
-    let zeros = neighbours.trailing_zeros();
+fn special_shape(special: Special, neighbours: Neighbours) -> Shape {
+    let Neighbours { zeros, .. } = neighbours;
     let counts = Shape::Affine { stride: 1, zeros };
     match special {
         Special::Axis(grid, axis) => match (grid, axis) {
@@ -256,7 +280,8 @@ fn special_shape(special: Special, neighbours: u32) -> Shape {
             (Grid::ClusterCtaid | Grid::ClusterNctaid, _) => Shape::UNIFORM,
         },
         Special::Whole(Grid::Tid) => Shape::Varying,
-        Special::Scalar(Scalar::Laneid) => counts,
+        Special::Scalar(Scalar::Laneid) if neighbours.share_warp() => counts,
+        Special::Scalar(Scalar::Warpid) if !neighbours.share_warp() => Shape::Varying,
         Special::Scalar(scalar) => match scalar.decides() {
             Decides::Lane | Decides::Cycles => Shape::Varying,
             Decides::Time | Decides::ReservedShared | Decides::Launch => Shape::UNIFORM,
@@ -285,7 +310,7 @@ fn is_wide(ty: Type) -> bool {
 
 /// The result of integer arithmetic that keeps differences constant; none where nothing is known of that, as of most
 /// operations.
-fn linear(i: &Instruction, shapes: &[Shape], neighbours: u32) -> Option<Shape> {
+fn linear(i: &Instruction, shapes: &[Shape], neighbours: Neighbours) -> Option<Shape> {
     let wide = |ty: &Type| is_wide(*ty);
     match (&i.op, shapes) {
         (Op::Mov { ty, lanes: 0 | 1 }, [shape, ..]) if wide(ty) => match (&i.dst[0], &i.src[0]) {
@@ -366,7 +391,7 @@ fn product(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
 }
 
 /// `and` with a constant that keeps all of the bits in which neighbours differ, or none.
-fn mask(value: Shape, mask: &Operand, neighbours: u32) -> Option<Shape> {
+fn mask(value: Shape, mask: &Operand, neighbours: Neighbours) -> Option<Shape> {
     let (Shape::Affine { stride, zeros }, Operand::Int(mask)) = (value, mask) else { return None };
     if stride == 0 || !value.never_wraps(neighbours) || zeros > 31 {
         return None;
@@ -381,11 +406,15 @@ fn mask(value: Shape, mask: &Operand, neighbours: u32) -> Option<Shape> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, Shapes};
+    use super::{Neighbours, Shape, Shapes};
     use crate::ptx::parse;
 
-    /// The shapes of registers of a kernel with this body, by name.
+    /// The shapes of registers of a kernel with this body among four threads, by name.
     fn strides(body: &str, names: &[&str]) -> Vec<Option<i64>> {
+        strides_of(Neighbours::aligned(4), body, names)
+    }
+
+    fn strides_of(neighbours: Neighbours, body: &str, names: &[&str]) -> Vec<Option<i64>> {
         let text = format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
              .reg .pred %p<9>;\n.reg .f32 %f<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n{body}\nret;\n}}\n"
@@ -396,7 +425,7 @@ mod tests {
         let Some(body) = body else { return Vec::new() };
         let cfg = crate::ptx::cfg::Cfg::new(body);
         let live = crate::ptx::cfg::Liveness::new(body, &cfg, &[]);
-        let shapes = Shapes::new(body, 4, live.at_entry());
+        let shapes = Shapes::new(body, neighbours, live.at_entry());
         let regs = (0..body.registers.len() as u32).map(crate::ptx::operand::Reg);
         let named: Vec<_> = regs.map(|reg| (body.registers.name(reg), shapes.of(reg))).collect();
         let find =
@@ -445,10 +474,26 @@ mod tests {
     #[test]
     fn multiples_do_not_wrap_between_neighbours() {
         let shape = |stride, zeros| Shape::Affine { stride, zeros };
-        assert!(shape(1, 2).never_wraps(4));
-        assert!(shape(4, 4).never_wraps(4));
-        assert!(!shape(1, 1).never_wraps(4));
-        assert!(!shape(3, 3).never_wraps(4));
-        assert!(!shape(-1, 2).never_wraps(4));
+        let four = Neighbours::aligned(4);
+        assert!(shape(1, 2).never_wraps(four));
+        assert!(shape(4, 4).never_wraps(four));
+        assert!(!shape(1, 1).never_wraps(four));
+        assert!(!shape(3, 3).never_wraps(four));
+        assert!(!shape(-1, 2).never_wraps(four));
+    }
+
+    #[test]
+    fn of_threads_anywhere_in_x_no_bits_are_known() {
+        let body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+                    mad.lo.s32 %r4, %r1, %r2, %r3; mul.lo.s32 %r5, %r4, 12; shr.u32 %r6, %r3, 5; and.b32 %r7, %r3, 31;
+                    mov.u32 %r8, %laneid; mov.u32 %r9, %warpid; or.b32 %r10, %r2, %r7; shr.u32 %r11, %r2, 3; shl.b32 %r12, %r3, 10;
+                    shr.u32 %r13, %r12, 10;";
+        let names = ["%r4", "%r5", "%r6", "%r7", "%r8", "%r9", "%r10", "%r11", "%r12", "%r13"];
+        let of = |neighbours| strides_of(neighbours, body, &names);
+        let four =
+            [1, 12, 0, 1, 1, 0].map(Some).into_iter().chain([None, Some(0), Some(1024), None]);
+        assert_eq!(of(Neighbours::aligned(4)), four.collect::<Vec<_>>());
+        let all = [Some(1), Some(12), None, None, None, None, None, Some(0), Some(1024), None];
+        assert_eq!(of(Neighbours::in_x()), all);
     }
 }

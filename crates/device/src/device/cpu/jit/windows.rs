@@ -164,6 +164,19 @@ impl Lower<'_, '_> {
         span: i64,
         checked: Checked,
     ) -> Option<Value> {
+        let (distance, end) = self.in_window(address, at, span, checked)?;
+        Some(self.is_before(distance, end, checked.bytes))
+    }
+
+    /// How far behind a pointer among the arguments an access is, and before how many times its bytes it has to be so
+    /// that it is good, and those behind it to the one `span` bytes further.
+    pub(super) fn in_window(
+        &mut self,
+        address: &Address,
+        at: Value,
+        span: i64,
+        checked: Checked,
+    ) -> Option<(Value, Value)> {
         let Checked { bytes, write, .. } = checked;
         let is_global = matches!(checked.space, Some(Space::Global) | None);
         let argument = self.windows().argument(address.base).filter(|_| is_global)?;
@@ -172,12 +185,16 @@ impl Lower<'_, '_> {
         }
         let kind = (argument, write, bytes.trailing_zeros(), span);
         let (pointer, end) = self.window(kind);
-        let distance = self.b.ins().isub(at, pointer);
-        let distance = match kind.2 {
-            0 => distance,
-            shift => self.b.ins().rotr_imm_u(distance, i64::from(shift)),
+        Some((self.b.ins().isub(at, pointer), end))
+    }
+
+    /// Whether an offset is aligned for an access of so many bytes, and below `end` times that.
+    pub(super) fn is_before(&mut self, offset: Value, end: Value, bytes: u32) -> Value {
+        let offset = match bytes.trailing_zeros() {
+            0 => offset,
+            shift => self.b.ins().rotr_imm_u(offset, i64::from(shift)),
         };
-        Some(self.b.ins().icmp(IntCC::UnsignedLessThan, distance, end))
+        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end)
     }
 
     fn window(&mut self, kind: Kind) -> (Value, Value) {

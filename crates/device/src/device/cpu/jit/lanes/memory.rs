@@ -158,6 +158,28 @@ impl GroupLower<'_, '_, '_> {
         self.lower.ends_before(offset, end, span, checked)
     }
 
+    /// Whether the accesses from the one at `at` to the one `span` bytes behind it are good, where `span` is so small
+    /// that no offset within the arena wraps with it: the first is, and the last ends where the same memory does.
+    pub(super) fn ends_are_placed(
+        &mut self,
+        address: &Address,
+        at: Value,
+        span: Value,
+        checked: Checked,
+    ) -> Value {
+        let (first, end) = match self.lower.in_window(address, at, 0, checked) {
+            Some(place) => place,
+            None => {
+                let (offset, end) = self.lower.end_of_allocation(at, checked.write);
+                let units = i64::from(checked.bytes.trailing_zeros());
+                (offset, self.lower.b.ins().ushr_imm_u(end, units))
+            }
+        };
+        let last = self.lower.b.ins().iadd(first, span);
+        let [first, last] = [first, last].map(|at| self.lower.is_before(at, end, checked.bytes));
+        self.lower.b.ins().band(first, last)
+    }
+
     /// Where the accesses of the quad begin among those of the group.
     fn start_of_quad(&self, stride: i64) -> i64 {
         (self.quad * LANES) as i64 * stride

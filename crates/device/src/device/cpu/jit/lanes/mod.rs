@@ -117,7 +117,7 @@ use crate::{
         ast::{Body, Function, FunctionKind},
         cfg::{Cfg, Liveness, RegSet},
         operand::{Label, Reg},
-        pass::uniform::Shapes,
+        pass::uniform::{Neighbours, Shapes},
         types::Type,
     },
 };
@@ -201,7 +201,8 @@ impl Parted {
         wish: Lanes,
         width: usize,
     ) -> Option<Self> {
-        let shapes = Shapes::new(body, width as u32, liveness.at_entry());
+        let neighbours = Neighbours::aligned(width as u32);
+        let shapes = Shapes::new(body, neighbours, liveness.at_entry());
         if !estimate::is_possible(body, cfg, &shapes, sync) {
             return None;
         }
@@ -246,7 +247,8 @@ impl Parted {
             }
             different.into_iter().for_each(|reg| self.varying.insert(reg));
             let at_entry = liveness.at_entry();
-            self.shapes = Shapes::with_varying(body, self.width as u32, at_entry, &self.varying);
+            let neighbours = Neighbours::aligned(self.width as u32);
+            self.shapes = Shapes::with_varying(body, neighbours, at_entry, &self.varying);
             self.run = estimate::blocks(body, cfg, &self.shapes);
         }
         None

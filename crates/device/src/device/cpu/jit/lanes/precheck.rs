@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{
 
 use super::{
     GroupLower,
-    row::{Predicate, ROW, Row, defines_only},
+    row::{Predicate, Row, SHORT, defines_only},
     widen::widens,
 };
 use crate::{
@@ -63,14 +63,11 @@ impl GroupLower<'_, '_, '_> {
         let row = self.prechecked.filter(|row| row.hoisted[statement])?;
         let Some(Operand::Address(address)) = i.src.first() else { return None };
         let (base, stride) = row.row_stride(i, access)?;
-        let (checked_base, end) = (*row.bases.get(&base)?, row.end);
-        let first = self.lower.b.use_var(checked_base);
-        let end = self.lower.b.use_var(end);
+        let first = self.lower.b.use_var(*row.bases.get(&base)?);
         let index = self.lower.current_index();
+        let of_first = self.lower.b.use_var(row.extent.first);
         // How many threads of the row come before the group.
-        let left = self.lower.b.ins().isub(end, index);
-        let row = self.lower.b.ins().iconst(types::I32, i64::from(ROW));
-        let before = self.lower.b.ins().isub(row, left);
+        let before = self.lower.b.ins().isub(index, of_first);
         let before = self.lower.b.ins().uextend(types::I64, before);
         let distance = self.lower.b.ins().imul_imm_u(before, stride);
         let at = self.lower.b.ins().iadd(first, distance);
@@ -92,29 +89,51 @@ impl GroupLower<'_, '_, '_> {
 
     /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.
     pub(super) fn precheck_row(&mut self, row: &Row, prechecked: Block, end: Value) -> Result<()> {
-        let [begin, good, doubtful] = [(); 3].map(|()| self.lower.b.create_block());
+        let [begin, good, mixed, doubtful] = [(); 4].map(|()| self.lower.b.create_block());
+        let length = self.lower.b.append_block_param(begin, types::I32);
         let index = self.lower.current_index();
         let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let both = self.lower.b.ins().bor(index, width);
-        let rest = self.lower.b.ins().band_imm_u(both, i64::from(ROW) - 1);
+        let rest = self.lower.b.ins().band_imm_u(both, i64::from(SHORT) - 1);
         let left = self.lower.b.ins().isub(end, index);
-        let enough =
-            self.lower.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(ROW));
+        let least = i64::from(SHORT);
+        let enough = self.lower.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, least);
         let whole = self.lower.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
         let is_row = self.lower.b.ins().band(enough, whole);
-        self.lower.b.ins().brif(is_row, begin, &[], doubtful, &[]);
+        let short = self.lower.b.ins().iconst(types::I32, least);
+        let longest = self.longest_row(row, (width, left), short);
+        self.lower.b.ins().brif(is_row, begin, &[longest.into()], doubtful, &[]);
 
         self.lower.b.switch_to_block(begin);
+        self.lower.b.def_var(row.extent.first, index);
+        let others = self.lower.b.ins().uextend(types::I64, length);
+        let others = self.lower.b.ins().iadd_imm_s(others, -1);
+        self.lower.b.def_var(row.extent.others, others);
         let body = self.lower.body();
         let labels = Targets::labels(&mut self.lower.b, body);
-        self.precheck(&Precheck { row, good, doubtful, labels })?;
+        self.precheck(&Precheck { row, good, doubtful: mixed, labels })?;
+
+        self.lower.b.switch_to_block(mixed);
+        let is_long = self.lower.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, length, least);
+        self.lower.b.ins().brif(is_long, begin, &[short.into()], doubtful, &[]);
 
         self.lower.b.switch_to_block(good);
-        let behind = self.lower.b.ins().iadd_imm_u(index, i64::from(ROW));
-        self.lower.b.def_var(row.end, behind);
+        let behind = self.lower.b.ins().iadd(index, length);
+        self.lower.b.def_var(row.extent.end, behind);
         self.lower.b.ins().jump(prechecked, &[]);
         self.lower.b.switch_to_block(doubtful);
         Ok(())
+    }
+
+    /// The threads of the row that is tried first, of a block so many threads wide of which so many are left: all in x
+    /// where they begin here, or a short row.
+    fn longest_row(&mut self, row: &Row, (width, left): (Value, Value), short: Value) -> Value {
+        let x = self.lower.current_x().filter(|_| row.extent.whole);
+        let Some(x) = x else { return short };
+        let begins = self.lower.b.ins().icmp_imm_u(IntCC::Equal, x, 0);
+        let fits = self.lower.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, width, left);
+        let whole = self.lower.b.ins().band(begins, fits);
+        self.lower.b.ins().select(whole, width, short)
     }
 
     /// Behind a group that was prechecked: the next one of its row, or what follows the row.
@@ -127,7 +146,7 @@ impl GroupLower<'_, '_, '_> {
         let index = self.lower.current_index();
         let width = self.plan.width as i64;
         let next = self.lower.b.ins().iadd_imm_u(index, width);
-        let row_end = self.lower.b.use_var(row.end);
+        let row_end = self.lower.b.use_var(row.extent.end);
         let more = self.lower.b.ins().icmp(IntCC::NotEqual, next, row_end);
         let [within, last] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.ins().brif(more, within, &[], last, &[]);
@@ -241,12 +260,13 @@ impl GroupLower<'_, '_, '_> {
         let Some((base, stride)) = way.row.row_stride(i, access) else {
             return Err(Unsupported::Part("an access that is not planned"));
         };
-        let span = stride * (i64::from(ROW) - 1);
         let write = matches!(i.op, Op::St(_));
         let checked = Checked { space: access.space, bytes: access.bytes(), write };
         let at = self.lower.address_value(address)?;
         let at = self.lower.fit(at, types::I64);
-        let fine = self.is_placed(address, at, span, checked);
+        let others = self.lower.b.use_var(way.row.extent.others);
+        let span = self.lower.b.ins().imul_imm_u(others, stride);
+        let fine = self.ends_are_placed(address, at, span, checked);
         self.go_on_where(fine, way);
         if let Some(checked_base) = way.row.bases.get(&base) {
             let value = self.lower.register(base, Type::B64);
@@ -271,7 +291,7 @@ impl GroupLower<'_, '_, '_> {
             return;
         };
         let Ok(first) = self.lower.value(&i.src[operand], Type::B32) else { return };
-        let fine = self.never_wraps(first, stride, ROW, signed);
+        let fine = self.row_never_wraps(row, first, stride, signed);
         self.go_on_where(fine, way);
     }
 
@@ -359,6 +379,12 @@ impl GroupLower<'_, '_, '_> {
         }
     }
 
+    /// Whether no thread's value of the row wraps, where the first one's is `first`.
+    fn row_never_wraps(&mut self, row: &Row, first: Value, stride: i64, signed: bool) -> Value {
+        let others = self.lower.b.use_var(row.extent.others);
+        self.never_wraps((first, stride), (others, row.extent.most_others()), signed)
+    }
+
     /// A comparison with an integer that goes up or down along the row: what holds at both ends holds between.
     fn compare_row(
         &mut self,
@@ -371,10 +397,10 @@ impl GroupLower<'_, '_, '_> {
             |at: usize| row.shapes.operand(self.lower.body(), &i.src[at]).stride().unwrap_or(0);
         let (first_moves, by) = (stride(0) != 0, stride(0) + stride(1));
         let moving = if first_moves { a } else { b };
-        let straight = self.never_wraps(moving, by, ROW, ty.is_signed());
+        let straight = self.row_never_wraps(row, moving, by, ty.is_signed());
         // Where that goes beyond the width, it is not straight.
-        let span = by.wrapping_mul(i64::from(ROW) - 1);
-        let last = self.lower.b.ins().iadd_imm_s(moving, span);
+        let others = self.lower.b.use_var(row.extent.others);
+        let last = self.further(moving, others, by);
         let (last_a, last_b) = if first_moves { (last, b) } else { (a, last) };
         let holds = |group: &mut Self, condition: IntCC| {
             [(a, b), (last_a, last_b)].map(|(a, b)| group.lower.b.ins().icmp(condition, a, b))

@@ -1,4 +1,5 @@
-//! Rows: as many threads as share one check of each access.
+//! Rows: as many threads as share one check of each access: all that follow each other in x in a block, or, where those
+//! do not go one way or not all of their accesses are good, 32 of them.
 //!
 //! A group's checks cost more than its loads and stores. Where a kernel has no loop and no thread waits, a row of
 //! groups is *prechecked* first ([`precheck`](super::precheck)): only what addresses and branches need is computed, for
@@ -17,7 +18,10 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::{estimate, memory::is_plain, skip::Skip, widen::widens};
 use crate::{
-    device::cpu::jit::{Schedule, sync},
+    device::cpu::{
+        abi::MAX_THREADS,
+        jit::{Schedule, sync},
+    },
     ptx::{
         ast::{Body, Statement},
         cfg::{Cfg, RegSet},
@@ -25,18 +29,18 @@ use crate::{
         modifier::{Access, BoolOp, Cmp},
         op::{Floats, Next},
         operand::{Address, Base, Grid, Operand, Reg, Scalar, Special, Symbol},
-        pass::uniform::Shapes,
+        pass::uniform::{Neighbours, Shapes},
         types::{Space, Type},
     },
 };
 
-/// Threads of a row.
-pub(super) const ROW: u32 = 32;
+/// Threads of a short row.
+pub(super) const SHORT: u32 = 32;
 
 /// Kernels with more instructions spend their time elsewhere, and translating takes its time.
 const MOST_INSTRUCTIONS: usize = 200;
 
-/// The accesses of two threads lie at most so many bytes apart: those of a row lie in one allocation.
+/// The accesses of two neighbours lie at most so many bytes apart: no offset wraps within a row.
 const FARTHEST: i64 = 1 << 32;
 
 /// What is known of all threads of a row before they run.
@@ -56,8 +60,32 @@ pub(super) struct Row {
     /// What the addresses of those accesses are made from: the first thread's value of each register, as it was when
     /// the access was checked.
     pub(super) bases: HashMap<Reg, Variable>,
-    /// Index of the thread behind the row.
+    pub(super) extent: Extent,
+}
+
+/// Which threads a row has.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// Whether it may have all threads that follow each other in x; else it has [`SHORT`], from a multiple of that on.
+    pub(super) whole: bool,
+    /// Index of its first thread.
+    pub(super) first: Variable,
+    /// How many follow that one, in 64 bits.
+    pub(super) others: Variable,
+    /// Index of the thread behind it.
     pub(super) end: Variable,
+}
+
+impl Extent {
+    fn new(b: &mut FunctionBuilder<'_>, whole: bool) -> Self {
+        let [first, end] = [(); 2].map(|()| b.declare_var(types::I32));
+        Self { whole, first, others: b.declare_var(types::I64), end }
+    }
+
+    /// How many threads follow the first one, at most.
+    pub(super) fn most_others(self) -> u32 {
+        if self.whole { MAX_THREADS as u32 - 1 } else { SHORT - 1 }
+    }
 }
 
 /// Whether all threads of the row hold a predicate, and whether none does; neither where that is not known.
@@ -82,11 +110,26 @@ impl Row {
         if body.instructions().count() > MOST_INSTRUCTIONS {
             return None;
         }
+        // More is known of few threads that begin at a multiple of their number, as what their lanes are.
+        let of =
+            |whole| Self::of_extent(b, body, cfg, shapes, skips, ([unwritten, varying], whole));
+        [true, false].into_iter().find_map(of)
+    }
+
+    fn of_extent(
+        b: &mut FunctionBuilder<'_>,
+        body: &Body,
+        cfg: &Cfg,
+        shapes: &Shapes,
+        skips: &[Skip],
+        ([unwritten, varying], whole): ([&RegSet; 2], bool),
+    ) -> Option<Self> {
         // The precheck goes through the blocks of skips, which some threads go round: behind one, what it writes may
         // have either value.
         let mut varying = varying.clone();
         skips.iter().flat_map(Skip::written).for_each(|reg| varying.insert(*reg));
-        let row_shapes = Shapes::with_varying(body, ROW, unwritten, &varying);
+        let neighbours = if whole { Neighbours::in_x() } else { Neighbours::aligned(SHORT) };
+        let row_shapes = Shapes::with_varying(body, neighbours, unwritten, &varying);
         let known = known(body, &row_shapes, &varying);
         let agreements = agreements(body, (&row_shapes, &known), &varying);
         let mut plan = Self {
@@ -97,7 +140,7 @@ impl Row {
             decisions: HashMap::new(),
             hoisted: vec![false; body.statements.len()],
             bases: HashMap::new(),
-            end: b.declare_var(types::I32),
+            extent: Extent::new(b, whole),
         };
         for reg in agreements.iter() {
             let [all, none] = [(); 2].map(|()| b.declare_var(types::I8));

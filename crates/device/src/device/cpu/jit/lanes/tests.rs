@@ -380,6 +380,55 @@ fn an_index_that_wraps_between_the_groups_of_a_row_is_no_sign_of_its_threads() {
     }
 }
 
+/// Blocks of several short rows in x, some of several in y.
+fn wide_blocks() -> [LaunchConfig; 4] {
+    [
+        LaunchConfig::new(3, 256),
+        LaunchConfig::new(2, [64, 3]),
+        LaunchConfig::new(2, [96, 2]),
+        LaunchConfig::new(1, 1024),
+    ]
+}
+
+#[test]
+fn all_threads_in_x_are_a_row() {
+    let copy = "setp.ge.s32 %p1, %r5, %r1; @%p1 bra END; ld.global.u32 %r6, [%rd4]; st.global.u32 [%rd5], %r6; END:";
+    // Lanes and warps differ within the row; an index wraps in the middle of the block, but in no short row.
+    let lanes = "mov.u32 %r6, %laneid; shr.u32 %r7, %r4, 5; mad.lo.u32 %r8, %r7, 64, %r6; mul.wide.u32 %rd6, %r8, 4;
+        add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r9, [%rd7]; setp.lt.u32 %p1, %r7, 1; selp.b32 %r9, %r9, %r8, %p1; st.global.u32 [%rd5], %r9;";
+    let wraps = "add.u32 %r6, %r4, 0xffffffc0; cvt.u64.u32 %rd6, %r6; setp.lt.u64 %p1, %rd6, 4096; @!%p1 bra END;
+        mul.wide.u32 %rd7, %r6, 4; add.s64 %rd8, %rd1, %rd7; ld.global.u32 %r7, [%rd8]; st.global.u32 [%rd5], %r7;
+        END: st.global.u32 [%rd5+32768], 9;";
+    for config in wide_blocks() {
+        for n in [1, 32, 40, 64, 255, 256, 300, 4096] {
+            check(copy, &config, n);
+        }
+        check(lanes, &config, 0);
+        check(wraps, &config, 0);
+    }
+}
+
+#[test]
+fn the_thread_of_a_whole_row_that_is_at_fault_is_named() {
+    let accesses =
+        ["st.global.u32 [%rd6], %r5;", "ld.global.u32 %r7, [%rd6]; st.global.u32 [%rd5], %r7;"];
+    // Of the last block the first thread, its last, and in between; one past the end of what is allocated and before
+    // its begin.
+    for config in wide_blocks() {
+        let threads = config.grid.count() as i64 * i64::from(config.block.x);
+        for bad in [1, 2, 31, 32, 33, 63, 64] {
+            let ends = (WORDS as i64 - threads + bad) * 4;
+            for (offset, access) in accesses.iter().flat_map(|a| [(ends, a), (-4 * bad, a)]) {
+                check(&format!("add.s64 %rd6, %rd5, {offset}; {access}"), &config, 0);
+            }
+        }
+        let last = format!("add.s64 %rd6, %rd5, {}; {}", (WORDS as i64 - threads) * 4, accesses[0]);
+        check(&last, &config, 0);
+    }
+    let misaligned = "add.s64 %rd6, %rd5, 1; ld.global.u32 %r7, [%rd6]; st.global.u32 [%rd5], %r7;";
+    check(misaligned, &LaunchConfig::new(1, 256), 0);
+}
+
 #[test]
 fn a_predicate_that_some_threads_go_round_is_not_the_rows() {
     let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 1; setp.eq.u32 %p1, %r7, 1; setp.lt.u32 %p2, %r5, 10000;

@@ -45,29 +45,38 @@ impl GroupLower<'_, '_, '_> {
         let operand = &i.src[at];
         let Some(stride) = self.operand_shape(operand).stride() else { return };
         let Ok(first) = self.lower.value(operand, Type::B32) else { return };
-        let fine = self.never_wraps(first, stride, self.plan.width as u32, signed);
+        let others = self.plan.width as u32 - 1;
+        let count = self.lower.b.ins().iconst(types::I64, i64::from(others));
+        let fine = self.never_wraps((first, stride), (count, others), signed);
         self.part_unless(fine, |group| {
             let none = group.lower.b.ins().iconst(types::I32, 0);
             group.leave_group(None, point, point, none);
         });
     }
 
-    /// Whether a value stays among the numbers of its width from the first of so many threads to the last.
+    /// The value that lies so many times `stride` behind the first one, the number of times in 64 bits.
+    pub(super) fn further(&mut self, first: Value, times: Value, stride: i64) -> Value {
+        let step = self.lower.b.ins().imul_imm_s(times, stride);
+        let step = self.lower.fit(step, self.lower.b.func.dfg.value_type(first));
+        self.lower.b.ins().iadd(first, step)
+    }
+
+    /// Whether a value stays among the numbers of its width from the first thread to the last of `others` that follow
+    /// it, which are `most` at most.
     pub(super) fn never_wraps(
         &mut self,
-        first: Value,
-        stride: i64,
-        threads: u32,
+        (first, stride): (Value, i64),
+        (others, most): (Value, u32),
         signed: bool,
     ) -> Value {
         let bits = self.lower.b.func.dfg.value_type(first).bits();
         let stride = if bits == 32 { i64::from(stride as i32) } else { stride };
-        let span = stride.checked_mul(i64::from(threads) - 1);
-        let Some(span) = span.filter(|span| span.unsigned_abs() < 1 << (bits - 1)) else {
+        let span = stride.checked_mul(i64::from(most));
+        if span.is_none_or(|span| span.unsigned_abs() >= 1 << (bits - 1)) {
             return self.lower.b.ins().iconst(types::I8, 0);
-        };
-        let last = self.lower.b.ins().iadd_imm_s(first, span);
-        let condition = match (signed, span < 0) {
+        }
+        let last = self.further(first, others, stride);
+        let condition = match (signed, stride < 0) {
             (true, false) => IntCC::SignedGreaterThanOrEqual,
             (true, true) => IntCC::SignedLessThanOrEqual,
             (false, false) => IntCC::UnsignedGreaterThanOrEqual,

@@ -529,13 +529,11 @@ impl Lower<'_, '_> {
             let least = self.b.ins().umin(end, span);
             self.b.ins().isub(end, least)
         };
-        let shift = i64::from(checked.bytes.trailing_zeros());
-        let (offset, end) = if shift == 0 {
-            (offset, end)
-        } else {
-            (self.b.ins().rotr_imm_u(offset, shift), self.b.ins().ushr_imm_u(end, shift))
+        let end = match checked.bytes.trailing_zeros() {
+            0 => end,
+            shift => self.b.ins().ushr_imm_u(end, i64::from(shift)),
         };
-        self.b.ins().icmp(IntCC::UnsignedLessThan, offset, end)
+        self.is_before(offset, end, checked.bytes)
     }
 
     /// Where a symbol lies.

@@ -212,10 +212,15 @@ impl Lower<'_, '_> {
         self.b.def_var(self.thread.index, index);
     }
 
+    /// Its coordinate along x, if the kernel asks for it.
+    pub(in crate::device::cpu::jit) fn current_x(&mut self) -> Option<Value> {
+        (self.plan.axes > 0).then(|| self.b.use_var(self.thread.x))
+    }
+
     /// Where the thread is whose turn it is.
     pub(in crate::device::cpu::jit) fn position(&mut self) -> Position {
         let index = self.b.use_var(self.thread.index);
-        let x = (self.plan.axes > 0).then(|| self.b.use_var(self.thread.x));
+        let x = self.current_x();
         Position { index, x, local: self.b.use_var(self.thread.local) }
     }
 
