@@ -25,6 +25,8 @@ use toml::de::DeTable;
 
 use self::fields::Fields;
 pub(super) use self::formulas::round_of;
+#[cfg(feature = "cli")]
+pub(super) use self::parameters::usual_ends;
 #[cfg(feature = "gl")]
 pub(super) use self::resources::too_many_bytes;
 #[cfg(feature = "gl")]
@@ -74,6 +76,36 @@ pub(super) fn decode(
     source: &str,
     overrides: &Overrides,
 ) -> Result<(Manifest, Vec<Diagnostic>), Vec<Diagnostic>> {
+    read(name, source, |report, table| document(report, table, overrides, name))
+}
+
+/// Reads the parameters and presets of a manifest alone.
+///
+/// # Errors
+///
+/// What is wrong with them, and with the manifest's TOML.
+#[cfg(feature = "cli")]
+pub(super) fn parameters_of(
+    source: &str,
+    overrides: &Overrides,
+) -> Result<Manifest, Vec<Diagnostic>> {
+    let read = read("", source, |report, table| {
+        let constants = constants::decode(report, table, overrides);
+        let mut fields = Fields::new(report, &constants, table, "the manifest".into(), 0..0);
+        let mut manifest = Manifest::default();
+        parameters::decode(&mut fields, &mut manifest);
+        parameters::presets(&mut fields, &mut manifest);
+        manifest
+    });
+    read.map(|(manifest, _)| manifest)
+}
+
+/// What `document` makes of the manifest's TOML, and what is odd about it.
+fn read(
+    name: &str,
+    source: &str,
+    document: impl FnOnce(&Report<'_>, &DeTable<'_>) -> Manifest,
+) -> Result<(Manifest, Vec<Diagnostic>), Vec<Diagnostic>> {
     let lines = Lines::new(source);
     let report = Report { file: name, lines, base: 0, found: RefCell::default() };
     let manifest = block(&report, source).map(|block| {
@@ -83,7 +115,7 @@ pub(super) fn decode(
             let text = format!("the manifest is not valid TOML: {}", error.message().trim());
             report.error(error.span().unwrap_or(0..0), text);
         }
-        let manifest = document(&report, table.get_ref(), overrides, name);
+        let manifest = document(&report, table.get_ref());
         (manifest, report.sorted(&errors))
     });
     match manifest {

@@ -15,6 +15,8 @@ mod draft;
 mod each;
 mod expression;
 mod inputs;
+#[cfg(feature = "cli")]
+mod literal;
 mod manifest;
 mod mapping;
 mod parameter;
@@ -28,6 +30,8 @@ mod statistic;
 mod template;
 mod term;
 mod view;
+#[cfg(feature = "cli")]
+pub(crate) mod written;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -37,8 +41,6 @@ use crate::cuda::{self, Signature, SourceFile};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
-#[cfg(feature = "cli")]
-pub(crate) use self::decode::{is_label, is_macro};
 #[cfg(feature = "gl")]
 pub(crate) use self::{binding::check_given, decode::view_problems};
 pub use self::{
@@ -64,6 +66,11 @@ pub use self::{
     template::{Template, find_template, templates},
     term::{Formula, Scope, Term},
     view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
+};
+#[cfg(feature = "cli")]
+pub(crate) use self::{
+    decode::{is_label, is_macro},
+    literal::literal,
 };
 
 /// A scene's file, understood.

@@ -100,11 +100,11 @@ pub(crate) use {
 
 use crate::{
     compile::Compiler,
-    device::{Device, DeviceKind, Stream},
+    device::{Device, Stream},
     diagnostic::Diagnostic,
     draw::Bounds,
     interop::Interop,
-    scene::{self, Inputs, Overrides},
+    scene::{self, Inputs},
     state::State,
 };
 use builder::OwnKernels;
@@ -245,10 +245,7 @@ impl Session {
         let recipe = Recipe {
             name: options.name.clone(),
             path: options.path.clone(),
-            overrides: Overrides {
-                cpu: options.overrides.cpu.or(Some(device.info().kind == DeviceKind::Cpu)),
-                ..options.overrides.clone()
-            },
+            overrides: options.overrides_on(&device),
             device: device.clone(),
             compiler,
             own: OwnKernels { statistics: measures, checksum: options.history != Past::Forgotten },

@@ -3,7 +3,11 @@
 use std::{path::PathBuf, time::Duration};
 
 use super::Budget;
-use crate::{interrupt::Interrupt, scene::Overrides};
+use crate::{
+    device::{Device, DeviceKind},
+    interrupt::Interrupt,
+    scene::Overrides,
+};
 
 /// What a session is opened with.
 pub struct Options {
@@ -61,6 +65,12 @@ pub enum Past {
 }
 
 impl Options {
+    /// What scenes are read with on this device.
+    pub(super) fn overrides_on(&self, device: &Device) -> Overrides {
+        let is_cpu = device.info().kind == DeviceKind::Cpu;
+        Overrides { cpu: self.overrides.cpu.or(Some(is_cpu)), ..self.overrides.clone() }
+    }
+
     /// Those of a scene without a file, as the command line has them where nothing else is said: nothing is replaced,
     /// the seed is 1, a step may take a minute, kernels are not guarded, no copy is kept for when the device is lost,
     /// and statistics are taken only when asked for.

@@ -4,6 +4,8 @@ use super::{
     Error, Parameter, PassTiming, Resource, Running, Session, Sharing, Snapshot, Stat,
     condition::statistic_of, guarding, seek::Shown,
 };
+#[cfg(feature = "cli")]
+use crate::scene::Overrides;
 use crate::{
     diagnostic::Diagnostic,
     interop,
@@ -48,6 +50,12 @@ impl Session {
             findings: self.findings(),
             renamed: self.renamed(),
         }
+    }
+
+    /// What its texts are read with beside themselves.
+    #[cfg(feature = "cli")]
+    pub(crate) fn overrides(&self) -> Overrides {
+        self.options.overrides_on(&self.device)
     }
 
     /// What has been under way for a while, where something has.

@@ -167,6 +167,12 @@ fn greatest(value: f64) -> f64 {
     if value > 0.0 { value * 2.0 } else { 1.0 }
 }
 
+/// Both of them.
+#[cfg(feature = "cli")]
+pub(in crate::scene) fn usual_ends(value: f64) -> (f64, f64) {
+    (least(value), greatest(value))
+}
+
 fn float(table: &mut Fields<'_, '_, '_>, value: f64) -> (Value, Control) {
     let min = table.float("min").unwrap_or_else(|| least(value));
     let max = table.float("max").unwrap_or_else(|| greatest(value));

@@ -8,7 +8,8 @@ use std::{
 use super::{Studio, looking::Sight, opening, replaying::Replaying};
 use crate::{
     diagnostic::Severity,
-    session::{Command, Exportable, Renamed, Variant, VariantText},
+    scene::{Overrides, written::Unwritten},
+    session::{Command, Exportable, Renamed, Session, Variant, VariantText},
     studio::{
         declaration,
         dialog::Purpose,
@@ -265,25 +266,28 @@ impl Studio {
     fn write_values(&mut self, names: &[String]) {
         let text = self.workspace.document.text.to_string();
         let parameters = self.snapshot.parameters.iter().filter(|of| names.contains(&of.name));
-        let wanted: Vec<_> = parameters.map(|of| (of, &of.value)).collect();
-        match written::values(&text, &wanted) {
-            Ok(changes) => self.change_text(changes),
-            Err(name) => {
-                let text = format!(
-                    "Nothing was written: the text has no [param.{name}] with `value = ...` on a line of its own."
-                );
-                self.workspace.tell(Severity::Warning, text);
-            }
-        }
+        let changes = written::values(&text, &self.overrides(), parameters);
+        self.write(changes);
     }
 
     /// Puts the values of all parameters into the manifest as a preset.
     fn save_preset(&mut self, name: &str) {
         let text = self.workspace.document.text.to_string();
-        match written::preset(&text, name, &self.snapshot.parameters) {
-            Some(change) => self.change_text(vec![change]),
-            None => {
-                self.workspace.tell(Severity::Warning, "The text has no manifest for a preset.")
+        let changes = written::preset(&text, &self.overrides(), name, &self.snapshot.parameters);
+        self.write(changes);
+    }
+
+    /// What the text is read with.
+    fn overrides(&self) -> Overrides {
+        self.session.as_ref().map(Session::overrides).unwrap_or_default()
+    }
+
+    /// Changes the text, or says why it is not changed.
+    fn write(&mut self, changes: Result<Vec<written::Change>, Unwritten>) {
+        match changes {
+            Ok(changes) => self.change_text(changes),
+            Err(why) => {
+                self.workspace.tell(Severity::Warning, format!("Nothing was written: {why}."));
             }
         }
     }
