@@ -80,7 +80,8 @@ fn an_even_stream_carries_dye_from_cell_to_cell() {
     let source = replaced(&source, "if (amount > 0.0f) {", "if (false) {");
     let pattern =
         "make_ushort4(to_half(x % 16), to_half(y % 32), to_half((x + y) % 8), 0), dye, x * 8, y);";
-    let own = "make_ushort4(to_half(color.x), to_half(color.y), to_half(color.z), 0), dye, x * 8, y);";
+    let own =
+        "make_ushort4(to_half(color.x), to_half(color.y), to_half(color.z), 0), dye, x * 8, y);";
     let source = replaced(&source, own, pattern);
     for device in devices() {
         let run = Run { constants: &CONSTANTS, parameters: &[("fade", "0")], ..Run::of(&source) };
