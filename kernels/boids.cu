@@ -139,8 +139,8 @@ color_by = "rgba"
 size     = 2.5
 
 [view.camera]
-distance = 2.8
-pitch    = 28.0
+fit   = [-0.7, -0.35, -0.7, 0.7, 0.6, 0.7]
+pitch = 28.0
 
 [[stat]]
 name   = "alignment"

@@ -44,8 +44,8 @@ fn generations_follow_conways_rules() {
     }
 }
 
-/// Sequence A284810 of the On-Line Encyclopedia of Integer Sequences: from generation 1103 on eight blocks, six gliders,
-/// four beehives, four blinkers, a boat, a loaf and a ship are left.
+/// Sequence A284810 of the On-Line Encyclopedia of Integer Sequences: from generation 1103 on eight blocks, six
+/// gliders, four beehives, four blinkers, a boat, a loaf and a ship are left.
 #[test]
 fn the_r_pentomino_comes_to_rest_with_116_cells() {
     let source = bare("life");
