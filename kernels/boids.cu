@@ -136,11 +136,11 @@ kind     = "points"
 position = "position"
 color    = "color"
 color_by = "rgba"
-size     = 2.0
+size     = 2.5
 
 [view.camera]
-distance = 3.4
-pitch    = 20.0
+fit   = [-0.7, -0.35, -0.7, 0.7, 0.6, 0.7]
+pitch = 28.0
 
 [[stat]]
 name   = "alignment"
@@ -164,15 +164,15 @@ reduce = "max"
 stat = "position.nan"
 max  = 0
 
-[[check]]                  # at first everybody goes his own way ...
+[[check]]                  # at first they hardly agree ...
 stat  = "alignment"
 after = 1
-max   = 0.1
+max   = 0.5
 
-[[check]]                  # ... and then with his neighbours
+[[check]]                  # ... and then each with its neighbours
 stat  = "alignment"
 after = 150
-min   = 0.5
+min   = 0.7
 
 [[check]]
 stat = "least speed"
@@ -212,24 +212,33 @@ __device__ Grid air()
 
 __device__ int thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// Neighbours of a heading have neighbouring colours, and none is dark.
-__device__ float4 color_of(float3 v)
+// Of light: blue on the way to the left, amber to the right, paler upwards; the less a bird agrees with those that it
+// sees, the dimmer.
+__device__ float4 color_of(float3 v, float agreement)
 {
     const float3 d = normalize(v);
-    return xyzw(hsv(atan2f(d.z, d.x) * 0.1591549431f, 0.75f - 0.25f * d.y, 1.0f), 1.0f);
+    const float3 left = make_float3(0.03f, 0.26f, 1.0f), right = make_float3(1.0f, 0.30f, 0.04f);
+    const float3 tint = mix_oklab(left, right, 0.5f + 0.5f * d.x) + 0.15f * fmaxf(d.y, 0.0f);
+    return xyzw(to_srgb(tint * (0.4f + 0.6f * fmaxf(agreement, 0.0f))), 1.0f);
 }
 
-// On reset: anywhere in a ball, on the way to anywhere.
+// On reset: on three strands of a ring that wind about each other, more on the way along them than not.
 __global__ void scatter(float4 *__restrict__ position, float4 *__restrict__ velocity, float4 *__restrict__ color,
                         float slowest, float fastest, unsigned seed)
 {
     int i = thread();
     if (i >= n) return;
     Random random(seed, i);
-    position[i] = xyzw(random.in_ball() * 0.9f, 1.0f);
-    const float3 v = random.on_sphere() * random.uniform(slowest, fastest);
+    const float along = random.uniform(0.0f, 2.0f), ribbon = i % 3 * 0.6667f;
+    float s, c, up, out;
+    sincospif(along, &s, &c);
+    sincospif(2.0f * along + ribbon, &up, &out);
+    const float3 middle = make_float3((0.68f + 0.2f * out) * c, 0.24f * up, (0.68f + 0.2f * out) * s);
+    position[i] = xyzw(middle + random.in_ball() * 0.09f, 1.0f);
+    const float3 way = normalize(make_float3(-s, 0.0f, c) + 1.1f * random.on_sphere());
+    const float3 v = way * random.uniform(slowest, fastest);
     velocity[i] = xyzw(v, 0.0f);
-    color[i] = color_of(v);
+    color[i] = color_of(v, 0.0f);
 }
 
 // Six launches sort the birds by cell: see grid.cuh.
@@ -306,6 +315,7 @@ __global__ void flock(const float4 *__restrict__ sorted_position, const float4 *
     v = speed > 0.0f ? v * (kept / speed) : heading * slowest;
     position[i] = xyzw(p + v * dt, 1.0f);
     velocity[i] = xyzw(v, 0.0f);
-    color[i] = color_of(v);
-    order[i] = make_float2(seen > 0.0f ? cosines / seen : 0.0f, kept);
+    const float agreement = seen > 0.0f ? cosines / seen : 0.0f;
+    color[i] = color_of(v, agreement);
+    order[i] = make_float2(agreement, kept);
 }

@@ -57,7 +57,7 @@ unit  = "1/s"
 
 [param.fade]
 label = "dye fades"
-value = 0.25
+value = 0.1
 min   = 0.0
 max   = 3.0
 unit  = "1/s"
@@ -208,11 +208,35 @@ struct Whirls {
     }
 };
 
-// A bright colour; hues go round from 0 to 1.
-__device__ float3 colored(float hue)
+// From deep blue by way of cream to amber, and back: `turn` goes round from 0 to 1.
+__device__ float3 colored(float turn)
 {
-    const float3 c = make_float3(cospif(2.0f * hue), cospif(2.0f * hue - 0.6667f), cospif(2.0f * hue - 1.3333f));
-    return make_float3(0.5f + 0.5f * c.x, 0.32f + 0.32f * c.y, 0.55f + 0.55f * c.z);
+    const float warm = 0.5f - 0.5f * cospif(2.0f * turn), pale = warm * (1.0f - warm);
+    const float3 cold = make_float3(0.02f, 0.13f, 0.55f), hot = make_float3(0.95f, 0.26f, 0.03f);
+    return mix(cold, hot, warm) + make_float3(1.1f, 1.1f, 0.9f) * pale;
+}
+
+// The stream function to start with: whirls of several sizes.
+__device__ float stream(float x, float y)
+{
+    const float along = tau / aspect * x, up = tau * y;
+    return 0.055f * sinf(2.0f * along) * sinf(up) + 0.030f * cosf(3.0f * along + 1.0f) * sinf(2.0f * up + 0.5f)
+           + 0.012f * sinf(5.0f * along + 2.0f) * cosf(4.0f * up);
+}
+
+// The velocity of that, free of divergence.
+__device__ float2 stirred(float x, float y)
+{
+    constexpr float near = 1.0f / h;
+    const float right = stream(x, y + near) - stream(x, y - near), up = stream(x - near, y) - stream(x + near, y);
+    return make_float2(right, up) * (0.5f * h);
+}
+
+// Dye to start with: bands that lie athwart the whirls.
+__device__ float3 bands(float x, float y)
+{
+    const float phase = 2.0f * x / aspect + y + 3.0f * stream(x + 0.3f, y + 0.2f);
+    return colored(phase) * (0.54f + 0.46f * cospif(6.0f * phase));
 }
 
 struct Source {
@@ -226,7 +250,7 @@ __device__ Source jet(int index, float speed, float time)
     const float turn = 2.0f * index / jet_count, angle = turn + 0.04f * time;
     const float sway = angle + 0.6f + 0.3f * sinpif(0.25f * time + 0.64f * index);
     const float2 place = make_float2((0.5f + 0.33f * cospif(angle)) * aspect, 0.5f + 0.33f * sinpif(angle));
-    return {place, make_float2(cospif(sway), sinpif(sway)) * speed, colored(0.5f * turn + 0.02f * time)};
+    return {place, make_float2(cospif(sway), sinpif(sway)) * speed, colored(0.5f * turn + 0.05f * time)};
 }
 
 // How much of a source there is at a distance from it, of 1.
@@ -247,8 +271,10 @@ __global__ void clear(float2 *velocity, cudaSurfaceObject_t dye, float4 *pointer
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= w || y >= h) return;
-    velocity[y * w + x] = make_float2(0.0f, 0.0f);
-    surf2Dwrite(make_ushort4(0, 0, 0, 0), dye, x * 8, y);
+    const float2 p = make_float2((x + 0.5f) / h, (y + 0.5f) / h);
+    velocity[y * w + x] = stirred(p.x, p.y);
+    const float3 color = bands(p.x, p.y);
+    surf2Dwrite(make_ushort4(to_half(color.x), to_half(color.y), to_half(color.z), 0), dye, x * 8, y);
     if (x == 0 && y == 0) *pointer = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 

@@ -3,13 +3,13 @@ title   = "Life"
 summary = "Conway's game of life on a torus: what lives is coloured by its age, what died fades"
 
 [constant]
-w     = 1024               # cells along x, periodic; a multiple of 4
-h     = 1024               # cells along y, periodic
-speed = 4                  # `generations` to start with
+w     = 1280               # cells along x, periodic; a multiple of 4
+h     = 720                # cells along y, periodic
+speed = 2                  # `generations` to start with
 
 [constant.cpu]
 w     = 640
-h     = 640
+h     = 360
 
 [array.cells]              # four cells a word, a byte each: from 128 on alive, by age; below dead, fading
 type   = "unsigned int"
@@ -28,12 +28,12 @@ max   = 64
 log   = true
 
 [param.start]              # on reset
-value   = 0
-choices = ["R-pentomino", "acorn", "Gosper's gun", "soup"]
+value   = 4
+choices = ["R-pentomino", "acorn", "Gosper's gun", "soup", "kaleidoscope"]
 
 [param.share]
-label = "share of a soup that lives"
-value = 0.3
+label = "share that lives at first"
+value = 0.38
 min   = 0.05
 max   = 0.9
 
@@ -68,13 +68,10 @@ of     = "cells"
 map    = "__popc(alive(x))"
 reduce = "sum"
 
-# The R-pentomino's populations are sequence A284810 of the On-Line Encyclopedia of Integer Sequences. From generation
-# 1103 on eight blocks, six gliders, four beehives, four blinkers, a boat, a loaf and a ship are left: 116 cells.
-
-[[check]]
+[[check]]                  # of the kaleidoscope, as a program that counts neighbours one by one has it
 stat   = "population"
-after  = "1200 / speed"
-equals = 116
+after  = "120 / speed"
+equals = 3796
 ---*/
 #include <warpaint/colour.cuh>
 #include <warpaint/random.cuh>
@@ -113,6 +110,15 @@ __device__ bool drawn(const char *pattern, int x, int y)
     return false;
 }
 
+// Whether a cell of the kaleidoscope lives: by lot within a rosette, and as its eight pictures in mirrors about the
+// middle do.
+__device__ bool mirrored(int x, int y, float share)
+{
+    const int right = abs(2 * x + 1 - w) / 2, up = abs(2 * y + 1 - h) / 2, far = max(right, up), near = min(right, up);
+    const float rim = 118.0f + 40.0f * cosf(8.0f * atan2f(near, far));
+    return far * far + near * near < rim * rim && to_unit(hash(near * 4096 + far)) < share;
+}
+
 __global__ void sow(unsigned *cells, int start, float share, unsigned seed)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -120,8 +126,9 @@ __global__ void sow(unsigned *cells, int start, float share, unsigned seed)
     unsigned born = 0;
     for (int k = 0; k < 4; ++k) {
         const int x = i % words * 4 + k, y = i / words;
-        const bool lives = start == 3 ? to_unit(hash(hash(seed) + y * w + x)) < share
-                                      : drawn(STARTS[start], x - w / 2, h / 2 - y);
+        const bool lives = start == 4   ? mirrored(x, y, share)
+                           : start == 3 ? to_unit(hash(hash(seed) + y * w + x)) < share
+                                        : drawn(STARTS[start], x - w / 2, h / 2 - y);
         born |= lives ? 128u << 8 * k : 0u;
     }
     cells[i] = born;
@@ -161,7 +168,7 @@ __device__ float3 palette(unsigned cell)
 {
     if (cell >= 128) return 1.1f * inferno(1.0f - 0.55f * sqrtf((cell - 128) / 127.0f));
     const float glow = cell / 127.0f;
-    return make_float3(0.015f, 0.02f, 0.04f) + glow * glow * make_float3(0.06f, 0.26f, 0.46f);
+    return make_float3(0.022f, 0.028f, 0.05f) + glow * glow * make_float3(0.06f, 0.26f, 0.46f);
 }
 
 __global__ void paint(const unsigned *cells, cudaSurfaceObject_t picture)

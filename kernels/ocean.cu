@@ -7,7 +7,7 @@ n     = 512                # cells along x and y, a power of two
 lines = 4                  # of a transform, in a block
 
 [constant.cpu]
-n = 128
+n = 256
 
 [array.noise]              # of each wave: two independent normal numbers
 type  = "float2"
@@ -108,11 +108,14 @@ texture  = "height"
 height   = 0.016           # where the patch, 250 m, is 2 wide: twice as steep as it is
 color_by = "y"
 colormap = "viridis"
-range    = [-1.1, 2.0]
+range    = [-0.9, 2.0]
 
-[view.camera]
-yaw   = 50.0               # towards the sun
-pitch = 24.0
+[view.camera]              # from above the water, which reaches beyond the picture's sides
+target   = [0.0, 0.0, 0.0]
+distance = 1.2
+yaw      = 0.0
+pitch    = 21.0
+fov      = 32.0
 
 [[stat]]
 name   = "variance / power"

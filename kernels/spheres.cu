@@ -1,6 +1,6 @@
 /*---
 title   = "Spheres"
-summary = "A dam of balls breaks: they collide, rub, slosh through the tank and come to rest"
+summary = "Two dams of balls break: they collide, rub, slosh through the tank and come to rest"
 dt      = "0.38 * radius"  # small enough for the stiffness that the weight of the balls above needs
 
 [constant]
@@ -15,7 +15,7 @@ radius = 0.0188
 wide   = 53
 high   = 26
 
-[buffer.position]          # x, y, z, and the height that the ball has come from
+[buffer.position]          # x, y, z, and which dam it was: below 0 the left one, the paler the higher
 type  = "float4"
 count = "n"
 
@@ -129,15 +129,15 @@ kind     = "points"
 position = "position"
 color    = "position"
 color_by = "w"
-colormap = "turbo"
+colormap = "twilight"
 range    = [-0.5, 0.5]
 size     = "636 * radius"  # as large as they are
 blend    = "opaque"
 
 [view.camera]
 fit   = [-1.0, -0.5, -0.5, 1.0, 0.5, 0.5]    # the tank
-yaw   = 25.0
-pitch = 18.0
+yaw   = 22.0
+pitch = 20.0
 
 [[stat]]
 name   = "energy of a ball"
@@ -205,19 +205,21 @@ __device__ Grid tank()
 
 __device__ int thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// On reset: a block of balls at rest that fills one half of the tank, a little disorderly.
+// On reset: a block of balls at each end of the tank, a little disorderly, on the way to the other.
 __global__ void scatter(float4 *__restrict__ position, float4 *__restrict__ velocity, unsigned seed)
 {
     int i = thread();
     if (i >= n) return;
-    const float spacing = 2.1f * radius;
-    const int side = (int)((1.0f - 0.1f * radius) / spacing);
+    const float spacing = 2.1f * radius, end = i % 2 ? 1.0f : -1.0f;
+    const int side = (int)((1.0f - 0.1f * radius) / spacing), rank = i / 2;
     Random random(seed, i);
     const float3 jitter = random.in_ball() * (0.04f * radius);
-    const float3 corner = make_float3(-1.0f, -0.5f, -0.5f) + 1.05f * radius * make_float3(1.0f, 1.0f, 1.0f);
-    const float3 p = corner + spacing * make_float3(i / (side * side), i / side % side, i % side) + jitter;
-    position[i] = xyzw(p, p.y);
-    velocity[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    const float3 corner = make_float3(1.0f, 0.5f, 0.5f) - 1.05f * radius * make_float3(1.0f, 1.0f, 1.0f);
+    const float3 from_corner = spacing * make_float3(rank / (side * side), rank / side % side, rank % side);
+    const float3 p = make_float3(end * (corner.x - from_corner.x), from_corner.y - corner.y, from_corner.z - corner.z);
+    position[i] = xyzw(p + jitter, end * (0.2f + 0.2f * (p.y + 0.5f)));
+    // The higher the faster, so that the dams lean over.
+    velocity[i] = make_float4(-0.4f * end * (p.y + 0.5f), 0.0f, 0.0f, 0.0f);
 }
 
 // Six launches sort the balls by cell: see grid.cuh.

@@ -3,14 +3,14 @@ title   = "Waves"
 summary = "Waves on a membrane that walls reflect: through a double slit they meet themselves"
 
 [constant]
-w     = 1024               # cells along x and y; edges are free
-h     = 1024
-speed = 16                 # `steps` to start with
+w     = 1280               # cells along x and y; edges are free
+h     = 720
+speed = 20                 # `steps` to start with
 
 [constant.cpu]
-w     = 256
-h     = 256
-speed = 4
+w     = 384
+h     = 216
+speed = 6
 
 [array.cells]              # displacement u, and what it changed by in the step before
 type   = "float2"
@@ -40,7 +40,7 @@ choices = ["none", "double slit", "round pool"]
 
 [param.slit]
 label = "distance of the slits"
-value = 0.16
+value = 0.2
 min   = 0.04
 max   = 0.6
 unit  = "heights"
@@ -73,24 +73,25 @@ bytes  = "16 * w * h"      # of a launch: each cell is read and written once
 kernel = "show"
 over   = "height"
 
-[[view]]
-name     = "relief"
-kind     = "surface"
-texture  = "height"
-height   = 0.25
-colormap = "twilight"
-range    = [-0.35, 0.35]
-
-[view.camera]
-yaw   = -50.0
-pitch = 45.0
-
 [[view]]                   # where the wave's own lengths are to be measured
 name     = "flat"
 kind     = "image"
 texture  = "height"
+filter   = "linear"
 colormap = "twilight"
-range    = [-0.35, 0.35]
+range    = [-0.45, 0.45]
+
+[[view]]
+name     = "relief"
+kind     = "surface"
+texture  = "height"
+height   = 0.12
+colormap = "twilight"
+range    = [-0.45, 0.45]
+
+[view.camera]
+yaw   = -20.0
+pitch = 42.0
 
 [[stat]]                   # of all cells; leapfrog keeps exactly this one (see below)
 name   = "energy"
@@ -138,15 +139,15 @@ max   = 1
 __device__ bool is_wall(int x, int y, int walls, float slit)
 {
     const float at_x = (x + 0.5f) / h - 0.5f * w / h, at_y = (y + 0.5f) / h - 0.5f;
-    if (walls == 1) return fabsf(at_x) < 0.012f && fabsf(fabsf(at_y) - 0.5f * slit) > 0.018f;
+    if (walls == 1) return fabsf(at_x + 0.18f) < 0.012f && fabsf(fabsf(at_y) - 0.5f * slit) > 0.022f;
     return walls == 2 && at_x * at_x + at_y * at_y > 0.2304f;
 }
 
 // A train of waves that runs to the right: its displacement at a place x, in heights.
 __device__ float train(float x)
 {
-    const float from = (x + 0.27f) / 0.09f;
-    return 0.5f * expf(-from * from) * cospif(2.0f / 0.055f * (x + 0.27f));
+    const float from = (x + 0.4f) / 0.09f;
+    return 0.5f * expf(-from * from) * cospif(2.0f / 0.07f * (x + 0.4f));
 }
 
 __global__ void start(float2 *cells, float2 *cells_next, float courant, int walls, float slit)
@@ -193,8 +194,9 @@ __device__ float energy_of(const float2 *cells, int i, float courant)
     return 0.5f * (here.y * here.y + courant * courant * bonds);
 }
 
-__global__ void show(const float2 *cells, cudaSurfaceObject_t height)
+// The displacement; walls stand a little above the membrane at rest.
+__global__ void show(const float2 *cells, cudaSurfaceObject_t height, int walls, float slit)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < w && y < h) surf2Dwrite(cells[y * w + x].x, height, x * 4, y);
+    if (x < w && y < h) surf2Dwrite(is_wall(x, y, walls, slit) ? 0.14f : cells[y * w + x].x, height, x * 4, y);
 }

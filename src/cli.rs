@@ -364,7 +364,7 @@ struct NewArgs {
     #[arg(
         long,
         value_name = "FILE",
-        required_unless_present = "template",
+        required_unless_present_any = ["template", "words"],
         conflicts_with = "template"
     )]
     from: Option<PathBuf>,
@@ -377,6 +377,9 @@ struct NewArgs {
     /// Look for included files in a folder, which need not lie below the file's
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
+    /// What was meant by a word without an option is told
+    #[arg(hide = true)]
+    words: Vec<String>,
 }
 
 /// Parses the command line, runs the command, prints its error. Returns the exit code.
@@ -730,6 +733,13 @@ fn check(args: CheckArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 fn new(args: &NewArgs) -> Result<()> {
+    if let Some(word) = args.words.first() {
+        let option = if headless::template(word).is_ok() { "--template" } else { "--from" };
+        let out = args.words.get(1).map_or_else(String::new, |file| format!(" --out {file}"));
+        return Err(Error::Usage(format!(
+            "`new` takes options: `warpaint new {option} {word}{out}`"
+        )));
+    }
     match (&args.template, &args.from, &args.out) {
         (Some(name), _, Some(out)) => headless::write_template(name, out),
         (Some(name), _, None) => print(headless::template(name)?),

@@ -25,10 +25,10 @@ pub enum Choice {
 impl Choice {
     /// All of them, with what they are called.
     pub const ALL: [(Self, &str); 4] = [
-        (Self::System, "Colours of the system"),
-        (Self::Dark, "Dark colours"),
-        (Self::Light, "Light colours"),
-        (Self::Contrast, "Colours with high contrast"),
+        (Self::System, "Theme: as the system"),
+        (Self::Dark, "Theme: dark"),
+        (Self::Light, "Theme: light"),
+        (Self::Contrast, "Theme: high contrast"),
     ];
 }
 

@@ -9,10 +9,10 @@ use crate::scene::{Overrides, Scene, built_ins, templates};
 
 /// The groups, and the built-in scenes of each with the number of steps after which it is worth a look.
 const GROUPS: [(&str, &[(&str, u32)]); 4] = [
-    ("Particles", &[("particles", 30), ("nbody", 8), ("spheres", 60), ("boids", 50)]),
-    ("Fluids", &[("fluid", 100), ("karman", 200), ("smoke", 100), ("ocean", 30)]),
-    ("Patterns", &[("gray-scott", 250), ("life", 120), ("ising", 50), ("mandelbrot", 2)]),
-    ("Waves and random fields", &[("wave", 160), ("noise", 20), ("gaussian-field", 20)]),
+    ("Particles", &[("particles", 30), ("nbody", 8), ("spheres", 200), ("boids", 10)]),
+    ("Fluids", &[("fluid", 30), ("karman", 150), ("smoke", 20), ("ocean", 30)]),
+    ("Patterns", &[("gray-scott", 250), ("life", 50), ("ising", 50), ("mandelbrot", 2)]),
+    ("Waves and random fields", &[("wave", 40), ("noise", 20), ("gaussian-field", 20)]),
 ];
 
 /// The steps of a template.

@@ -120,6 +120,10 @@ pub fn show(
 ) -> (Vec<Action>, Places) {
     let snapshot = shown.snapshot;
     let mut actions = Vec::new();
+    // Keys are for a view that is there.
+    if !state.panes.has(Pane::View(locals.active)) {
+        locals.active = state.panes.slots().next().unwrap_or_default();
+    }
     let full = locals.full.filter(|slot| state.panes.has(Pane::View(*slot)));
     locals.full = full;
     if full.is_none() {
@@ -154,6 +158,8 @@ pub fn show(
     locals.keyboard.look(ui, focused, pressed, is_asked);
     actions.extend(keys(ui, snapshot, shown.course, locals));
     actions.extend(parameters_change(ui, snapshot, locals));
+    let scene = state.scene.as_deref().unwrap_or_default();
+    locals.parameters.keys.keep(scene, &mut state.parameter_keys);
     (actions, places)
 }
 
@@ -178,7 +184,7 @@ fn around(
         actions.extend(status::show(ui, snapshot, &shown));
     });
     if let Some(timeline) = &snapshot.timeline {
-        let panel = Panel::bottom("timeline").exact_size(timeline::height(timeline));
+        let panel = Panel::bottom("timeline").exact_size(timeline::HEIGHT);
         panel.frame(bar(12)).show(ui, |ui| actions.extend(timeline::show(ui, snapshot, timeline)));
     }
 }
@@ -250,7 +256,11 @@ impl Contents for Filling<'_> {
                 let seen = self.shown.sights.get(&slot);
                 let views = &self.shown.snapshot.views;
                 let view = seen.and_then(|seen| views.get(seen.view.0));
-                view.map_or_else(|| pane.title().to_owned(), |view| view.name.clone())
+                let name = view.map_or_else(|| pane.title().to_owned(), |view| view.name.clone());
+                match self.rank(slot) {
+                    0 => name,
+                    rank => format!("{name} {}", rank + 1),
+                }
             }
             Pane::Parameters
             | Pane::Statistics
@@ -392,6 +402,15 @@ impl Filling<'_> {
             let place = UiBuilder::new().max_rect(rect.shrink(AROUND_PLOTS));
             ui.scope_builder(place, |ui| plots::show(ui, snapshot));
         }
+    }
+}
+
+impl Filling<'_> {
+    /// How many panes before this one show the same view.
+    fn rank(&self, slot: Slot) -> usize {
+        let view = |slot: &Slot| self.shown.sights.get(slot).map(|seen| seen.view);
+        let before = self.state.panes.slots().take_while(|other| *other != slot);
+        before.filter(|other| view(other) == view(&slot)).count()
     }
 }
 

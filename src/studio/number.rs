@@ -17,6 +17,11 @@ pub fn count(count: u64) -> String {
     grouped
 }
 
+/// A whole number, with all its digits where they are few: `255`, `-3`, `4.29e9`.
+pub fn whole(of: f64) -> String {
+    if of.abs() < 1e6 && of.fract() == 0.0 { format!("{of:.0}") } else { value(of) }
+}
+
 /// `count` in few letters: `950`, `12.3k`, `4.0M`.
 pub fn short_count(count: u64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
@@ -87,6 +92,10 @@ mod tests {
         assert_eq!(count(262_144), "262\u{2009}144");
         assert_eq!(count(1_000_000), "1\u{2009}000\u{2009}000");
         assert_eq!([950, 12_345, 4_000_000].map(short_count), ["950", "12.3k", "4.0M"]);
+        assert_eq!(
+            [255.0, -3.0, 4_294_967_295.0, 0.5].map(whole),
+            ["255", "-3", "4.29e9", "0.5000"]
+        );
         assert_eq!(bytes(12), "12 B");
         assert_eq!(bytes(4 << 20), "4.0 MiB");
     }

@@ -1,6 +1,7 @@
 //! Keys that change parameters.
 //!
-//! Enters: a key. Leaves: the command that it stands for. It knows no session.
+//! Enters: a key. Leaves: the command that it stands for, and what is remembered of each scene's keys. It knows no
+//! session.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,15 @@ use crate::session::{Command, Control, Parameter, Value};
 /// Parts of a slider's way that a key goes.
 const PARTS: f64 = 20.0;
 
+/// The keys of all scenes as they are remembered: of each scene the parameters that have one, and its name.
+pub type Remembered = BTreeMap<String, BTreeMap<String, String>>;
+
 /// Which parameter each key changes.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     bound: BTreeMap<String, Key>,
+    /// The scene that they are for.
+    scene: Option<String>,
     /// The parameter for which a key is to be pressed.
     asked: Option<String>,
 }
@@ -43,6 +49,29 @@ impl Keys {
             // One key, one parameter.
             self.bound.retain(|_, of| *of != key);
             self.bound.insert(name, key);
+        }
+    }
+
+    /// Takes what is remembered of a scene that was not open before; else remembers what is bound now.
+    pub fn keep(&mut self, scene: &str, remembered: &mut Remembered) {
+        if self.scene.as_deref() == Some(scene) {
+            let named = |(name, key): (&String, &Key)| (name.clone(), key.name().to_owned());
+            let bound: BTreeMap<_, _> = self.bound.iter().map(named).collect();
+            if bound.is_empty() {
+                remembered.remove(scene);
+            } else if remembered.get(scene) != Some(&bound) {
+                remembered.insert(scene.to_owned(), bound);
+            }
+            return;
+        }
+        (self.scene, self.asked) = (Some(scene.to_owned()), None);
+        self.bound.clear();
+        for (name, key) in remembered.get(scene).into_iter().flatten() {
+            // The file may have been edited by hand.
+            if let Some(key) = Key::from_name(key).filter(|key| can_be_bound(*key)) {
+                self.bound.retain(|_, of| *of != key);
+                self.bound.insert(name.clone(), key);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
     colors,
     keeper::{Due, Keeper},
     panes::{Arrangement, Layouts, MOST_VIEWS, Slot},
-    theme,
+    parameter_keys, theme,
     viewpoints::Viewpoints,
 };
 
@@ -50,6 +50,8 @@ pub struct State {
     pub recent: Vec<PathBuf>,
     /// How each pane that shows a view looked at it.
     pub views: BTreeMap<Slot, Viewpoints>,
+    /// The keys that change parameters, of each scene that has some.
+    pub parameter_keys: parameter_keys::Remembered,
 }
 
 impl Default for State {
@@ -67,6 +69,7 @@ impl Default for State {
             scene: None,
             recent: Vec::new(),
             views: BTreeMap::from([(Slot::default(), Viewpoints::default())]),
+            parameter_keys: BTreeMap::new(),
         }
     }
 }

@@ -439,4 +439,7 @@ fn every_template_is_a_scene_that_runs_and_draws() {
     place.run(&["new", "--template", "image", "--out", "image.cu"]).expect(2, &["image.cu"]);
     place.run(&["new", "--template", "picture"]).expect(2, &["points, image, two-pass"]);
     place.run(&["new"]).expect(2, &["--from"]);
+    let meant = "`warpaint new --template image --out mine.cu`";
+    place.run(&["new", "image", "mine.cu"]).expect(2, &[meant]);
+    place.run(&["new", "heat.cu"]).expect(2, &["`warpaint new --from heat.cu`"]);
 }

@@ -335,6 +335,58 @@ fn what_the_checker_finds_is_told_with_its_line() {
 }
 
 #[test]
+fn keys_are_for_a_view_that_is_there() {
+    let mut window = window();
+    // It was looked at before another layout was chosen.
+    window.locals.active = Slot(1);
+    window.frames();
+    assert_eq!(window.locals.active, Slot(0));
+}
+
+#[test]
+fn two_panes_of_one_view_are_told_apart() {
+    let mut window = window();
+    window.frames();
+    assert!(!window.screen.sees("above 2"));
+    window.state.panes.show(Pane::View(Slot(1)));
+    window.frames();
+    window.frames();
+    assert!(window.screen.sees("above 2"));
+}
+
+#[test]
+fn a_bound_key_is_shown_and_its_scene_has_it_the_next_time() {
+    let mut window = window();
+    let slider = |name: &str| {
+        let control = Control::Slider { min: 0.0, max: 2.0, step: 0.0, log: false };
+        let (value, default) = (Value::Float(0.5), Value::Float(0.5));
+        let (name, label, unit) = (name.to_owned(), name.to_owned(), String::new());
+        Parameter { name, label, unit, value, default, control }
+    };
+    window.snapshot.parameters = vec![slider("speed")];
+    window.state.scene = Some("a.cu".into());
+    window.frames();
+    assert!(!window.screen.written().contains(&"K"));
+    window.locals.parameters.keys.ask("speed");
+    window.screen.press(Key::K);
+    window.frames();
+    window.frames();
+    assert!(window.screen.written().contains(&"K"));
+    // Another scene does not have it; the next start of this one does.
+    window.state.scene = Some("b.cu".into());
+    window.frames();
+    window.frames();
+    assert!(!window.screen.written().contains(&"K"));
+    let text = serde_json::to_string(&window.state).unwrap();
+    window.state = serde_json::from_str(&text).unwrap();
+    window.locals = Locals::default();
+    window.state.scene = Some("a.cu".into());
+    window.frames();
+    window.frames();
+    assert!(window.screen.written().contains(&"K"));
+}
+
+#[test]
 fn a_key_that_is_bound_changes_its_parameter() {
     let mut window = window();
     let (name, label, unit) = ("speed".to_owned(), "speed".to_owned(), String::new());

@@ -139,7 +139,7 @@ fn worst(ui: &mut Ui, snapshot: &Snapshot, shown: &Shown<'_>, actions: &mut Vec<
         return is_toggled;
     }
     let text = format!("{}  {}", place(worst, file), worst.text.trim());
-    let text = RichText::new(first_line(&text)).size(12.5).color(theme::text());
+    let text = RichText::new(first_line(&text)).monospace().size(12.0).color(theme::text());
     let label = ui.add(egui::Label::new(text).truncate().sense(Sense::CLICK));
     if label.clicked() {
         match reveal(worst, file) {
@@ -187,7 +187,9 @@ fn row(ui: &mut Ui, diagnostic: &Diagnostic, file: &str) -> Option<Action> {
             ui.set_min_width(46.0);
             ui.add(egui::Label::new(place).extend());
         });
-        let text = RichText::new(diagnostic.text.trim()).color(theme::text());
+        // As the code that it quotes, in which `---` are three.
+        let text = RichText::new(diagnostic.text.trim()).monospace().size(12.0);
+        let text = text.color(theme::text());
         ui.add(egui::Label::new(text).wrap());
     });
     let rect = response.response.rect;

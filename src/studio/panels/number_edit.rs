@@ -1,7 +1,7 @@
 //! Fields and sliders for numbers that change nothing by being shown, walked through or left again.
 //!
-//! egui's own set what they show, which is rounded, when the keyboard leaves them, with Escape, too; they move what lies
-//! beside a slider's steps as soon as it is seen; and they know whole numbers as `f64` alone.
+//! egui's own set what they show, which is rounded, when the keyboard leaves them, with Escape, too; they move what
+//! lies beside a slider's steps as soon as it is seen; and they know whole numbers as `f64` alone.
 
 use std::{
     cell::{Cell, RefCell},

@@ -4,6 +4,7 @@ use egui::{Align, Align2, Color32, FontId, Layout, RichText, Ui};
 use egui_extras::{Column, TableBody, TableBuilder};
 
 use crate::{
+    element::Element,
     session::{Resource, Snapshot, Stat, Statistics},
     studio::{highlight::Syntax, number, theme},
 };
@@ -100,15 +101,29 @@ fn rows(body: &mut TableBody<'_>, resource: &Resource) {
         body.row(ROW, |mut row| {
             row.col(|ui| name(ui, resource, several.then_some(at)));
             row.col(|ui| cell(ui, number::count(statistics.count), theme::text()));
-            row.col(|ui| cell(ui, number::value(statistics.min), theme::text()));
-            row.col(|ui| cell(ui, number::value(statistics.max), theme::text()));
-            row.col(|ui| cell(ui, number::value(statistics.mean), theme::strong()));
-            row.col(|ui| cell(ui, number::value(statistics.std), theme::text()));
+            for (value, color) in numbers(statistics, &resource.element) {
+                row.col(|ui| cell(ui, value, color));
+            }
             row.col(|ui| alarm(ui, statistics.nan));
             row.col(|ui| alarm(ui, statistics.inf));
             row.col(|ui| range(ui, statistics));
         });
     }
+}
+
+/// Least and greatest value, mean and standard deviation; dashes where no value is finite.
+fn numbers(of: &Statistics, element: &str) -> [(String, Color32); 4] {
+    if of.min > of.max {
+        return std::array::from_fn(|_| ("\u{2013}".to_owned(), theme::faint()));
+    }
+    let is_whole = Element::parse(element).is_some_and(|element| !element.scalar.is_float());
+    let end = |value| if is_whole { number::whole(value) } else { number::value(value) };
+    [
+        (end(of.min), theme::text()),
+        (end(of.max), theme::text()),
+        (number::value(of.mean), theme::strong()),
+        (number::value(of.std), theme::text()),
+    ]
 }
 
 /// The resource's name in its first row, then the component alone.
@@ -188,5 +203,36 @@ fn range(ui: &mut Ui, statistics: &Statistics) {
     }
     if statistics.mean.is_finite() {
         ui.painter().circle_filled(egui::pos2(at(statistics.mean), y), 3.5, theme::accent());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studio::test_screen::{TestScreen, snapshot};
+
+    fn of(min: f64, max: f64, nan: u64) -> Statistics {
+        let mean = if min <= max { 0.5 * (min + max) } else { f64::NAN };
+        Statistics { count: 100, min, max, sum: 0.0, mean, std: 1.5, nan, inf: 0 }
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals_and_where_none_is_finite_are_dashes() {
+        let mut snapshot = snapshot();
+        snapshot.resources[0].element = "uchar4".into();
+        snapshot.resources[0].components = vec![of(7.0, 255.0, 0)];
+        let mut nan = snapshot.resources[0].clone();
+        nan.element = "float".into();
+        nan.components = vec![of(f64::INFINITY, f64::NEG_INFINITY, 100)];
+        snapshot.resources.push(nan);
+        let mut screen = TestScreen::default();
+        for _ in 0..2 {
+            screen.frame(|ui| show(ui, &snapshot));
+        }
+        let written = screen.written();
+        for text in ["7", "255", "131.0", "\u{2013}"] {
+            assert!(written.contains(&text), "{text}: {written:?}");
+        }
+        assert!(!written.contains(&"inf") && !written.contains(&"-inf"));
     }
 }

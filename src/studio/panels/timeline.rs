@@ -11,7 +11,10 @@ use crate::{
     studio::{number, theme},
 };
 
-/// The height of a line of steps, in points.
+/// The height of the panel, in points, however many lines there are: what stands above it does not move when one comes.
+pub const HEIGHT: f32 = 40.0;
+/// The height of all lines of steps together, and the greatest one of a line.
+const ROWS: f32 = 32.0;
 const ROW: f32 = 15.0;
 /// As many lines are shown, the last ones.
 const MOST_ROWS: usize = 4;
@@ -24,12 +27,6 @@ const BESIDE: f32 = 352.0;
 const OTHERS: &str = "These steps do not have the same bits when they are done again: kernels add floats atomically, \
                       or read clocks. What is shown is about what was there. The steps at the ends are exact.";
 
-/// The height of the panel.
-pub fn height(timeline: &Timeline) -> f32 {
-    // What stands beside the bars has room also where there is none.
-    rows(timeline).len().max(1) as f32 * ROW + 15.0
-}
-
 /// The lines that are shown.
 fn rows(timeline: &Timeline) -> &[Line] {
     let shown = timeline.lines.len().min(MOST_ROWS);
@@ -41,7 +38,8 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Action
     let mut actions = Vec::new();
     ui.horizontal_centered(|ui| {
         let width = (ui.available_width() - BESIDE).max(80.0);
-        let size = vec2(width, rows(timeline).len() as f32 * ROW);
+        let count = rows(timeline).len() as f32;
+        let size = vec2(width, (count * ROW).min(ROWS));
         let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
         let scale = Scale::new(rows(timeline), rect);
         for (row, line) in rows(timeline).iter().enumerate() {
@@ -149,13 +147,16 @@ struct Scale {
     rect: Rect,
     first: f64,
     last: f64,
+    /// The height of a line.
+    row: f32,
 }
 
 impl Scale {
     fn new(lines: &[Line], rect: Rect) -> Self {
         let first = lines.iter().map(|line| line.first).min().unwrap_or(0);
         let last = lines.iter().map(|line| line.last).max().unwrap_or(0);
-        Self { rect, first: first as f64, last: last.max(first + 1) as f64 }
+        let row = rect.height() / lines.len().max(1) as f32;
+        Self { rect, first: first as f64, last: last.max(first + 1) as f64, row }
     }
 
     fn x(&self, step: u64) -> f32 {
@@ -164,12 +165,12 @@ impl Scale {
     }
 
     fn y(&self, row: usize) -> f32 {
-        self.rect.top() + (row as f32 + 0.5) * ROW
+        self.rect.top() + (row as f32 + 0.5) * self.row
     }
 
     /// The moment in this place, in the line whose bar is nearest.
     fn moment(&self, at: Pos2, lines: &[Line]) -> Option<Moment> {
-        let row = ((at.y - self.rect.top()) / ROW).max(0.0) as usize;
+        let row = ((at.y - self.rect.top()) / self.row.max(1.0)).max(0.0) as usize;
         let line = lines.get(row.min(lines.len().saturating_sub(1)))?;
         let part = f64::from((at.x - self.rect.left()) / self.rect.width());
         let step = self.first + part.clamp(0.0, 1.0) * (self.last - self.first);
@@ -181,8 +182,9 @@ impl Scale {
         let (painter, y) = (ui.painter(), self.y(row));
         let (left, right) = (self.x(line.first), self.x(line.last));
         let color = if is_last { theme::weak() } else { theme::faint() };
-        let bar = Rect::from_x_y_ranges(left..=right.max(left + 3.0), y - 3.0..=y + 3.0);
-        painter.rect_filled(bar, 3.0, theme::faded(color, 0.55));
+        let thick = (0.5 * self.row - 1.0).min(3.0);
+        let bar = Rect::from_x_y_ranges(left..=right.max(left + 3.0), y - thick..=y + thick);
+        painter.rect_filled(bar, thick, theme::faded(color, 0.55));
         for [from, to] in &line.others {
             let steps = Rect::from_x_y_ranges(self.x(*from)..=self.x(*to), bar.y_range());
             painter.rect_filled(steps, 0.0, theme::faded(theme::warning(), 0.55));
@@ -206,7 +208,11 @@ impl Scale {
         if shown.line == line.id {
             let x = self.x(shown.step);
             let color = if timeline.is_past { theme::accent() } else { theme::strong() };
-            painter.vline(x, Rangef::new(y - 6.0, y + 6.0), Stroke::new(2.0, color));
+            painter.vline(
+                x,
+                Rangef::new(y - 2.0 * thick, y + 2.0 * thick),
+                Stroke::new(2.0, color),
+            );
             if timeline.is_past {
                 let place = pos2(x + 5.0, y);
                 let text = number::count(shown.step);

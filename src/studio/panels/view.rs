@@ -1,6 +1,8 @@
 //! The view: the scene's picture, which the window draws, and what the pointer does over it.
 
-use egui::{Align2, FontId, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
+use std::time::Duration;
+
+use egui::{Align2, FontId, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
 use super::{Action, Look, Pointer, Probe, legend, sides, views};
 use crate::{
@@ -221,13 +223,8 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
     }
     if compile.phase == Phase::Compiling && compile.running == 0 {
         let font = FontId::proportional(15.0);
-        painter.text(
-            rect.center(),
-            Align2::CENTER_CENTER,
-            "compiling\u{2026}",
-            font,
-            theme::on_picture(),
-        );
+        let text = compiling(ui, compile.generation);
+        painter.text(rect.center(), Align2::CENTER_CENTER, text, font, theme::on_picture());
     }
     if let Some(hand) = hand {
         let color = theme::weak();
@@ -238,6 +235,23 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
         let behind = Rect::from_min_size(place, galley.size()).expand2(vec2(7.0, 4.0));
         painter.rect_filled(behind, 6.0, theme::faded(theme::bar(), theme::VEIL));
         painter.galley(place, galley, color);
+    }
+}
+
+/// That a text is compiled, and for how long where that is a while.
+fn compiling(ui: &Ui, generation: u64) -> String {
+    let now = ui.input(|input| input.time);
+    let seconds = ui.data_mut(|data| {
+        let since = data.get_temp_mut_or(Id::unique("compiling since"), (generation, now));
+        if since.0 != generation {
+            *since = (generation, now);
+        }
+        (now - since.1).floor()
+    });
+    ui.ctx().request_repaint_after(Duration::from_millis(250));
+    match seconds >= 1.0 {
+        true => format!("compiling\u{2026} {seconds:.0} s"),
+        false => "compiling\u{2026}".to_owned(),
     }
 }
 

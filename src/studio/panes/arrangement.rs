@@ -73,6 +73,14 @@ impl Arrangement {
         }
     }
 
+    /// Those that show a view, from the left above.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.panes().into_iter().filter_map(|pane| match pane {
+            Pane::View(slot) => Some(slot),
+            _ => None,
+        })
+    }
+
     /// Whether a pane is somewhere in it.
     pub fn has(&self, pane: Pane) -> bool {
         self.panes().contains(&pane)

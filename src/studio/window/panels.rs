@@ -4,24 +4,14 @@ use super::Studio;
 use crate::{
     draw,
     scene::built_ins,
-    studio::{
-        layout,
-        panels::Action,
-        panes::{Pane, Slot},
-        runners::Runner,
-        typing::Typing,
-    },
+    studio::{layout, panels::Action, panes::Slot, runners::Runner, typing::Typing},
 };
 
 impl Studio {
     /// Shows them; gives what the user wants, and where views are to be drawn.
     pub(super) fn panels(&mut self) -> (Vec<Action>, layout::Places) {
         let names: Vec<&str> = built_ins().iter().map(|scene| scene.name).collect();
-        let slots = self.state.panes.panes().into_iter().filter_map(|pane| match pane {
-            Pane::View(slot) => Some(slot),
-            _ => None,
-        });
-        let sights = slots.map(|slot| (slot, self.seen(slot))).collect();
+        let sights = self.state.panes.slots().map(|slot| (slot, self.seen(slot))).collect();
         let runner = Runner::of(self.device.info(), self.engine);
         let shown = layout::Shown {
             runners: &self.runners,

@@ -17,8 +17,8 @@ const CONSTANTS: [(&str, &str); 2] = [("w", "128"), ("h", "64")];
 
 /// The scene with another velocity at the start, and steps of `dt`.
 fn starting(velocity: &str, dt: &str) -> String {
-    let zero = "velocity[y * w + x] = make_float2(0.0f, 0.0f);";
-    let source = replaced(&bare("fluid"), zero, &format!("velocity[y * w + x] = {velocity};"));
+    let own = "velocity[y * w + x] = stirred(p.x, p.y);";
+    let source = replaced(&bare("fluid"), own, &format!("velocity[y * w + x] = {velocity};"));
     replaced(&source, "\n[constant]", &format!("\ndt = {dt}\n[constant]"))
 }
 
@@ -80,7 +80,9 @@ fn an_even_stream_carries_dye_from_cell_to_cell() {
     let source = replaced(&source, "if (amount > 0.0f) {", "if (false) {");
     let pattern =
         "make_ushort4(to_half(x % 16), to_half(y % 32), to_half((x + y) % 8), 0), dye, x * 8, y);";
-    let source = replaced(&source, "make_ushort4(0, 0, 0, 0), dye, x * 8, y);", pattern);
+    let own =
+        "make_ushort4(to_half(color.x), to_half(color.y), to_half(color.z), 0), dye, x * 8, y);";
+    let source = replaced(&source, own, pattern);
     for device in devices() {
         let run = Run { constants: &CONSTANTS, parameters: &[("fade", "0")], ..Run::of(&source) };
         let mut session = run.open(&device);

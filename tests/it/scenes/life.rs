@@ -43,3 +43,18 @@ fn generations_follow_conways_rules() {
         assert!(cells == read::<u8>(&mut session, "cells"));
     }
 }
+
+/// Sequence A284810 of the On-Line Encyclopedia of Integer Sequences: from generation 1103 on eight blocks, six
+/// gliders, four beehives, four blinkers, a boat, a loaf and a ship are left.
+#[test]
+fn the_r_pentomino_comes_to_rest_with_116_cells() {
+    let source = bare("life");
+    for device in devices() {
+        let constants = &[("w", "640"), ("h", "640"), ("speed", "8")];
+        let parameters = &[("start", "R-pentomino")];
+        let mut session = Run { constants, parameters, ..Run::of(&source) }.open(&device);
+        session.run_steps(150, |_| {}).unwrap();
+        let cells: Vec<u8> = read(&mut session, "cells");
+        assert_eq!(cells.iter().filter(|cell| **cell >= 128).count(), 116);
+    }
+}

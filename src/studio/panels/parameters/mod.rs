@@ -30,9 +30,11 @@ const MANY: usize = 8;
 const MOST_OF_UNIT: usize = 12;
 /// What a bound key does.
 const KEYS: &str = "A letter or a digit. While no text has the keyboard it moves the slider on, with Shift back; throws \
-                    a switch; takes the next of a list. It is bound until the studio is closed";
+                    a switch; takes the next of a list. The scene has it the next time, too";
 /// What a slider says of itself.
 const SLIDER: &str = "Double click: back to the manifest's value";
+/// The room that a bound key's letter takes behind a label.
+const CAP: f32 = 20.0;
 /// The height of a row's first line.
 const LINE: f32 = 20.0;
 
@@ -168,10 +170,18 @@ fn label(ui: &mut Ui, parameter: &Parameter, local: &Local) {
     }
     let text = RichText::new(&parameter.label).color(theme::text());
     let label = Label::new(text).truncate().selectable(false).show_tooltip_when_elided(false);
-    let key = local.keys.of(&parameter.name);
-    let key = key.map_or_else(String::new, |key| format!(", key {}", key.name()));
-    let told = format!("{}\n`{}` in kernels{key}", parameter.label, parameter.name);
-    ui.add(label).on_hover_text(told);
+    let told = format!("{}\n`{}` in kernels", parameter.label, parameter.name);
+    let Some(key) = local.keys.of(&parameter.name) else {
+        ui.add(label).on_hover_text(told);
+        return;
+    };
+    ui.scope(|ui| {
+        ui.set_max_width((ui.available_width() - CAP).max(0.0));
+        ui.add(label).on_hover_text(told);
+    });
+    let cap = RichText::new(key.name()).small().monospace().color(theme::weak());
+    let cap = ui.add(Label::new(cap.background_color(theme::raised())).selectable(false));
+    cap.on_hover_text(format!("Key {}: {KEYS}", key.name()));
 }
 
 /// A number, a switch or a colour at the right end of the parameter's name.
