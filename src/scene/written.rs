@@ -264,3 +264,6 @@ fn checked(
     }
     Ok(edits)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,6 @@ use crate::{
     studio::text::Buffer,
 };
 
-mod random;
-
 const TEXT: &str = "/*---\ntitle = \"größer\"\n[param.drag]\nvalue = 0.5  # value = 1\nmax = 2.0\n\n\
                     [param.\"on\"]\nkind = \"toggle\"\nvalue=0\n[param.tint]\nvalue = [1, 0.5, 0]\nkind = \"color\"\n\
                     ---*/\n// [param.drag]\n// value = 3\n";

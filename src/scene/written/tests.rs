@@ -1,11 +1,9 @@
 //! Manifests of all forms that TOML has, and values of all kinds, written and read back.
 
-use std::collections::BTreeMap;
-
 use fastrand::Rng;
 
 use super::*;
-use crate::{cuda::Position, scene};
+use crate::scene::Scene;
 
 /// Names of presets, which are any text.
 const NAMES: &[&str] =
@@ -174,7 +172,7 @@ fn some<'a, T>(rng: &mut Rng, all: &'a [T]) -> Vec<&'a T> {
 }
 
 /// A value that the parameter may have, its ends and the one that it has more often than others.
-fn value(rng: &mut Rng, parameter: &scene::Parameter) -> Value {
+fn value(rng: &mut Rng, parameter: &Parameter) -> Value {
     if rng.u8(..4) == 0 {
         return parameter.default.clone();
     }
@@ -195,7 +193,7 @@ fn value(rng: &mut Rng, parameter: &scene::Parameter) -> Value {
     }
 }
 
-fn literal(rng: &mut Rng, parameter: &scene::Parameter, value: &Value) -> String {
+fn literal(rng: &mut Rng, parameter: &Parameter, value: &Value) -> String {
     match value {
         Value::Toggle(on) if rng.bool() => u8::from(*on).to_string(),
         Value::Toggle(on) => on.to_string(),
@@ -235,10 +233,28 @@ fn text(seed: u64) -> String {
     text.finished()
 }
 
+#[track_caller]
+fn read(text: &str) -> Manifest {
+    let scene = Scene::parse("t.cu", text, &Overrides::default());
+    scene.unwrap_or_else(|told| panic!("{text}\nis told {told:#?}")).manifest
+}
+
+/// The text with these values as the preset, or without one as those that it starts with.
+fn write(text: &str, preset: Option<&str>, wanted: &[(&str, &Value)]) -> Result<String, Unwritten> {
+    let overrides = Overrides::default();
+    let edits = match preset {
+        Some(name) => super::preset(text, &overrides, name, wanted)?,
+        None => values(text, &overrides, wanted)?,
+    };
+    let mut text = text.to_owned();
+    edits.iter().rev().for_each(|edit| text.replace_range(edit.range.clone(), &edit.text));
+    Ok(text)
+}
+
 type Presets = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Parameters and presets of a manifest, and all else, without places.
-fn parts(mut manifest: Manifest) -> (Vec<scene::Parameter>, Presets, String) {
+fn parts(mut manifest: Manifest) -> (Vec<Parameter>, Presets, String) {
     let mut parameters = std::mem::take(&mut manifest.parameters);
     parameters.iter_mut().for_each(|of| of.at = Position::default());
     let presets = std::mem::take(&mut manifest.presets).into_iter();
@@ -264,28 +280,25 @@ fn whatever_the_manifest_looks_like_the_scene_reads_what_was_written() {
         let mut before = text(seed);
         for _ in 0..3 {
             let (mut parameters, mut presets, rest) = parts(read(&before));
-            let mut shown = Vec::new();
-            for of in some(&mut rng, &parameters) {
-                shown.push(parameter(&of.name, value(&mut rng, of), of.control.clone()));
-            }
-            let values = shown.iter().map(|of| (of.name.clone(), of.value.clone()));
-            let name = NAMES[rng.usize(..NAMES.len())];
-            let is_preset = rng.bool();
-            if is_preset {
-                presets.entry(name.to_owned()).or_default().extend(values);
-            } else {
-                for (name, value) in values {
-                    let of = parameters.iter_mut().find(|of| of.name == name).unwrap();
-                    of.default = value;
+            let shown = some(&mut rng, &parameters).into_iter();
+            let shown: Vec<(String, Value)> =
+                shown.map(|of| (of.name.clone(), value(&mut rng, of))).collect();
+            let preset = rng.bool().then(|| NAMES[rng.usize(..NAMES.len())]);
+            match preset {
+                Some(name) => {
+                    presets.entry(name.to_owned()).or_default().extend(shown.iter().cloned());
+                }
+                None => {
+                    for (name, value) in &shown {
+                        let of = parameters.iter_mut().find(|of| of.name == *name).unwrap();
+                        of.default = value.clone();
+                    }
                 }
             }
-            let write = |text: &str| match is_preset {
-                true => saved(text, name, &shown),
-                false => put(text, &shown),
-            };
-            let after =
-                write(&before).unwrap_or_else(|told| panic!("seed {seed}\n{before}\n{told}"));
-            let context = format!("seed {seed}, {name:?} {shown:?}\n{before}\nbecame\n{after}");
+            let wanted: Vec<_> = shown.iter().map(|(name, value)| (&**name, value)).collect();
+            let after = write(&before, preset, &wanted)
+                .unwrap_or_else(|told| panic!("seed {seed}\n{before}\n{told}"));
+            let context = format!("seed {seed}, {preset:?} {shown:?}\n{before}\nbecame\n{after}");
             let found = Scene::parse("t.cu", &after, &Overrides::default());
             let found = found.unwrap_or_else(|told| panic!("{context}\nis told {told:#?}"));
             assert_eq!(parts(found.manifest), (parameters, presets, rest), "{context}");
@@ -294,7 +307,11 @@ fn whatever_the_manifest_looks_like_the_scene_reads_what_was_written() {
                 after.matches('\r').count(),
                 if before.contains('\r') { after.matches('\n').count() } else { 0 }
             );
-            assert_eq!(write(&after).as_ref(), Ok(&after), "it is written anew: {context}");
+            assert_eq!(
+                write(&after, preset, &wanted).as_ref(),
+                Ok(&after),
+                "it is written anew: {context}"
+            );
             before = after;
         }
     }
