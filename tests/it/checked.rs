@@ -96,7 +96,8 @@ fn the_copy_of_a_state_that_is_watched_goes() {
     fs::create_dir_all(temporary.join("warpaint-check-left")).unwrap();
     fs::write(temporary.join("warpaint-check-left/state.npz"), "of a process that was killed")
         .unwrap();
-    fs::write(temporary.join("warpaint-check-left.lock"), "").unwrap();
+    let mark = "warpaint's folder warpaint-check-left belongs to the process that locks this file.\n";
+    fs::write(temporary.join("warpaint-check-left.lock"), mark).unwrap();
     let mut command = place.command(&["check", scene, "--device", "cpu", "--run", "--steps", "1"]);
     let process = command
         .env("TMPDIR", &temporary)
