@@ -22,8 +22,16 @@ pub fn in_manifest(parameter: &Parameter, value: &Value) -> String {
 pub fn in_cuda(parameter: &Parameter) -> String {
     let name = &parameter.name;
     match &parameter.value {
-        Value::Float(value) => format!("constexpr float {name} = {:?}f;", *value as f32),
-        Value::Int(value) => format!("constexpr int {name} = {value};"),
+        Value::Float(value) if (*value as f32).is_finite() => {
+            format!("constexpr float {name} = {:?}f;", *value as f32)
+        }
+        Value::Float(value) => format!("constexpr double {name} = {value:?};"),
+        Value::Int(value) if i32::try_from(*value).is_ok() => {
+            format!("constexpr int {name} = {value};")
+        }
+        // The least one is no literal of C++.
+        Value::Int(i64::MIN) => format!("constexpr long long {name} = {} - 1;", i64::MIN + 1),
+        Value::Int(value) => format!("constexpr long long {name} = {value};"),
         Value::Toggle(value) => format!("constexpr int {name} = {};", i32::from(*value)),
         Value::Color(parts) => {
             let parts =

@@ -67,8 +67,8 @@ fn text_undo_and_state_survive_a_new_start() {
 #[test]
 fn what_the_command_line_said_holds_after_a_new_start() {
     let Some(screen) = Screen::new() else { return };
-    let text = BLOB.replace("return 0.0f", "return SHIFT");
-    screen.place.file("scene.cu", &text);
+    let at_reset = BLOB.replace("kernel = \"place\"", "kernel = \"place\"\non = \"reset\"");
+    screen.place.file("scene.cu", &at_reset.replace("return 0.0f", "return SHIFT"));
     // The program's file is replaced while it runs, as an update does.
     let program = screen.place.path("program");
     fs::copy(super::support::binary(), &program).unwrap();

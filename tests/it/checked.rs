@@ -2,7 +2,7 @@
 
 use std::{fs, process::Stdio};
 
-use crate::support::{Ended, Workplace};
+use crate::support::{Ended, Workplace, left_folder};
 
 /// Its two blocks add to the same numbers; a half of `s` is never written; every second divisor is 0.
 const MISTAKES: &str = "/*---
@@ -93,11 +93,8 @@ fn the_copy_of_a_state_that_is_watched_goes() {
     let place = Workplace::new();
     let scene = place.file("fine.cu", FINE);
     let temporary = place.path("temporary");
-    fs::create_dir_all(temporary.join("warpaint-check-left")).unwrap();
-    fs::write(temporary.join("warpaint-check-left/state.npz"), "of a process that was killed")
-        .unwrap();
-    let mark = "warpaint's folder warpaint-check-left belongs to the process that locks this file.\n";
-    fs::write(temporary.join("warpaint-check-left.lock"), mark).unwrap();
+    let left = left_folder(&temporary, "warpaint-check-left");
+    fs::write(left.join("state.npz"), "of a process that was killed").unwrap();
     let mut command = place.command(&["check", scene, "--device", "cpu", "--run", "--steps", "1"]);
     let process = command
         .env("TMPDIR", &temporary)

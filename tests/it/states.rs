@@ -20,7 +20,7 @@ mod runs;
 mod signal;
 mod variables;
 
-use super::support::binary;
+use super::support::{binary, left_folder};
 
 const SCENE: &str = r#"/*---
 [buffer.value]
@@ -593,11 +593,12 @@ fn what_a_killed_replay_left_is_removed() {
     let (said, code) = run(at, &[&arguments[..], &["--record", "run.json"]].concat());
     assert_eq!(code, 0, "{said}");
     let temporary = at.join("temporary");
-    for folder in ["warpaint-run-Killed/sub", "warpaint-run-notes", "other"] {
+    for folder in ["warpaint-run-notes", "other"] {
         fs::create_dir_all(temporary.join(folder)).unwrap();
     }
-    fs::write(temporary.join("warpaint-run-Killed/sub/one.cuh"), "").unwrap();
-    fs::write(temporary.join("warpaint-run-Killed.lock"), "").unwrap();
+    let killed = left_folder(&temporary, "warpaint-run-Killed");
+    fs::create_dir(killed.join("sub")).unwrap();
+    fs::write(killed.join("sub/one.cuh"), "").unwrap();
     let mut command = Command::new(binary());
     command.current_dir(at).env("TMPDIR", &temporary);
     let output = command.args(["replay", "run.json", "--device", "cpu"]).output().unwrap();

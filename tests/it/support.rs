@@ -31,6 +31,15 @@ pub fn binary() -> PathBuf {
         .map_or_else(|| env!("CARGO_BIN_EXE_warpaint").into(), PathBuf::from)
 }
 
+/// A folder as a process leaves it in `parent` that is killed: beside it lies the file that nobody locks any more.
+pub fn left_folder(parent: &Path, name: &str) -> PathBuf {
+    let folder = parent.join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let mark = format!("warpaint's folder {name} belongs to the process that locks this file.\n");
+    fs::write(parent.join(format!("{name}.lock")), mark).unwrap();
+    folder
+}
+
 /// The first NVIDIA device. `None`, said aloud, where there is none; one that is there has to open.
 pub fn nvidia() -> Option<Device> {
     match Device::open(Choice::Cuda(0)) {

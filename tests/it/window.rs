@@ -209,11 +209,11 @@ __global__ void count(cudaSurfaceObject_t field)
 "#;
 
 /// The view at the studio's first layout: left, top, right, bottom. The image is as high as it, in its middle.
-const SHOWN: [i32; 4] = [519, 46, 1191, 604];
+const SHOWN: [i32; 4] = [519, 46, 1191, 597];
 /// The side of a texel at first, of which the image has four.
-const TEXEL: i32 = 139;
+const TEXEL: i32 = 138;
 /// Its lower right corner has what is under the pointer, above the legend.
-const PROBE: [i32; 4] = [1000, 466, 1177, 509];
+const PROBE: [i32; 4] = [1000, 459, 1177, 502];
 
 /// What of the image a row of the screen shows.
 #[derive(Clone, Copy, Debug, PartialEq)]

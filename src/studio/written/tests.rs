@@ -298,4 +298,8 @@ fn parameters_are_copied_as_constants() {
     );
     let precise = in_cuda(&float("drag", 0.123_456_789));
     assert_eq!(precise, "constexpr float drag = 0.12345679f;");
+    // What no `float` and no `int` has.
+    assert_eq!(in_cuda(&float("big", 1e300)), "constexpr double big = 1e300;");
+    let least = Parameter { value: Value::Int(i64::MIN), ..float("least", 0.0) };
+    assert_eq!(in_cuda(&least), "constexpr long long least = -9223372036854775807 - 1;");
 }
