@@ -484,8 +484,8 @@ fn go_on(folder: &Path) -> Result<()> {
     return command.spawn().map(drop).map_err(failed);
 }
 
-/// The program of this process, also where another one, or none, lies in its place by now: an older one may not read
-/// what this one has written.
+/// The program of this process, also where another one, or none, lies in its place by now: another version may not
+/// read what this one has written.
 fn own_program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     #[cfg(target_os = "linux")]

@@ -135,6 +135,10 @@ impl Studio {
         if command.jumps() {
             self.course.leave();
         }
+        // What the command line asked for comes before what a state has, which another device or process goes on from.
+        if let (Command::Seed(seed), Some(asked)) = (command, &mut self.options.seed) {
+            *asked = *seed;
+        }
         match &mut self.session {
             Some(session) => session.apply(command),
             None if *command == Command::Reset => self.reset_without_session(),
