@@ -29,6 +29,15 @@ pub enum Index {
         /// Not 0.
         step: isize,
     },
+    /// The same, but that `last` is reached where the steps come to it.
+    Through {
+        /// First; the front, or the end when going down.
+        start: Option<isize>,
+        /// Where it ends, itself taken.
+        last: isize,
+        /// Not 0.
+        step: isize,
+    },
     /// A new axis of length 1 (`np.newaxis`).
     NewAxis,
     /// All axes that are not named (`...`).
@@ -45,19 +54,24 @@ impl Index {
     /// assert_eq!([down], index![..;-3]);
     /// assert_eq!(line.index(&[down])?.offset(), 9); // without ends, a negative step starts from the back
     /// assert_eq!(line.index(&index![7..2;-3])?.shape(), [2]);
+    /// assert_eq!(line.index(&index![7..=1;-3])?.shape(), [3]); // 7, 4 and 1
     /// # Ok::<(), warpaint::array::Error>(())
     /// ```
     #[must_use]
     pub fn step(self, step: impl TryInto<isize>) -> Self {
         match self {
             Self::Range { start, stop, .. } => Self::Range { start, stop, step: place(step) },
-            other => other,
+            Self::Through { start, last, .. } => Self::Through { start, last, step: place(step) },
+            Self::At(_) | Self::NewAxis | Self::Ellipsis => self,
         }
     }
 
     /// Whether it stands for one axis of the array.
     pub(super) fn takes_axis(self) -> bool {
-        matches!(self, Self::At(_) | Self::Range { .. })
+        match self {
+            Self::At(_) | Self::Range { .. } | Self::Through { .. } => true,
+            Self::NewAxis | Self::Ellipsis => false,
+        }
     }
 }
 
@@ -72,8 +86,11 @@ fn place(at: impl TryInto<isize>) -> isize {
     at.try_into().unwrap_or(isize::MAX)
 }
 
-/// The end of a range that reaches `last`; -1 is the last of all.
-fn behind(last: isize) -> Option<isize> {
+/// The stop of a range that reaches `last`: upwards -1 is the last of all, downwards 0.
+pub(super) fn behind(last: isize, step: isize) -> Option<isize> {
+    if step < 0 {
+        return last.checked_sub(1).filter(|&stop| stop != -1);
+    }
     last.checked_add(1).filter(|&stop| stop != 0)
 }
 
@@ -108,14 +125,14 @@ macro_rules! indices {
             /// Of integers with a sign, `2..=-1` reaches the end.
             fn from(range: RangeInclusive<$integer>) -> Self {
                 let (start, last) = range.into_inner();
-                Self::Range { start: Some(place(start)), stop: behind(place(last)), step: 1 }
+                Self::Through { start: Some(place(start)), last: place(last), step: 1 }
             }
         }
 
         impl From<RangeToInclusive<$integer>> for Index {
             /// Of integers with a sign, `..=-1` reaches the end.
             fn from(range: RangeToInclusive<$integer>) -> Self {
-                Self::Range { start: None, stop: behind(place(range.end)), step: 1 }
+                Self::Through { start: None, last: place(range.end), step: 1 }
             }
         }
     )*};

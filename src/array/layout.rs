@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Error, Index, Result, places::Places};
+use super::{Error, Index, Result, index::behind, places::Places};
 
 /// Most elements: their places, and the steps between them, are counted with a sign.
 const COUNTABLE: usize = isize::MAX as usize;
@@ -413,15 +413,29 @@ impl Layout {
                 from_front
             }
             Index::Range { start, stop, step } => {
-                let (start, count) = resolve(start, stop, step, n)?;
-                // Of a single element, a step of any size leads nowhere.
-                part.push(count, if count > 1 { stride * step } else { stride });
-                start
+                part.push_range(start, stop, step, (n, stride))?
+            }
+            Index::Through { start, last, step } => {
+                part.push_range(start, behind(last, step), step, (n, stride))?
             }
             Index::NewAxis | Index::Ellipsis => 0,
         };
         part.offset = (part.offset as isize + start * stride) as usize;
         Ok(())
+    }
+
+    /// An axis for the part of one of `n` elements, `stride` apart; the place of its first.
+    fn push_range(
+        &mut self,
+        start: Option<isize>,
+        stop: Option<isize>,
+        step: isize,
+        (n, stride): (usize, isize),
+    ) -> Result<isize> {
+        let (start, count) = resolve(start, stop, step, n)?;
+        // Of a single element, a step of any size leads nowhere.
+        self.push(count, if count > 1 { stride * step } else { stride });
+        Ok(start)
     }
 
     /// The same elements, in C order, with other axes; `None` where the strides cannot express that.

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     mem,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::device::{self, Memory, Stream};
@@ -19,7 +19,7 @@ pub(super) struct AddressLists(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// Those that were taken last, [`MOST`] at most.
+    /// Those that were taken last, [`MOST`] and those of one launch at most.
     recent: HashMap<Key, Memory>,
     /// As many before them.
     before: HashMap<Key, Memory>,
@@ -36,32 +36,43 @@ pub(super) struct Key {
 }
 
 impl AddressLists {
-    /// Where these addresses lie one after the other once the stream has come here.
+    /// Those of one launch: none of them goes before it is on the stream, however many it takes.
     ///
     /// # Errors
-    /// The device's.
-    pub(super) fn address(&self, stream: &Stream, key: Key) -> device::Result<u64> {
+    /// The device's, where the launches before must be waited for.
+    pub(super) fn of_launch<'a>(&'a self, stream: &'a Stream) -> device::Result<OfLaunch<'a>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(list) = known.recent.get(&key) {
-            if key.changed_by.is_some() {
-                stream.upload(list.slice(..)?, &key.addresses)?;
-            }
-            return Ok(list.address());
-        }
-        let (list, is_new) = match known.before.remove(&key) {
-            Some(list) => (list, false),
-            None => (stream.device().alloc(key.addresses.len())?, true),
-        };
-        if is_new || key.changed_by.is_some() {
-            stream.upload(list.slice(..)?, &key.addresses)?;
-        }
-        if known.recent.len() == MOST {
+        if known.recent.len() >= MOST {
             // Kernels that were put on the stream may read them yet.
             stream.synchronize()?;
             known.before = mem::take(&mut known.recent);
         }
+        Ok(OfLaunch { known, stream })
+    }
+}
+
+/// The lists of a launch whose arguments are being made.
+pub(super) struct OfLaunch<'a> {
+    known: MutexGuard<'a, Known>,
+    stream: &'a Stream,
+}
+
+impl OfLaunch<'_> {
+    /// Where these addresses lie one after the other once the stream has come here.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn address(&mut self, key: Key) -> device::Result<u64> {
+        let Known { recent, before } = &mut *self.known;
+        let (list, is_new) = match recent.remove(&key).or_else(|| before.remove(&key)) {
+            Some(list) => (list, false),
+            None => (self.stream.device().alloc(key.addresses.len())?, true),
+        };
+        if is_new || key.changed_by.is_some() {
+            self.stream.upload(list.slice(..)?, &key.addresses)?;
+        }
         let address = list.address();
-        known.recent.insert(key, list);
+        recent.insert(key, list);
         Ok(address)
     }
 }
@@ -76,7 +87,7 @@ mod tests {
         let device = Device::cpu().unwrap();
         let (stream, lists) = (device.stream().unwrap(), AddressLists::default());
         let key = |number: u64| Key { addresses: number.to_le_bytes().into(), changed_by: None };
-        let of = |number| lists.address(&stream, key(number)).unwrap();
+        let of = |number| lists.of_launch(&stream).unwrap().address(key(number)).unwrap();
         let first = of(0);
         for step in 1..3 * MOST as u64 {
             of(step);
@@ -84,5 +95,28 @@ mod tests {
         }
         let known = lists.0.lock().unwrap();
         assert!(known.recent.len() <= MOST && known.before.len() <= MOST);
+    }
+
+    #[test]
+    fn the_lists_of_a_launch_stay_until_it_is_on_the_stream() {
+        let device = Device::cpu().unwrap();
+        let (stream, lists) = (device.stream().unwrap(), AddressLists::default());
+        let key = |number: u64| Key { addresses: number.to_le_bytes().into(), changed_by: None };
+        // Others were taken in the step before.
+        for number in 0..MOST as u64 - 10 {
+            lists.of_launch(&stream).unwrap().address(key(number)).unwrap();
+        }
+        let numbers = 1000..1000 + 3 * MOST as u64;
+        let mut of_launch = lists.of_launch(&stream).unwrap();
+        let addresses: Vec<_> =
+            numbers.clone().map(|n| of_launch.address(key(n)).unwrap()).collect();
+        drop(of_launch);
+        // Each is memory of its own that holds what it was given: none was freed and handed out again.
+        let known = lists.0.lock().unwrap();
+        for (number, address) in numbers.zip(addresses) {
+            let list = &known.recent[&key(number)];
+            let found = stream.download(list.slice(..).unwrap()).unwrap().wait().unwrap();
+            assert_eq!((list.address(), &found[..]), (address, &number.to_le_bytes()[..]));
+        }
     }
 }

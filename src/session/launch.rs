@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Error,
-    address_lists::Key,
+    address_lists::{Key, OfLaunch},
     checker::Checker,
     program::{Pass, Program},
 };
@@ -225,7 +225,8 @@ impl<'a, 'b> Launcher<'a, 'b> {
             Ok(None) => return Ok(None),
             Err(problem) => return no_value(problem),
         };
-        let arguments = match self.arguments(pass) {
+        let lists = self.program.address_lists.of_launch(self.queue.stream)?;
+        let arguments = match self.arguments(pass, lists) {
             Ok(arguments) => arguments,
             Err(stopped) => return Ok(Some(stopped)),
         };
@@ -258,7 +259,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
         Stopped::OutOfTime { kernel: pass.map(|pass| (pass.kernel.clone(), pass.at)) }
     }
 
-    fn arguments(&self, pass: &Pass) -> Result<Arguments, Stopped> {
+    fn arguments(&self, pass: &Pass, mut lists: OfLaunch<'_>) -> Result<Arguments, Stopped> {
         let unreadable = RefCell::new(None);
         let handle = |wanted: Wanted| {
             let ResourceId(index) = wanted.resource;
@@ -289,8 +290,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
             let addresses = packed.iter().flat_map(|packed| packed.bytes()).copied().collect();
             let changed_by = argument.may_change_pointers().then_some(parameter);
             let key = Key { addresses, changed_by };
-            let address = self.program.address_lists.address(self.queue.stream, key);
-            let address = address.map_err(|error| no_value(error.to_string()))?;
+            let address = lists.address(key).map_err(|error| no_value(error.to_string()))?;
             arguments.push_bytes(&address.to_le_bytes(), size_of::<u64>());
         }
         Ok(arguments)

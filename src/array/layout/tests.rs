@@ -58,6 +58,15 @@ fn ranges_are_cut_as_in_python() {
     assert_eq!(range(Some(2), Some(-9), -1), [2]);
     assert_eq!(range(Some(2), None, -1), [2, 1, 0]);
     assert_eq!(range(Some(99), None, 1), [0; 0]);
+    // A last one that is taken: `range(10)[5:1:-1]`, `[5::-1]`, `[:7:-2]`, `[1:5:3]`, `[-3:]`, `[5:-11:-2]`.
+    let through = |indices: &[Index]| places(&layout.index(indices).unwrap());
+    assert_eq!(through(&index![5..=2;-1]), [5, 4, 3, 2]);
+    assert_eq!(through(&index![5..=0;-1]), [5, 4, 3, 2, 1, 0]);
+    assert_eq!(through(&index![..=8;-2]), [9]);
+    assert_eq!(through(&index![1..=4;3]), [1, 4]);
+    assert_eq!(through(&index![-3..=-1]), [7, 8, 9]);
+    assert_eq!(through(&index![5..=-10;-2]), [5, 3, 1]);
+    assert_eq!(through(&index![2..=-1;-1]), [0; 0]);
     assert!(matches!(
         layout.index(&[Index::Range { start: None, stop: None, step: 0 }]),
         Err(Error::ZeroStep)
