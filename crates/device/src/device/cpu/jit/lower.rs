@@ -94,6 +94,9 @@ pub(super) struct Lower<'a, 'f> {
     outside: bool,
     /// Code that is emitted now runs once per group, not once per thread.
     pub(super) for_all: bool,
+    /// Code that is emitted now runs for some threads of a group: the lane of the first of them, in 32 bits, and how many
+    /// follow it, in 64.
+    pub(super) present: Option<[Variable; 2]>,
 }
 
 /// What is known of a function before its code is made.
@@ -203,6 +206,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             stop,
             outside: false,
             for_all: false,
+            present: None,
         }
     }
 
@@ -574,6 +578,11 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn stop_at(&mut self, site: u32, address: Value) {
+        if let Some([first, _]) = self.present {
+            let (index, first) = (self.current_index(), self.b.use_var(first));
+            let at_fault = self.b.ins().iadd(index, first);
+            self.set_current_index(at_fault);
+        }
         let site = self.b.ins().iconst(types::I32, i64::from(site));
         self.b.ins().jump(self.stop, &[BlockArg::Value(site), BlockArg::Value(address)]);
     }

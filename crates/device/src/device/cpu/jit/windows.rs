@@ -278,15 +278,26 @@ impl Lower<'_, '_> {
             (self.for_all || stride != 0, OF_EACH),
         ];
         let how = how.into_iter().filter_map(|(holds, bit)| holds.then_some(bit)).sum::<u32>();
-        let threads = self.width();
-        let how = how | (threads as u32) << THREADS;
+        let threads = match self.present {
+            None => {
+                let threads = self.width();
+                self.b.ins().iconst(types::I32, threads)
+            }
+            Some([_, others]) => {
+                let others = self.b.use_var(others);
+                let others = self.b.ins().ireduce(types::I32, others);
+                self.b.ins().iadd_imm_u(others, 1)
+            }
+        };
         let [bytes, how] =
             [checked.bytes, how].map(|v| self.b.ins().iconst(types::I32, i64::from(v)));
+        let shifted = self.b.ins().ishl_imm_u(threads, i64::from(THREADS));
+        let how = self.b.ins().bor(how, shifted);
         let distance = self.b.ins().iconst(types::I64, stride);
         let (local, frame_bytes) = self.kernel_frame();
         let arguments = [self.context(), first, distance, bytes, how, local, frame_bytes];
         let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
-        let fine = self.b.ins().icmp_imm_u(IntCC::Equal, lane, threads);
+        let fine = self.b.ins().icmp(IntCC::Equal, lane, threads);
         self.b.ins().brif(fine, on, &[], stop, &[]);
 
         self.b.switch_to_block(stop);

@@ -96,7 +96,11 @@ impl<'l> GroupLower<'l, '_, '_> {
         let bits = self.guard_bits(guard.reg, guard.negated);
         let mut done = Ok(());
         self.all_or_none(bits, target, on, |group| {
-            done = group.one_after_the_other(each, bits);
+            let round = match group.gone() {
+                None => bits,
+                Some(gone) => group.lower.b.ins().bor(bits, gone),
+            };
+            done = group.one_after_the_other(each, round);
             group.lower.b.ins().jump(target, &[]);
         });
         self.lower.b.switch_to_block(on);
@@ -105,26 +109,18 @@ impl<'l> GroupLower<'l, '_, '_> {
 
     fn one_after_the_other(&mut self, each: &Each, round: ir::Value) -> Step {
         let body = self.lower.body();
-        let mut lane = 0;
         let variable = |reg: &Reg| self.lower.variable(*reg);
         let variables: Vec<_> = each.uniform.iter().map(variable).collect();
         let uniform = variables.into_iter().map(|of| (of, self.lower.b.use_var(of)));
         let uniform: Vec<_> = uniform.collect();
-        self.per_lane(&each.uses, &each.written, |lower| {
+        self.per_lane(&each.uses, &each.written, Some(round), |lower| {
             // Each thread begins with what there was, not with what the one before it wrote.
             uniform.iter().for_each(|(variable, value)| lower.b.def_var(*variable, *value));
-            let [own, next] = [(); 2].map(|()| lower.b.create_block());
-            let skips = lower.b.ins().band_imm_u(round, 1 << lane);
-            lane += 1;
-            lower.b.ins().brif(skips, next, &[], own, &[]);
-            lower.b.switch_to_block(own);
             for at in &each.block {
                 if let Statement::Instruction(i) = &body.statements[*at] {
                     lower.instruction(*at, i, None)?;
                 }
             }
-            lower.b.ins().jump(next, &[]);
-            lower.b.switch_to_block(next);
             Ok(())
         })
     }

@@ -1,6 +1,6 @@
 //! The loop over groups, and the way of a group through the code.
 
-use std::mem::offset_of;
+use std::{mem::offset_of, ops::Range};
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
@@ -136,11 +136,15 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(start);
         self.lower.define_all_registers();
         self.define_all_vectors();
-        self.with_targets(self.plan.targets.clone(), |group| group.group_statements(&resumes))?;
+        let body = self.lower.body();
+        self.with_targets(self.plan.targets.clone(), |group| {
+            group.group_statements(0..body.statements.len(), &resumes)
+        })?;
 
         self.lower.b.switch_to_block(groups.next);
         let last = self.lower.advance(self.plan.width as i64, end);
         self.lower.b.ins().brif(last, done, &[], groups.turn, &[]);
+        self.masked_groups()?;
         match &self.plan.row {
             Some(row) => self.prechecked_groups(row, done, end),
             None => Ok(()),
@@ -158,7 +162,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.define_all_registers();
         self.define_all_vectors();
         self.prechecked = Some(row);
-        self.with_targets(targets, |group| group.group_statements(&[]))?;
+        self.with_targets(targets, |group| group.group_statements(0..body.statements.len(), &[]))?;
         self.prechecked = None;
         self.lower.b.switch_to_block(next);
         self.next_prechecked(row, [prechecked, behind], end);
@@ -168,7 +172,7 @@ impl<'l> GroupLower<'l, '_, '_> {
     }
 
     /// Makes code in which branches and ends lead to `targets`.
-    fn with_targets(
+    pub(super) fn with_targets(
         &mut self,
         targets: Targets,
         make: impl FnOnce(&mut Self) -> Result<()>,
@@ -250,13 +254,19 @@ impl<'l> GroupLower<'l, '_, '_> {
         }
     }
 
-    fn group_statements(&mut self, resumes: &[Resumes]) -> Result<()> {
+    /// Those of `range`; at the end of all of them the kernel ends.
+    pub(super) fn group_statements(
+        &mut self,
+        range: Range<usize>,
+        resumes: &[Resumes],
+    ) -> Result<()> {
         let body = self.lower.body();
         let mut resumes = resumes.iter().copied();
-        for (index, statement) in body.statements.iter().enumerate() {
+        let end = range.end;
+        for (index, statement) in range.clone().zip(&body.statements[range]) {
             self.lower.check_limits()?;
             self.end_skip(index);
-            if self.prechecked.is_none() {
+            if self.prechecked.is_none() && self.masked.is_none() {
                 self.joined(index);
             }
             let waits = self.lower.plan().waits_at(index).then(|| resumes.next()).flatten();
@@ -282,7 +292,8 @@ impl<'l> GroupLower<'l, '_, '_> {
                 Statement::Pragma(_) => {}
             }
         }
-        if !self.lower.is_filled() {
+        self.end_skip(end);
+        if !self.lower.is_filled() && end == body.statements.len() {
             self.group_ends();
         }
         Ok(())

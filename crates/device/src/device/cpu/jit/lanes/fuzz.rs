@@ -156,6 +156,25 @@ impl Kernel {
         _ = write!(self.text, "{label}: ");
     }
 
+    /// A loop round which some threads may go; nothing reads behind it what it writes, but for what it computes besides.
+    fn border(&mut self) {
+        let (p, not, label) = (self.predicate(), self.of(&["", "!"]), self.labels);
+        self.labels += 1;
+        self.add(&format!("@{not}{p} bra L{label}; mov.u32 %r20, 0; B{label}: "));
+        for _ in 0..=self.below(3) {
+            let (word, part) = (self.word(), self.below(4) * 16384);
+            match self.below(6) {
+                0 => self.compute(),
+                1 => self.store(),
+                _ => self.add(&format!(
+                    "ld.global.u32 %r21, [%rd5+{part}]; add.u32 %r21, %r21, {word}; st.global.u32 [%rd5+{part}], %r21"
+                )),
+            }
+        }
+        self.add(&format!("add.u32 %r20, %r20, 1; setp.lt.u32 %p9, %r20, 3; @%p9 bra B{label}"));
+        _ = write!(self.text, "L{label}: ");
+    }
+
     /// The body of a kernel that follows from `seed`.
     fn body(seed: u64) -> String {
         let mut kernel = Self { state: seed, text: String::new(), labels: 0 };
@@ -174,7 +193,8 @@ impl Kernel {
         kernel.add(&format!("ld.global.u32 {data}, [%rd4]"));
         kernel.add(&format!("and.b32 {data}, {data}, 63"));
         for _ in 0..4 + kernel.below(12) {
-            match kernel.below(10) {
+            match kernel.below(11) {
+                10 => kernel.border(),
                 0..=4 => kernel.compute(),
                 5..=7 => kernel.block(),
                 8 => kernel.store(),

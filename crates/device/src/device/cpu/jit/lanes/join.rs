@@ -33,11 +33,11 @@ const PATIENCE: i64 = 32;
 pub(super) struct Region {
     /// The branch, or the beginning of a block that groups do not run.
     pub(super) at: usize,
-    join: BlockId,
+    pub(super) join: BlockId,
     /// The blocks between.
-    blocks: Vec<bool>,
+    pub(super) blocks: Vec<bool>,
     /// Whether indices alone decide who goes where.
-    by_index: bool,
+    pub(super) by_index: bool,
 }
 
 /// All regions in which no thread waits.

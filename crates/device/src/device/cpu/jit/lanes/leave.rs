@@ -211,6 +211,7 @@ impl GroupLower<'_, '_, '_> {
         let bit = self.lower.b.ins().ushr(mask, lane);
         let bit = self.lower.b.ins().band_imm_u(bit, 1);
         let point = self.lower.b.ins().select(bit, taken, other);
+        let point = self.unless_gone(point, lane);
         let mut switch = Switch::new();
         let readers: Vec<Block> =
             leaves.blocks.iter().map(|_| self.lower.b.create_block()).collect();
@@ -353,7 +354,9 @@ impl GroupLower<'_, '_, '_> {
         for (variable, value) in variables.into_iter().zip([taken, other, mask]) {
             self.lower.b.def_var(variable, value);
         }
-        self.aim_for_join(at);
+        self.remember_gone();
+        // What went round a loop does not come to a join in it.
+        self.aim_for_join(at.filter(|_| self.masked.is_none()));
         self.turns_of_singles();
     }
 
@@ -362,6 +365,7 @@ impl GroupLower<'_, '_, '_> {
         let leaves = &self.plan.leaves;
         let point = (leaves.points.len() + join) as i64 + 1;
         self.forget_joining();
+        self.remember_gone();
         for (variable, value) in [(leaves.taken, point), (leaves.other, point), (leaves.mask, 0)] {
             let value = self.lower.b.ins().iconst(types::I32, value);
             self.lower.b.def_var(variable, value);
@@ -390,7 +394,9 @@ impl GroupLower<'_, '_, '_> {
         let on = self.lower.b.create_block();
         let bits = self.guard_bits(guard.reg, guard.negated);
         self.all_or_none(bits, target, on, |group| {
-            group.leave_group(Some(index), taken, other, bits);
+            group.go_on_masked(index, bits, |group| {
+                group.leave_group(Some(index), taken, other, bits);
+            });
         });
         self.lower.b.switch_to_block(on);
         Ok(())
@@ -423,7 +429,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// A bit for each thread of the group.
-    fn all_bits(&self) -> i64 {
+    pub(super) fn all_bits(&self) -> i64 {
         (1 << self.plan.width) - 1
     }
 
@@ -449,7 +455,14 @@ impl GroupLower<'_, '_, '_> {
         let [not_all, mixed] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.set_cold_block(mixed);
         let all_bits = self.all_bits();
-        let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, all_bits);
+        let (bits, every) = match self.gone() {
+            None => (bits, self.lower.b.ins().icmp_imm_u(IntCC::Equal, bits, all_bits)),
+            Some(gone) => {
+                let with_gone = self.lower.b.ins().bor(bits, gone);
+                let every = self.lower.b.ins().icmp_imm_u(IntCC::Equal, with_gone, all_bits);
+                (self.lower.b.ins().band_not(bits, gone), every)
+            }
+        };
         self.lower.b.ins().brif(every, all, &[], not_all, &[]);
         self.lower.b.switch_to_block(not_all);
         self.lower.b.ins().brif(bits, mixed, &[], none, &[]);

@@ -48,7 +48,10 @@ impl GroupLower<'_, '_, '_> {
         }
         let Some((memory, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
         self.each_quad(|group| {
-            let elements = group.load_row(memory, stride, access);
+            let elements = match group.gone() {
+                None => group.load_row(memory, stride, access),
+                Some(gone) => group.load_present(gone, (memory, stride), access),
+            };
             for (operand, parts) in i.dst[0].lanes().iter().zip(elements) {
                 group.set_vector(operand, access.ty, &parts);
             }
@@ -69,7 +72,10 @@ impl GroupLower<'_, '_, '_> {
         let mut quads = quads.into_iter();
         self.each_quad(|group| {
             let elements = quads.next().unwrap_or_default();
-            group.store_row(memory, stride, access, &elements);
+            match group.gone() {
+                None => group.store_row(memory, stride, access, &elements),
+                Some(gone) => group.store_present(gone, (memory, stride), access, &elements),
+            }
         });
         Ok(true)
     }
@@ -86,7 +92,8 @@ impl GroupLower<'_, '_, '_> {
                 .is_some_and(|reg| self.lower.body().registers.ty(reg).bytes() == ty.bytes())
     }
 
-    /// What all access, once that is known to be good, and the distance from one's to the next one's.
+    /// What all access, once that is known to be good, and the distance from one's to the next one's. Where some went
+    /// round the code, it is good of the others alone, and only they access it ([`super::mask`]).
     fn run(
         &mut self,
         index: usize,
@@ -113,10 +120,15 @@ impl GroupLower<'_, '_, '_> {
                     return Ok(Some((memory, stride)));
                 }
                 let at = self.lower.address_value(address)?;
-                let at = self.lower.fit(at, types::I64);
                 let span = stride * (self.plan.width as i64 - 1);
-                let fine = self.is_placed(address, at, span, checked);
-                self.lower.stop_unless_placed(fine, at, stride, checked)?;
+                let reach = self.reach_of_present(stride);
+                let first = self.first_of_present(at, reach);
+                let fine = match reach {
+                    None => self.is_placed(address, first, span, checked),
+                    Some([_, span]) => self.ends_are_placed(address, first, span, checked),
+                };
+                self.lower.stop_unless_placed(fine, first, stride, checked)?;
+                let at = self.back_from_present(first, reach);
                 Ok(Some((MemorySpan::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
             Some(Space::Local | Space::Param | Space::ParamEntry | Space::ParamFunc) => Ok(None),
@@ -131,14 +143,41 @@ impl GroupLower<'_, '_, '_> {
         checked: Checked,
     ) -> Step<(MemorySpan, i64)> {
         let offset = self.lower.address_value(address)?;
-        let offset = self.lower.fit(offset, types::I64);
         let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
         let span = stride * (self.plan.width as i64 - 1);
-        let fine = self.lower.ends_before(offset, end, span, checked);
-        self.lower.stop_unless_placed(fine, offset, stride, checked)?;
+        let reach = self.reach_of_present(stride);
+        let first = self.first_of_present(offset, reach);
+        let fine = match reach {
+            None => self.lower.ends_before(first, end, span, checked),
+            Some([_, span]) => {
+                let last = self.lower.b.ins().iadd(first, span);
+                let ends = [first, last].map(|at| self.lower.ends_before(at, end, 0, checked));
+                self.lower.b.ins().band(ends[0], ends[1])
+            }
+        };
+        self.lower.stop_unless_placed(fine, first, stride, checked)?;
+        let offset = self.back_from_present(first, reach);
         let base = self.lower.context_u64(offset_of!(BlockContext, shared_base));
-        let first = self.lower.b.ins().iadd(base, offset);
-        Ok((MemorySpan::new(first, 0, span as u64 + u64::from(checked.bytes)), stride))
+        let at = self.lower.b.ins().iadd(base, offset);
+        Ok((MemorySpan::new(at, 0, span as u64 + u64::from(checked.bytes)), stride))
+    }
+
+    /// The first access, of a group's that begin at `at`, of a thread that did not go round the code, in 64 bits: with
+    /// fewer, a thread that went round may have had one that wraps.
+    fn first_of_present(&mut self, at: Value, reach: Option<[Value; 2]>) -> Value {
+        let at = match reach {
+            None => at,
+            Some([before, _]) => {
+                let before = self.lower.fit(before, self.lower.b.func.dfg.value_type(at));
+                self.lower.b.ins().iadd(at, before)
+            }
+        };
+        self.lower.fit(at, types::I64)
+    }
+
+    /// Where the accesses of a group would begin of which that is the first.
+    fn back_from_present(&mut self, first: Value, reach: Option<[Value; 2]>) -> Value {
+        reach.map_or(first, |[before, _]| self.lower.b.ins().isub(first, before))
     }
 
     /// Whether the accesses from the one at `at` to the one `span` bytes behind it are good; where that does not
@@ -186,7 +225,12 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Each element of a quad's accesses as vectors.
-    fn load_row(&mut self, memory: MemorySpan, stride: i64, access: &Access) -> Vec<Parts> {
+    pub(super) fn load_row(
+        &mut self,
+        memory: MemorySpan,
+        stride: i64,
+        access: &Access,
+    ) -> Vec<Parts> {
         let (lanes, width) = (usize::from(access.lanes), access.ty.bytes() as usize);
         let vector = super::value::form(access.ty).0;
         let dense = stride as usize == lanes * width;
@@ -240,7 +284,13 @@ impl GroupLower<'_, '_, '_> {
         ]
     }
 
-    fn store_row(&mut self, memory: MemorySpan, stride: i64, access: &Access, elements: &[Parts]) {
+    pub(super) fn store_row(
+        &mut self,
+        memory: MemorySpan,
+        stride: i64,
+        access: &Access,
+        elements: &[Parts],
+    ) {
         let (lanes, width) = (elements.len(), access.ty.bytes() as usize);
         let dense = stride as usize == lanes * width;
         let rows: Vec<Value> = match (dense, lanes, width) {
@@ -262,13 +312,22 @@ impl GroupLower<'_, '_, '_> {
     }
 
     fn scattered(&mut self, memory: MemorySpan, stride: i64, ty: Type, elements: &[Parts]) {
-        let start = self.start_of_quad(stride);
-        for lane in 0..LANES {
-            for (element, parts) in elements.iter().enumerate() {
-                let value = self.lane_of(parts, lane, ty);
-                let at = start + lane as i64 * stride + element as i64 * i64::from(ty.bytes());
-                self.lower.store(value, memory, at);
-            }
+        (0..LANES).for_each(|lane| self.store_lane_of(memory, stride, ty, (lane, elements)));
+    }
+
+    /// The elements of one thread of the quad.
+    pub(super) fn store_lane_of(
+        &mut self,
+        memory: MemorySpan,
+        stride: i64,
+        ty: Type,
+        (lane, elements): (usize, &[Parts]),
+    ) {
+        let start = self.start_of_quad(stride) + lane as i64 * stride;
+        for (element, parts) in elements.iter().enumerate() {
+            let value = self.lane_of(parts, lane, ty);
+            let at = start + element as i64 * i64::from(ty.bytes());
+            self.lower.store(value, memory, at);
         }
     }
 }

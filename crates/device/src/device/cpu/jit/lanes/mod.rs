@@ -19,7 +19,7 @@
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
 //! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
-//! ([`skip`], [`each`]); where else its threads part, each is left to the code for single threads, which runs it until
+//! ([`skip`], [`each`]), and round loops at the border of an array ([`mask`]); where else its threads part, each is left to the code for single threads, which runs it until
 //! it waits or ends ([`leave`]). At its next turn the group is whole again if its threads wait at the same place.
 //!
 //! # An example
@@ -88,6 +88,7 @@ mod flow;
 mod funnel;
 mod join;
 mod leave;
+mod mask;
 mod meet;
 mod memory;
 mod precheck;
@@ -168,6 +169,7 @@ pub(super) struct Plan {
     joins: join::Joins,
     skips: Vec<skip::Skip>,
     eaches: Vec<each::Each>,
+    mask: Option<mask::Mask>,
     /// What is checked for several groups at once.
     row: Option<row::Row>,
     loop_: flow::Loop,
@@ -294,6 +296,7 @@ impl Plan {
         let spills = leave::live_before(body, cfg, liveness, &points);
         let place = (width, sync.spill_bytes());
         let leaves = leave::Leaves::new(b, body, points, spills, &joins, place)?;
+        let mask = mask::Mask::new(b, body, cfg, (liveness, &run), &regions);
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();
@@ -325,6 +328,7 @@ impl Plan {
             joins,
             skips,
             eaches,
+            mask,
             row,
             loop_,
             meeting,
@@ -353,13 +357,23 @@ pub(super) struct GroupLower<'l, 'a, 'f> {
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,
+    /// While the code is made for groups of which some threads went round it.
+    masked: Option<&'l mask::Mask>,
     /// Values that were loaded from the spilled registers, with their places there.
     reloaded: HashMap<Value, usize>,
 }
 
 impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
     pub(super) fn new(lower: &'l mut Lower<'a, 'f>, plan: &'l Plan) -> Self {
-        Self { lower, plan, quad: 0, within: None, prechecked: None, reloaded: HashMap::new() }
+        Self {
+            lower,
+            plan,
+            quad: 0,
+            within: None,
+            prechecked: None,
+            masked: None,
+            reloaded: HashMap::new(),
+        }
     }
 }
 
@@ -397,6 +411,8 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
     }
 }
 
+#[cfg(test)]
+mod borders;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]

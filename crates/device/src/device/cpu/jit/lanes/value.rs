@@ -1,7 +1,9 @@
 //! The values of a group's threads: vectors, their making from scalars and their taking apart. Vectors are those of one
 //! quad, for which work is done at a time; only what says so is for the whole group.
 
-use cranelift_codegen::ir::{self, ConstantData, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{
+    self, Block, BlockArg, ConstantData, InstBuilder, MemFlagsData, Value, types,
+};
 use cranelift_frontend::Variable;
 
 use super::GroupLower;
@@ -267,16 +269,19 @@ impl GroupLower<'_, '_, '_> {
         values.chunks(LANES / parts).map(build).collect()
     }
 
-    /// Does `work` for one thread after the other, as the code for single threads.
+    /// Does `work` for one thread after the other, as the code for single threads; not for those whose bit in `round` is
+    /// set.
     pub(super) fn per_lane(
         &mut self,
         uses: &[Reg],
         defs: &[Reg],
+        round: Option<Value>,
         mut work: impl FnMut(&mut Lower<'_, '_>) -> Step,
     ) -> Step {
         let held: Vec<(Reg, Held)> =
             uses.iter().filter_map(|reg| Some((*reg, self.held(*reg)?))).collect();
         let position = self.lower.position();
+        let present = self.lower.present.take();
         let mut results: Vec<Vec<Value>> = vec![Vec::new(); defs.len()];
         for lane in 0..self.plan.width {
             self.lower.set_position(position, lane as i64);
@@ -292,12 +297,22 @@ impl GroupLower<'_, '_, '_> {
                 };
                 self.lower.b.def_var(self.lower.variable(*reg), value);
             }
+            let next = round.map(|round| {
+                let [own, next] = [(); 2].map(|()| self.lower.b.create_block());
+                self.lower.skip_where(round, lane, (next, &[]), own);
+                next
+            });
             work(self.lower)?;
+            if let Some(next) = next {
+                self.lower.b.ins().jump(next, &[]);
+                self.lower.b.switch_to_block(next);
+            }
             for (reg, results) in defs.iter().zip(&mut results) {
                 results.push(self.lower.b.use_var(self.lower.variable(*reg)));
             }
         }
         self.lower.set_position(position, 0);
+        self.lower.present = present;
         for (reg, held) in &held {
             if let Held::Affine { first, .. } = held {
                 self.lower.b.def_var(self.lower.variable(*reg), *first);
@@ -336,11 +351,27 @@ impl GroupLower<'_, '_, '_> {
         };
         i.for_each_use(|reg| add(&mut uses, reg));
         i.for_each_def(|reg| add(&mut defs, reg));
-        if i.guard.is_some() {
+        let gone = self.gone();
+        if i.guard.is_some() || gone.is_some() {
             // Where the guard does not hold, the old value stays.
             defs.iter().for_each(|reg| add(&mut uses, *reg));
         }
-        self.per_lane(&uses, &defs, |lower| lower.instruction(index, i, None))
+        self.per_lane(&uses, &defs, gone, |lower| lower.instruction(index, i, None))
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Goes to `next` where the bit of a lane is set, else on in `own`.
+    pub(super) fn skip_where(
+        &mut self,
+        bits: Value,
+        lane: usize,
+        (next, arguments): (Block, &[BlockArg]),
+        own: Block,
+    ) {
+        let skips = self.b.ins().band_imm_u(bits, 1 << lane);
+        self.b.ins().brif(skips, next, arguments, own, &[]);
+        self.b.switch_to_block(own);
     }
 }
 

@@ -122,7 +122,7 @@ impl GroupLower<'_, '_, '_> {
         let barrier = kind == Resume::Barrier { reduce: Reduce::Nothing };
         let sync = kind == Resume::Warp(WarpOp::Sync);
         if !uniform || !barrier && !sync {
-            return self.per_lane(&uses, &[], |lower| lower.hand_over(i, kind));
+            return self.per_lane(&uses, &[], None, |lower| lower.hand_over(i, kind));
         }
         for (operand, field) in [(0, mask), (1, count)] {
             let value = match i.src.get(operand) {
@@ -143,7 +143,7 @@ impl GroupLower<'_, '_, '_> {
         if defs.is_empty() {
             return Ok(());
         }
-        self.per_lane(&[], &defs, |lower| lower.receive(i))
+        self.per_lane(&[], &defs, None, |lower| lower.receive(i))
     }
 
     fn pack(&mut self, point: &Point, shuffles: bool) {
