@@ -94,8 +94,8 @@ pub(super) struct Lower<'a, 'f> {
     outside: bool,
     /// Code that is emitted now runs once per group, not once per thread.
     pub(super) for_all: bool,
-    /// Code that is emitted now runs for some threads of a group: the lane of the first of them, in 32 bits, and how many
-    /// follow it, in 64.
+    /// Code that is emitted now runs for some threads of a group: the lane of the first of them, in 32 bits, and how
+    /// many follow it, in 64.
     pub(super) present: Option<[Variable; 2]>,
 }
 

@@ -156,7 +156,8 @@ impl Kernel {
         _ = write!(self.text, "{label}: ");
     }
 
-    /// A loop round which some threads may go; nothing reads behind it what it writes, but for what it computes besides.
+    /// A loop round which some threads may go; nothing reads behind it what it writes, but for what it computes
+    /// besides.
     fn border(&mut self) {
         let (p, not, label) = (self.predicate(), self.of(&["", "!"]), self.labels);
         self.labels += 1;

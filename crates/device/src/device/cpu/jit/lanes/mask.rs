@@ -1,10 +1,11 @@
-//! Loops round which some of a group's threads go because of their indices, such as those at the border of an array. The
-//! others follow each other: they go through the loop together, in a copy of its code that knows which they are, and the
-//! group is whole again behind it.
+//! Loops round which some of a group's threads go because of their indices, such as those at the border of an array.
+//! The others follow each other: they go through the loop together, in a copy of its code that knows which they are,
+//! and the group is whole again behind it.
 //!
 //! In that copy all threads compute, and what those that went round compute is lost: nothing that the code writes to
 //! registers is read behind it. Only the others access memory, and fault: a check is of the first to the last of them,
-//! a quad of which some went round loads and stores for one thread after the other, and so does what has no vector form.
+//! a quad of which some went round loads and stores for one thread after the other, and so does what has no vector
+//! form.
 
 use std::ops::Range;
 

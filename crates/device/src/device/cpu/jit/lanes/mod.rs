@@ -19,9 +19,9 @@
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
 //! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
-//! ([`skip`], [`each`]), and round a loop, where indices say who goes there ([`mask`]); where else its threads part, each
-//! is left to the code for single threads, which runs it until it waits or ends ([`leave`]). At its next turn the group is
-//! whole again if its threads wait at the same place.
+//! ([`skip`], [`each`]), and round a loop, where indices say who goes there ([`mask`]); where else its threads part,
+//! each is left to the code for single threads, which runs it until it waits or ends ([`leave`]). At its next turn the
+//! group is whole again if its threads wait at the same place.
 //!
 //! # An example
 //!
@@ -54,9 +54,9 @@
 //! the one that has left at `STORE`, the others behind the branch. `STORE` is the first place that every way from the
 //! branch leads to, so there they *reconverge* ([`join`]): each stores its `%v` when it comes to it and its turn is
 //! over, and behind the fourth the group goes on with the store, as vectors again. A group that parts again and again
-//! in one turn is not put together any more: its threads go on singly to their end. Where a group parts at `@%p bra END`,
-//! those within the array go on together in a copy of the code up to `END` ([`mask`]); should they part there, each goes on
-//! singly to its end.
+//! in one turn is not put together any more: its threads go on singly to their end. Where a group parts at
+//! `@%p bra END`, those within the array go on together in a copy of the code up to `END` ([`mask`]); should they part
+//! there, each goes on singly to its end.
 //!
 //! # Where threads wait
 //!

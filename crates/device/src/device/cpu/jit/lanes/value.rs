@@ -269,8 +269,8 @@ impl GroupLower<'_, '_, '_> {
         values.chunks(LANES / parts).map(build).collect()
     }
 
-    /// Does `work` for one thread after the other, as the code for single threads; not for those whose bit in `round` is
-    /// set.
+    /// Does `work` for one thread after the other, as the code for single threads; not for those whose bit in `round`
+    /// is set.
     pub(super) fn per_lane(
         &mut self,
         uses: &[Reg],
