@@ -106,8 +106,10 @@ pub struct Overrides {
     /// What stands over `fast_math` of `[compile]`, if anything does.
     pub fast_math: Option<bool>,
     /// Folders in which the command line has included files looked for: they may lie anywhere.
+    #[serde(with = "crate::file::any_path")]
     pub include_dirs: Vec<PathBuf>,
     /// Files that the command line gives resources and variables, by their names; they may lie anywhere.
+    #[serde(with = "crate::file::any_path")]
     pub loads: BTreeMap<String, PathBuf>,
     /// The texts of headers beside its file, of which it may name structures.
     pub headers: Vec<String>,

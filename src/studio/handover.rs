@@ -41,10 +41,12 @@ pub struct Handover {
     pub overrides: Overrides,
     pub meant_for: Option<Origin>,
     /// The file of the run that the document comes from.
+    #[serde(with = "file::any_path")]
     pub run: Option<PathBuf>,
     /// The open document, its text, and the file that keeps that where it is unsaved.
     pub document: Origin,
     pub text: String,
+    #[serde(with = "file::any_path")]
     pub unsaved: Option<PathBuf>,
     /// What can be undone in it, and its carets.
     pub history: History,

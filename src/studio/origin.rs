@@ -14,6 +14,7 @@ pub struct Origin {
     pub name: String,
     /// The absolute path of its file, behind symbolic links, if it has one. A file that becomes a link to another one
     /// while it is open does not change it.
+    #[serde(with = "crate::file::any_path")]
     pub path: Option<PathBuf>,
 }
 

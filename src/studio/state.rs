@@ -47,6 +47,7 @@ pub struct State {
     /// The scene that was open last: a path or a built-in's name.
     pub scene: Option<String>,
     /// Files that were open, the last one first.
+    #[serde(with = "crate::file::any_path")]
     pub recent: Vec<PathBuf>,
     /// How each pane that shows a view looked at it.
     pub views: BTreeMap<Slot, Viewpoints>,

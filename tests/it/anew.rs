@@ -1,6 +1,8 @@
 //! The studio starts anew: another program in the same process goes on where it was.
 
-use std::{fs, process::Command, thread::sleep, time::Duration};
+use std::{
+    ffi::OsStr, fs, os::unix::ffi::OsStrExt, process::Command, thread::sleep, time::Duration,
+};
 
 use super::{screen::Screen, window::BLOB};
 
@@ -79,7 +81,9 @@ fn what_the_command_line_said_holds_after_a_new_start() {
     fs::copy(super::support::binary(), &program).unwrap();
     let mut studio = screen.start_with(&["scene.cu", "-D", "SHIFT=0.5f"], |command| {
         let mut own = Command::new(&program);
-        own.args(command.get_args()).current_dir(screen.place.path("."));
+        // The folder's name is no UTF-8.
+        own.args(command.get_args()).arg("-I").arg(OsStr::from_bytes(b"l\xff"));
+        own.current_dir(screen.place.path("."));
         own.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         *command = own;
     });

@@ -105,10 +105,10 @@ impl Studio {
         let Some((folder, plays)) = self.parting.take_if(is_state) else { return false };
         match &exported.problem {
             None => self.leave(ASKED_FOR, folder),
-            Some(problem) => {
-                self.tell_not_anew(problem);
-                self.play_again(plays);
-            }
+            Some(problem) => self.tell_not_anew(problem),
+        }
+        if self.anew.is_none() {
+            self.play_again(plays);
         }
         true
     }
