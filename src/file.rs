@@ -4,6 +4,7 @@
 //! Enters: paths, bytes. Leaves: files that are whole, and what regular files hold. Must not know: `diagnostic`,
 //! `scene`, `device`.
 
+#[cfg(feature = "gl")]
 pub(crate) mod any_path;
 #[cfg(feature = "cli")]
 mod below;

@@ -26,7 +26,10 @@
 //!
 //! A `?` behind an operand: it may be missing. `P:` before it: it is there where the choice `P` is not empty.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::LazyLock,
+};
 
 use super::{Op, table::FORMS};
 use crate::ptx::types::{Space, Type};
@@ -235,26 +238,21 @@ impl Form {
         Self { notation, since, pieces, destinations, sources }
     }
 
-    /// The opcodes of its mnemonics.
-    fn opcodes(&self) -> Vec<String> {
-        let mut opcodes = vec![String::new()];
+    /// The opcodes of its mnemonics: what stands before the first dot of each.
+    fn opcodes(&self) -> BTreeSet<String> {
+        let mut opcodes = BTreeSet::new();
+        // Beginnings in which no dot has come yet.
+        let mut open = BTreeSet::from([String::new()]);
         for piece in &self.pieces {
-            let longer = opcodes.iter().flat_map(|start| {
-                piece.choices.iter().map(move |choice| match start.contains('.') {
-                    true => start.clone(),
-                    false => format!("{start}{choice}"),
-                })
+            let longer = open.iter().flat_map(|start| {
+                piece.choices.iter().map(move |choice| format!("{start}{choice}"))
             });
-            opcodes = longer.collect();
-            if opcodes.iter().all(|opcode| opcode.contains('.')) {
-                break;
-            }
+            let (ended, goes_on) = longer.partition::<Vec<_>, _>(|text| text.contains('.'));
+            opcodes
+                .extend(ended.iter().filter_map(|text| text.split('.').next().map(str::to_owned)));
+            open = goes_on.into_iter().collect();
         }
-        opcodes.iter_mut().for_each(|opcode| {
-            opcode.truncate(opcode.find('.').unwrap_or(opcode.len()));
-        });
-        opcodes.sort_unstable();
-        opcodes.dedup();
+        opcodes.extend(open);
         opcodes
     }
 
