@@ -8,6 +8,7 @@
 
 mod binding;
 mod builtin;
+mod comparison;
 mod compile_options;
 mod data;
 mod decode;

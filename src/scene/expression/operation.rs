@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Floats, Number};
+use crate::scene::comparison::Comparison;
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +43,7 @@ pub(super) enum Binary {
     BitOr,
     BitXor,
     BitAnd,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
+    Compare(Comparison),
     ShiftLeft,
     ShiftRight,
     Add,
@@ -61,17 +57,17 @@ pub(super) enum Binary {
 const BINARY: &[(&str, Binary, u8)] = &[
     ("||", Binary::Or, 1),
     ("&&", Binary::And, 2),
-    ("==", Binary::Equal, 6),
-    ("!=", Binary::NotEqual, 6),
+    ("==", Binary::Compare(Comparison::Equal), 6),
+    ("!=", Binary::Compare(Comparison::NotEqual), 6),
     ("<<", Binary::ShiftLeft, 8),
     (">>", Binary::ShiftRight, 8),
-    ("<=", Binary::LessEqual, 7),
-    (">=", Binary::GreaterEqual, 7),
+    ("<=", Binary::Compare(Comparison::LessEqual), 7),
+    (">=", Binary::Compare(Comparison::GreaterEqual), 7),
     ("|", Binary::BitOr, 3),
     ("^", Binary::BitXor, 4),
     ("&", Binary::BitAnd, 5),
-    ("<", Binary::Less, 7),
-    (">", Binary::Greater, 7),
+    ("<", Binary::Compare(Comparison::Less), 7),
+    (">", Binary::Compare(Comparison::Greater), 7),
     ("+", Binary::Add, 9),
     ("-", Binary::Subtract, 9),
     ("*", Binary::Multiply, 10),
@@ -190,13 +186,10 @@ impl Binary {
                     }
                 }
             }
-            Self::Equal | Self::NotEqual if both == [Kind::Bool; 2] => Ok(Kind::Bool),
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => arithmetic_kind(left, right).map(|_| Kind::Bool),
+            Self::Compare(comparison) if comparison.is_equality() && both == [Kind::Bool; 2] => {
+                Ok(Kind::Bool)
+            }
+            Self::Compare(_) => arithmetic_kind(left, right).map(|_| Kind::Bool),
             Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => {
                 arithmetic_kind(left, right)
             }
@@ -221,8 +214,11 @@ impl Binary {
         match (self, left, right) {
             (Self::Or, ..) => Ok(Number::Bool(truth(left) || truth(right))),
             (Self::And, ..) => Ok(Number::Bool(truth(left) && truth(right))),
-            (Self::Equal, Number::Bool(a), Number::Bool(b)) => Ok(Number::Bool(a == b)),
-            (Self::NotEqual, Number::Bool(a), Number::Bool(b)) => Ok(Number::Bool(a != b)),
+            (Self::Compare(comparison), Number::Bool(a), Number::Bool(b))
+                if comparison.is_equality() =>
+            {
+                Ok(Number::Bool(comparison.holds(&a, &b)))
+            }
             (_, Number::Int(a), Number::Int(b)) => self.integer(a, b),
             _ => match (left.as_f64(), right.as_f64()) {
                 (Some(a), Some(b)) => self.float(a, b, floats),
@@ -249,12 +245,7 @@ impl Binary {
             Self::ShiftLeft => bits.and_then(|bits| Some(a << bits).filter(|v| v >> bits == a)),
             Self::ShiftRight => bits.map(|bits| a >> bits),
             Self::Or | Self::And => Some(i128::from(a != 0 && b != 0)),
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => return Ok(Number::Bool(self.holds(&a, &b))),
+            Self::Compare(comparison) => return Ok(Number::Bool(comparison.holds(&a, &b))),
         };
         let shifts = matches!(self, Self::ShiftLeft | Self::ShiftRight);
         value.and_then(Number::int).ok_or_else(|| {
@@ -273,12 +264,7 @@ impl Binary {
             Self::Multiply => a * b,
             Self::Divide => a / b,
             Self::Remainder => a % b,
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => return Ok(Number::Bool(self.holds(&a, &b))),
+            Self::Compare(comparison) => return Ok(Number::Bool(comparison.holds(&a, &b))),
             Self::Or
             | Self::And
             | Self::BitOr
@@ -295,30 +281,6 @@ impl Binary {
         } else {
             format!("{a} {} {b} is not a finite number", self.spelling())
         })
-    }
-
-    /// Whether the comparison holds; false for other operators.
-    fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
-        match self {
-            Self::Equal => a == b,
-            Self::NotEqual => a != b,
-            Self::Less => a < b,
-            Self::LessEqual => a <= b,
-            Self::Greater => a > b,
-            Self::GreaterEqual => a >= b,
-            Self::Or
-            | Self::And
-            | Self::BitOr
-            | Self::BitXor
-            | Self::BitAnd
-            | Self::ShiftLeft
-            | Self::ShiftRight
-            | Self::Add
-            | Self::Subtract
-            | Self::Multiply
-            | Self::Divide
-            | Self::Remainder => false,
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::{
     element::{Element, Scalar},
-    scene,
+    scene::{self, comparison::Comparison},
 };
 
 /// A type of numbers, in the order in which arithmetic prefers them. `long` is as long as `long long`.
@@ -29,12 +29,7 @@ pub(in crate::scene::draft) enum Operator {
     BitOr,
     BitXor,
     BitAnd,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
+    Compare(Comparison),
     ShiftLeft,
     ShiftRight,
     Add,
@@ -187,12 +182,7 @@ impl Operator {
     pub(in crate::scene::draft) fn of(self, left: Type, right: Type) -> Option<Type> {
         let common = left.common(right);
         match self {
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => Some(Type::Bool),
+            Self::Compare(_) => Some(Type::Bool),
             Self::ShiftLeft | Self::ShiftRight => (!common.is_float()).then(|| left.promoted()),
             Self::BitOr | Self::BitXor | Self::BitAnd | Self::Remainder => {
                 (!common.is_float()).then_some(common)
@@ -207,12 +197,7 @@ impl Operator {
             Self::BitOr => "|",
             Self::BitXor => "^",
             Self::BitAnd => "&",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterEqual => ">=",
+            Self::Compare(comparison) => comparison.spelling(),
             Self::ShiftLeft => "<<",
             Self::ShiftRight => ">>",
             Self::Add => "+",
@@ -254,12 +239,7 @@ impl Operator {
             Self::BitOr => a | b,
             Self::BitXor => a ^ b,
             Self::BitAnd => a & b,
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => return Some(Number::truth(self.holds(&a, &b))),
+            Self::Compare(comparison) => return Some(Number::truth(comparison.holds(&a, &b))),
             Self::ShiftLeft | Self::ShiftRight => return None,
         };
         let [low, high] = of.range()?;
@@ -276,40 +256,13 @@ impl Operator {
             Self::Subtract => Number::real(of, a - b),
             Self::Multiply => Number::real(of, a * b),
             Self::Divide => Number::real(of, a / b),
-            Self::Equal
-            | Self::NotEqual
-            | Self::Less
-            | Self::LessEqual
-            | Self::Greater
-            | Self::GreaterEqual => Some(Number::truth(self.holds(&a, &b))),
+            Self::Compare(comparison) => Some(Number::truth(comparison.holds(&a, &b))),
             Self::BitOr
             | Self::BitXor
             | Self::BitAnd
             | Self::ShiftLeft
             | Self::ShiftRight
             | Self::Remainder => None,
-        }
-    }
-
-    /// Whether the comparison holds; false for other operators.
-    fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
-        match self {
-            Self::Equal => a == b,
-            Self::NotEqual => a != b,
-            Self::Less => a < b,
-            Self::LessEqual => a <= b,
-            Self::Greater => a > b,
-            Self::GreaterEqual => a >= b,
-            Self::BitOr
-            | Self::BitXor
-            | Self::BitAnd
-            | Self::ShiftLeft
-            | Self::ShiftRight
-            | Self::Add
-            | Self::Subtract
-            | Self::Multiply
-            | Self::Divide
-            | Self::Remainder => false,
         }
     }
 }

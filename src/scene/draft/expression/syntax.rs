@@ -1,7 +1,10 @@
 //! Expressions of C++, read from their tokens by precedence climbing.
 
 use super::number::{Number, Operator, Type, character, literal};
-use crate::cuda::lexer::{Kind, Token};
+use crate::{
+    cuda::lexer::{Kind, Token},
+    scene::comparison::Comparison,
+};
 
 /// Brackets and operators within one another; beyond it the parser would run out of stack.
 const DEEPEST: usize = 64;
@@ -10,17 +13,17 @@ const DEEPEST: usize = 64;
 const BINARY: [(&str, Link, u8); 18] = [
     ("||", Link::Or, 1),
     ("&&", Link::And, 2),
-    ("==", Link::Operator(Operator::Equal), 6),
-    ("!=", Link::Operator(Operator::NotEqual), 6),
+    ("==", Link::Operator(Operator::Compare(Comparison::Equal)), 6),
+    ("!=", Link::Operator(Operator::Compare(Comparison::NotEqual)), 6),
     ("<<", Link::Operator(Operator::ShiftLeft), 8),
     (">>", Link::Operator(Operator::ShiftRight), 8),
-    ("<=", Link::Operator(Operator::LessEqual), 7),
-    (">=", Link::Operator(Operator::GreaterEqual), 7),
+    ("<=", Link::Operator(Operator::Compare(Comparison::LessEqual)), 7),
+    (">=", Link::Operator(Operator::Compare(Comparison::GreaterEqual)), 7),
     ("|", Link::Operator(Operator::BitOr), 3),
     ("^", Link::Operator(Operator::BitXor), 4),
     ("&", Link::Operator(Operator::BitAnd), 5),
-    ("<", Link::Operator(Operator::Less), 7),
-    (">", Link::Operator(Operator::Greater), 7),
+    ("<", Link::Operator(Operator::Compare(Comparison::Less)), 7),
+    (">", Link::Operator(Operator::Compare(Comparison::Greater)), 7),
     ("+", Link::Operator(Operator::Add), 9),
     ("-", Link::Operator(Operator::Subtract), 9),
     ("*", Link::Operator(Operator::Multiply), 10),

@@ -104,12 +104,7 @@ impl Spread {
             Operator::BitAnd if self.low >= 0.0 && other.low >= 0.0 => {
                 Self::new(0.0, self.high.min(other.high), of)
             }
-            Operator::Equal
-            | Operator::NotEqual
-            | Operator::Less
-            | Operator::LessEqual
-            | Operator::Greater
-            | Operator::GreaterEqual => Self::new(0.0, 1.0, Type::Bool),
+            Operator::Compare(_) => Self::new(0.0, 1.0, Type::Bool),
             Operator::ShiftRight if self.low >= 0.0 && other.low >= 0.0 => {
                 let by = |bits: f64| 2.0_f64.powf(bits);
                 Self::new(
@@ -179,9 +174,7 @@ impl<'s> Host<'s> {
             Expression::Binary(Link::Operator(operator), operands) => {
                 let [left, right] = &**operands;
                 match operator {
-                    Operator::Less | Operator::Greater | Operator::Equal => {
-                        truth(operands.iter().any(is_drawn))
-                    }
+                    Operator::Compare(_) => truth(operands.iter().any(is_drawn)),
                     _ => of(left)?.combined(*operator, of(right)?),
                 }
             }

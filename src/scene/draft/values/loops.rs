@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::evaluator::Place;
+use crate::scene::comparison::Comparison;
 use crate::scene::draft::{
     code::{
         LONGEST, Span,
@@ -33,7 +34,7 @@ pub(in crate::scene::draft) struct Loop<'s> {
     pub(in crate::scene::draft) header: Span,
     pub(in crate::scene::draft) body: Span,
     first: Span,
-    comparison: Operator,
+    comparison: Comparison,
     limit: Expression<'s>,
     step: Operator,
     by: Expression<'s>,
@@ -173,24 +174,24 @@ impl<'s> Host<'s> {
     }
 
     /// What the variable is compared with: `i < n`, `n > i`, `i`.
-    fn limit(&self, condition: &Span, name: &str) -> (Option<Operator>, Option<Expression<'s>>) {
+    fn limit(&self, condition: &Span, name: &str) -> (Option<Comparison>, Option<Expression<'s>>) {
         let parsed = self.parsed(self.tokens(condition));
         let is_it = |side: &Expression<'_>| matches!(side, Expression::Name(of) if *of == name);
         let found = match parsed {
             Some(Expression::Name(of)) if of == name => {
-                Some((Operator::NotEqual, Expression::Number(Number::int(0))))
+                Some((Comparison::NotEqual, Expression::Number(Number::int(0))))
             }
-            Some(Expression::Binary(Link::Operator(operator), sides)) => {
+            Some(Expression::Binary(Link::Operator(Operator::Compare(comparison)), sides)) => {
                 let [left, right] = *sides;
                 match (is_it(&left), is_it(&right)) {
-                    (true, false) => Some((operator, right)),
-                    (false, true) => mirrored(operator).map(|operator| (operator, left)),
+                    (true, false) => Some((comparison, right)),
+                    (false, true) => Some((comparison.mirrored(), left)),
                     (true, true) | (false, false) => None,
                 }
             }
             Some(_) | None => None,
         };
-        found.map_or((None, None), |(operator, limit)| (Some(operator), Some(limit)))
+        found.map_or((None, None), |(comparison, limit)| (Some(comparison), Some(limit)))
     }
 
     /// `++i`, `i += 2`, `i = i * 2`.
@@ -315,12 +316,12 @@ impl<'s> Host<'s> {
         let [low, high] = first.range()?;
         let limit = limit.and_then(|limit| limit.range());
         let found = match (way, own.comparison) {
-            (Way::Up(_) | Way::Doubled(_), Operator::Less) => [low, limit?[1] - 1],
-            (Way::Up(_) | Way::Doubled(_), Operator::LessEqual) => [low, limit?[1]],
-            (Way::Up(_), Operator::NotEqual) => [low, limit?[1] - 1],
-            (Way::Down(_) | Way::Halved(_), Operator::Greater) => [limit?[0] + 1, high],
-            (Way::Down(_) | Way::Halved(_), Operator::GreaterEqual) => [limit?[0], high],
-            (Way::Down(_) | Way::Halved(_), Operator::NotEqual) => [limit?[0] + 1, high],
+            (Way::Up(_) | Way::Doubled(_), Comparison::Less) => [low, limit?[1] - 1],
+            (Way::Up(_) | Way::Doubled(_), Comparison::LessEqual) => [low, limit?[1]],
+            (Way::Up(_), Comparison::NotEqual) => [low, limit?[1] - 1],
+            (Way::Down(_) | Way::Halved(_), Comparison::Greater) => [limit?[0] + 1, high],
+            (Way::Down(_) | Way::Halved(_), Comparison::GreaterEqual) => [limit?[0], high],
+            (Way::Down(_) | Way::Halved(_), Comparison::NotEqual) => [limit?[0] + 1, high],
             _ => return None,
         };
         Some([found[0], found[1].max(found[0])])
@@ -340,8 +341,8 @@ impl<'s> Host<'s> {
         let wide = |told| self.converted(self.converted(told, common)?, Type::Long);
         let (first, limit) = (wide(first)?, wide(limit)?);
         let more = match own.comparison {
-            Operator::LessEqual | Operator::GreaterEqual => 1,
-            _ => 0,
+            Comparison::LessEqual | Comparison::GreaterEqual => 1,
+            Comparison::Equal | Comparison::NotEqual | Comparison::Less | Comparison::Greater => 0,
         };
         let number = |value: i128| Told::Number(Number::Whole(Type::Long, value));
         let less = |a: &Told, b: &Told| self.combined(Operator::Subtract, a.clone(), b.clone());
@@ -350,16 +351,16 @@ impl<'s> Host<'s> {
             _ => self.combined(Operator::Add, told, number(more)),
         };
         let found = match (self.way(place, depth)?, own.comparison) {
-            (Way::Up(by), Operator::Less | Operator::LessEqual) => {
+            (Way::Up(by), Comparison::Less | Comparison::LessEqual) => {
                 self.quotient(more_than(less(&limit, &first)?, more)?, by)?
             }
-            (Way::Down(by), Operator::Greater | Operator::GreaterEqual) => {
+            (Way::Down(by), Comparison::Greater | Comparison::GreaterEqual) => {
                 self.goes_round(own, &limit, &by, more);
                 self.quotient(more_than(less(&first, &limit)?, more)?, by)?
             }
-            (Way::Up(by), Operator::NotEqual) => self.exactly(less(&limit, &first)?, &by)?,
-            (Way::Down(by), Operator::NotEqual) => self.exactly(less(&first, &limit)?, &by)?,
-            (Way::Doubled(by), Operator::Less | Operator::LessEqual) => {
+            (Way::Up(by), Comparison::NotEqual) => self.exactly(less(&limit, &first)?, &by)?,
+            (Way::Down(by), Comparison::NotEqual) => self.exactly(less(&first, &limit)?, &by)?,
+            (Way::Doubled(by), Comparison::Less | Comparison::LessEqual) => {
                 // From 0 on there is no end.
                 first.range().filter(|[low, _]| *low > 0)?;
                 let last = more_than(limit, more - 1)?;
@@ -372,12 +373,15 @@ impl<'s> Host<'s> {
                 }
                 self.powers(last, first, by)?
             }
-            (Way::Halved(by), Operator::Greater | Operator::GreaterEqual | Operator::NotEqual) => {
+            (
+                Way::Halved(by),
+                Comparison::Greater | Comparison::GreaterEqual | Comparison::NotEqual,
+            ) => {
                 let last = more_than(limit.clone(), 1 - more)?;
                 let is_zero = limit.number().and_then(Number::whole) == Some(0);
                 first.range().filter(|[low, _]| *low >= 0)?;
                 last.range().filter(|[low, _]| *low > 0)?;
-                if own.comparison == Operator::NotEqual && !is_zero {
+                if own.comparison == Comparison::NotEqual && !is_zero {
                     return None;
                 }
                 self.powers(first, last, by)?
@@ -432,7 +436,11 @@ impl<'s> Host<'s> {
         }
         let is_reached = most.range().zip(least.range()).is_some_and(|(a, b)| a[0] >= b[1]);
         let (number, one) = (|value: u32| Formula::of_number(Number::int(value.into())), 1);
-        let holds = self.combined(Operator::GreaterEqual, most.clone(), least.clone())?;
+        let holds = self.combined(
+            Operator::Compare(Comparison::GreaterEqual),
+            most.clone(),
+            least.clone(),
+        )?;
         let ratio = match whole_of(&least) {
             Some(1) => most,
             _ => self.combined(Operator::Divide, most, least)?,
@@ -455,28 +463,16 @@ fn whole_of(told: &Told) -> Option<i128> {
 }
 
 /// A limit as a whole number: one that is not is rounded to where the comparison changes.
-fn whole_limit(comparison: Operator, limit: Told) -> Option<Told> {
+fn whole_limit(comparison: Comparison, limit: Told) -> Option<Told> {
     let Told::Number(Number::Real(_, value)) = limit else {
         return (!limit.of().is_float()).then_some(limit);
     };
     let value = match comparison {
-        Operator::Less | Operator::GreaterEqual => value.ceil(),
-        Operator::LessEqual | Operator::Greater => value.floor(),
-        _ => return None,
+        Comparison::Less | Comparison::GreaterEqual => value.ceil(),
+        Comparison::LessEqual | Comparison::Greater => value.floor(),
+        Comparison::Equal | Comparison::NotEqual => return None,
     };
     Number::Real(Type::Double, value).to(Type::Long).map(Told::Number)
-}
-
-/// The comparison with its sides exchanged.
-fn mirrored(operator: Operator) -> Option<Operator> {
-    Some(match operator {
-        Operator::Less => Operator::Greater,
-        Operator::LessEqual => Operator::GreaterEqual,
-        Operator::Greater => Operator::Less,
-        Operator::GreaterEqual => Operator::LessEqual,
-        Operator::NotEqual => Operator::NotEqual,
-        _ => return None,
-    })
 }
 
 /// What the rounds of the innermost of these loops are called: as its variable, where nothing else is.
