@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::evaluator::Place;
-use crate::scene::comparison::Comparison;
-use crate::scene::draft::{
-    code::{
-        LONGEST, Span,
-        regions::Kind,
-        variables::{Definition, Id, Variable},
+use crate::scene::{
+    comparison::Comparison,
+    draft::{
+        code::{
+            LONGEST, Span,
+            regions::Kind,
+            variables::{Definition, Id, Variable},
+        },
+        expression::{
+            formula::{self, Formula},
+            number::{Number, Operator, Type},
+            syntax::{Expression, Link},
+            text::possible,
+            told::Told,
+        },
+        host::Host,
     },
-    expression::{
-        formula::{self, Formula},
-        number::{Number, Operator, Type},
-        syntax::{Expression, Link},
-        text::possible,
-        told::Told,
-    },
-    host::Host,
 };
 
 /// The innermost loops that become groups: a manifest has no more in one another.
