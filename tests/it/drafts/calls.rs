@@ -271,6 +271,7 @@ fn what_the_host_writes_itself_is_filled() {
     assert!(!manifest.contains("b.npy"), "{manifest}");
     for (loops, keys) in [
         ("h[i] = rand() % 100;", "# The host: h[i]=rand()%100\nrandom = [0.0, 99.0]\n"),
+        ("h[i] = rand() <= least(i);", "random = [0.0, 1.0]"),
         ("h[i] = (float)(rand() % n + 3);", "random = [3.0, 18.0]\n"),
         ("h[i] = 1.0f / 4;", "# The host: h[i]=1.0f/4\nvalue = 0.25\n"),
         ("h[i] = i * 2;", "each = \"i * 2\"\n"),
