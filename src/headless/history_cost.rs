@@ -143,8 +143,9 @@ fn show_past(session: &mut Session) -> Result<[f64; 4]> {
         let step = first + round * 113 % (last - first).max(1);
         let start = Instant::now();
         session.seek(Moment { line, step });
-        session.finish_seeking()?;
+        session.wait_until_seen()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
+        session.finish_seeking()?;
     }
     let [soon, shown, late] = quartiles(times.iter().copied());
     Ok([soon, shown, late, times.into_iter().fold(0.0, f64::max)])

@@ -8,6 +8,7 @@ use std::{
 use super::{
     Error, Phase, Reset, Session, guarding,
     launch::{Launcher, Queue, Stopped, rest},
+    seek::Shown,
     snapshot::Running,
     work::Work,
 };
@@ -114,6 +115,10 @@ impl Session {
         }
         let goes_on = self.playing && !self.compiler_comes_first() && !self.waits_for_nan();
         if self.single_steps > 0 || (goes_on && self.is_due()) {
+            if self.shown != Shown::Present {
+                self.leave_past();
+                return Ok(());
+            }
             self.single_steps = self.single_steps.saturating_sub(1);
             return self.launch_on_both(Work::Step);
         }
@@ -431,15 +436,7 @@ impl Session {
             }
             Work::Again(again) => {
                 self.state.inputs = again.after;
-                // Behind the moment that is sought steps are done to be compared, not to be seen.
-                let step = self.state.inputs.step;
-                match self.sought.is_some_and(|sought| step > sought.step) {
-                    true => {
-                        self.state.resources.advance();
-                        Ok(())
-                    }
-                    false => self.show(),
-                }
+                self.come_by()
             }
             Work::Statistics => Ok(()),
         }

@@ -123,7 +123,7 @@ use rename::Rename;
 use rescue::Rescue;
 use reset::Reset;
 use reset_edit::Beginning;
-use seek::Shown;
+use seek::{Shown, Sought};
 use source::{Made, Source};
 use timing::{Stopwatch, Timings};
 use worker::{Recipe, Worker};
@@ -168,7 +168,7 @@ pub struct Session {
     /// The moment that the state belongs to: the present, or a past step.
     shown: Shown,
     /// The moment that is to be shown.
-    sought: Option<Moment>,
+    sought: Option<Sought>,
     /// A variant of what runs, which does the same steps; and the one that is to take its place, with what it is made
     /// of, or why there is none.
     companion: Option<Box<Companion>>,

@@ -6,8 +6,8 @@ use super::{Error, Reset, Session, in_flight::InFlight};
 use crate::scene::Keys;
 
 impl Session {
-    /// Lets steps follow one another. Where a past moment is shown they begin there, beside those that followed on it
-    /// before.
+    /// Lets steps follow one another. Where a past moment is shown, or sought, they begin there, beside those that
+    /// followed on it before.
     pub fn play(&mut self) {
         self.leave_past();
         self.playing = true;
@@ -34,7 +34,11 @@ impl Session {
     pub(super) fn run_to(&mut self, step: u64) {
         self.leave_past();
         let is_step = self.in_flight.as_ref().is_some_and(InFlight::is_step);
-        let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
+        let start = match self.sought {
+            Some(sought) => sought.at.step,
+            None if self.reset == Reset::All => 0,
+            None => self.state.inputs.step,
+        };
         let left = step.saturating_sub(start + u64::from(is_step));
         self.single_steps = u32::try_from(left).unwrap_or(u32::MAX);
     }
@@ -56,6 +60,7 @@ impl Session {
 
     /// Starts anew: the reset passes run before the next step.
     pub fn reset(&mut self) {
+        self.sought = None;
         self.leave_past();
         self.abandon_migration();
         self.forget_rename();

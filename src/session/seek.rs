@@ -32,6 +32,14 @@ pub(super) enum Shown {
     Nothing,
 }
 
+/// A moment that is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sought {
+    pub(super) at: Moment,
+    /// Whether it has been shown on the way: what follows compares the steps with what they were.
+    pub(super) is_seen: bool,
+}
+
 impl Session {
     /// Goes to a past moment, which is shown as soon as it has been had again. The scene stands still meanwhile, and
     /// then.
@@ -43,7 +51,9 @@ impl Session {
             self.single_steps = 0;
             self.fault = None;
             self.abandon_migration();
-            self.sought = Some(to);
+            if self.sought.is_none_or(|sought| sought.at != to) {
+                self.sought = Some(Sought { at: to, is_seen: false });
+            }
             self.part();
         }
     }
@@ -55,6 +65,20 @@ impl Session {
     pub fn finish_seeking(&mut self) -> Result<(), Error> {
         self.complete_in_flight()?;
         while self.sought.is_some() {
+            self.launch_due()?;
+            self.complete_in_flight()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the moment that is sought is seen. It may have been shown on the way, in which case the steps up to
+    /// the next copy are still to be compared with what they were: [`Session::finish_seeking`] waits for that, too.
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    pub fn wait_until_seen(&mut self) -> Result<(), Error> {
+        self.complete_in_flight()?;
+        while self.sought.is_some_and(|sought| !sought.is_seen) {
             self.launch_due()?;
             self.complete_in_flight()?;
         }
@@ -73,7 +97,7 @@ impl Session {
 
     /// Does the next part of what leads to the moment that is sought. Not while something is under way.
     pub(super) fn go_on_seeking(&mut self) -> Result<(), Error> {
-        let Some(sought) = self.sought else { return Ok(()) };
+        let Some(Sought { at: sought, is_seen }) = self.sought else { return Ok(()) };
         self.keep_present()?;
         let here = self.moment();
         let Some(history) = &self.history else { return Ok(()) };
@@ -85,6 +109,8 @@ impl Session {
         // Whether the same bits come out is looked at first, further on if need be.
         let uncompared = history.uncompared(from, sought);
         let last = uncompared.unwrap_or(sought.step);
+        // What lies behind the moment is not on the way to it before it has been seen.
+        let ends = if is_seen { last } else { sought.step };
         let is_on_the_way = match self.shown {
             Shown::Present => uncompared.is_none(),
             // What is compared is what came of the copy, and no other state of the line.
@@ -93,16 +119,16 @@ impl Session {
         };
         let leads_there = is_on_the_way
             && here.line == sought.line
-            && (from..=last).contains(&here.step)
+            && (from..=ends).contains(&here.step)
             && self.program.as_ref().is_some_and(|own| Arc::ptr_eq(own, program));
-        if leads_there && here.step == last {
+        if leads_there && is_seen && here.step == last {
             return match uncompared {
                 Some(_) => self.compare_again(sought),
                 None => self.found(sought),
             };
         }
         let start = if leads_there { here.step } else { from };
-        let end = last.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
+        let end = ends.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
         let before = match leads_there {
             true => self.state.inputs.clone(),
             false => history.left(Moment { step: from, ..sought }, checkpoint),
@@ -141,6 +167,26 @@ impl Session {
             .resources
             .read(stream, |borrowed| history.compare(sought, program, borrowed, inputs, stream))?;
         self.go_on_seeking()
+    }
+
+    /// The state is that of a past moment on the way to the one that is sought.
+    pub(super) fn come_by(&mut self) -> Result<(), Error> {
+        let here = self.moment();
+        let is_shown = match &mut self.sought {
+            // Behind the moment that is sought steps are done to be compared, not to be seen; and where it has been
+            // seen, the way to it is gone a second time.
+            Some(sought) if here == sought.at => {
+                sought.is_seen = true;
+                true
+            }
+            Some(sought) => !sought.is_seen && here.step < sought.at.step,
+            None => true,
+        };
+        if is_shown {
+            return self.show();
+        }
+        self.state.resources.advance();
+        Ok(())
     }
 
     /// The moment that was sought is shown.
@@ -190,9 +236,13 @@ impl Session {
     }
 
     /// What comes next is no past step: where a past moment is shown, it begins a line there, by the newest program.
+    ///
+    /// A moment that is sought is waited for: it is where steps go on.
     pub(super) fn leave_past(&mut self) {
+        if self.sought.is_some() {
+            return;
+        }
         let at = self.moment();
-        self.sought = None;
         let line = match std::mem::replace(&mut self.shown, Shown::Present) {
             Shown::Present => return,
             Shown::Past { line, .. } => line,
@@ -258,7 +308,8 @@ impl Session {
         }
         let is_own = |source: Source<'_>| Arc::ptr_eq(source.program, program);
         if history.source(at).is_some_and(is_own) {
-            (self.shown, self.sought) = (Shown::Nothing, Some(at));
+            let sought = Sought { at, is_seen: false };
+            (self.shown, self.sought) = (Shown::Nothing, Some(sought));
         } else {
             history.begin_loaded(at.step);
         }
@@ -292,9 +343,12 @@ impl Session {
         let history = self.history.as_ref()?;
         Some(Timeline {
             lines: history.lines().map(super::line::Line::told).collect(),
-            shown: self.moment(),
+            shown: match self.sought {
+                Some(Sought { at, is_seen: true }) => at,
+                Some(_) | None => self.moment(),
+            },
             is_past: self.shown != Shown::Present,
-            sought: self.sought,
+            sought: self.sought.map(|sought| sought.at),
             bytes: history.bytes(),
             keeping: history.keeping(),
             usual: history.usual(),

@@ -80,9 +80,11 @@ fn beside(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut V
         }
         let step = number::count(timeline.shown.step);
         let (text, color) = match timeline.sought {
-            Some(_) => ("seeking".to_owned(), theme::accent()),
-            None if is_other(timeline) => (format!("past: about step {step}"), theme::warning()),
-            None => (format!("past: step {step}"), theme::accent()),
+            Some(sought) if sought != timeline.shown => ("seeking".to_owned(), theme::accent()),
+            Some(_) | None if is_other(timeline) => {
+                (format!("past: about step {step}"), theme::warning())
+            }
+            Some(_) | None => (format!("past: step {step}"), theme::accent()),
         };
         let label = ui.label(RichText::new(text).color(color).size(12.0));
         if is_other(timeline) {

@@ -18,7 +18,6 @@ use crate::{
         panels::Action,
         panes::{Arrangement, Pane},
         plainly, theme,
-        typing::Typing,
         viewpoints::Viewpoints,
         workspace::Recovered,
         written,
@@ -42,17 +41,11 @@ impl Studio {
     /// Carries out what the user wants.
     pub(super) fn act(&mut self, action: Action) {
         self.redraws.want(Instant::now());
-        self.is_fresh &=
-            !matches!(action, Action::Session(_) | Action::Edit(_) | Action::Compile(_));
-        let opens = matches!(
-            action,
-            Action::Open(_) | Action::OpenBuiltIn(_) | Action::New(_) | Action::Recover(_)
-        );
-        if opens && Typing::waiting(&self.egui.egui_ctx) > 0 {
-            self.take_in();
-        }
         match action {
-            Action::Edit(text) | Action::Compile(text) => self.compile(text),
+            Action::Edit(text) | Action::Compile(text) => {
+                self.is_fresh = false;
+                self.compile(text);
+            }
             Action::Save => self.save(),
             Action::SaveAs => self.choose_file(Purpose::SaveAs),
             Action::SaveTo(path) => self.save_to(path),
@@ -79,10 +72,7 @@ impl Studio {
             Action::WriteValues(names) => self.write_values(&names),
             Action::SavePreset(name) => self.save_preset(&name),
             Action::KeepRenamed(renamed) => self.keep_renamed(&renamed),
-            Action::Recover(file) => match self.workspace.recover(&file) {
-                Recovered::Opened => self.opened(),
-                Recovered::InPlace | Recovered::Not => {}
-            },
+            Action::Recover(file) => self.recover(&file),
             Action::Discard(file) => self.workspace.discard(&file),
             Action::AskLater => self.workspace.ask_later(),
             Action::ChooseColors(choice) => self.state.colors = choice,
@@ -124,7 +114,10 @@ impl Studio {
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
             Action::Look(slot, look) => self.look(slot, look),
-            Action::Session(command) => self.apply(&command),
+            Action::Session(command) => {
+                self.is_fresh = false;
+                self.apply(&command);
+            }
         }
     }
 
@@ -329,7 +322,17 @@ impl Studio {
         }
     }
 
+    /// Opens what was recovered.
+    fn recover(&mut self, file: &Path) {
+        self.take_in_waiting();
+        match self.workspace.recover(file) {
+            Recovered::Opened => self.opened(),
+            Recovered::InPlace | Recovered::Not => {}
+        }
+    }
+
     pub(super) fn open_document(&mut self, document: Document) {
+        self.take_in_waiting();
         self.workspace.open(document);
         self.opened();
     }

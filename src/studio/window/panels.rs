@@ -68,4 +68,11 @@ impl Studio {
         // What the frames have made for the next picture must not be lost; nobody sees this one.
         self.egui.paint(&self.window);
     }
+
+    /// Before another text takes its place, the open one gets the keys that were meant for it.
+    pub(super) fn take_in_waiting(&mut self) {
+        if Typing::waiting(&self.egui.egui_ctx) > 0 {
+            self.take_in();
+        }
+    }
 }

@@ -82,6 +82,9 @@ fn what_is_drawn_is_no_other_past() {
         let mut behind = drawn.iter().filter(|(step, _)| *step > sought);
         let last = drawn.last().map_or(&before, |(_, last)| last);
         assert!(behind.all(|(_, drawn)| [&before, last].contains(&drawn)), "after {sought} steps");
+        // It is seen before its steps are compared, and stays.
+        let seen = drawn.iter().position(|(step, _)| *step == sought).unwrap();
+        assert!(drawn[seen..].iter().all(|(_, drawn)| drawn == last), "after {sought} steps");
         assert!(session.read("position").unwrap() == known[sought as usize - 1], "{sought}");
         pictures.push(last.clone());
     }
@@ -93,28 +96,32 @@ fn what_is_drawn_is_no_other_past() {
     assert_eq!(found.others, Vec::<[u64; 2]>::new(), "{:?}", found.copies);
 }
 
-/// Another moment is wanted, or steps are, while the one that was sought before is compared.
+/// Another moment is wanted, or steps are, while the one that was sought before is compared: steps go on from the
+/// moment that is seen.
 #[test]
-fn what_was_done_behind_a_moment_may_be_gone_on_from() {
+fn steps_go_on_from_the_moment_that_is_seen() {
     let Some(context) = crate::gl::context() else { return };
     let (mut session, known) = walked(&context, 200);
     let mut were_behind = 0;
     for sought in [171, 150, 111, 63, 25] {
-        session.seek(Moment { line: 0, step: sought });
-        let is_behind = |session: &Session| {
-            let Moment { line, step } = timeline(session).shown;
-            !session.is_working() && line == 0 && step > sought
-        };
+        let at = Moment { line: 0, step: sought };
+        session.seek(at);
+        let is_behind = |session: &Session| !session.is_working() && session.clock().step > sought;
+        session.wait_until_seen().unwrap();
+        assert_eq!((timeline(&session).shown, timeline(&session).sought), (at, Some(at)));
         while session.is_busy() && !is_behind(&session) {
             session.update().unwrap();
+            assert_eq!(timeline(&session).shown, at);
         }
-        let from = session.clock().step;
-        were_behind += usize::from(from > sought);
+        were_behind += usize::from(is_behind(&session));
         session.step_once();
-        while session.clock().step == from {
+        while session.is_busy() {
             session.update().unwrap();
         }
-        assert!(session.read("position").unwrap() == known[from as usize], "{sought}, {from}");
+        assert_eq!(session.clock().step, sought + 1);
+        assert!(session.read("position").unwrap() == known[sought as usize], "{sought}");
+        let lines = timeline(&session).lines;
+        assert_eq!(lines.last().unwrap().parent, Some(at));
     }
     assert_eq!(were_behind, 5);
     let mut random = fastrand::Rng::with_seed(5);
