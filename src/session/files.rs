@@ -222,13 +222,17 @@ impl Session {
         self.begin_loaded();
         self.part();
         self.show()?;
-        let in_source = |lowered: String| symbol::in_source(&lowered).unwrap_or(lowered);
+        // What the compiler brings is the same in every program that has it.
+        let in_source = |lowered: String| {
+            let is_own = !symbol::is_of_compiler(&lowered);
+            is_own.then(|| symbol::in_source(&lowered).unwrap_or(lowered))
+        };
         let own = program.addresses();
         let own: Vec<&str> = own.keys().map(String::as_str).collect();
         let moved: Vec<&str> = moved_addresses.iter().map(String::as_str).collect();
         let moved = counterparts(&own, &moved).into_keys().map(str::to_owned);
         let moved = BTreeSet::from_iter(moved);
-        missing.extend(missing_variables.into_iter().chain(moved).map(in_source));
+        missing.extend(missing_variables.into_iter().chain(moved).filter_map(in_source));
         let list = |names: &[String]| {
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         };
@@ -239,7 +243,7 @@ impl Session {
             let list = list(&lost_members);
             format!("another structure of {list}: members that are no fields ({NO_FIELDS}) begin with zeros")
         });
-        let other_starts: Vec<String> = other_starts.into_iter().map(in_source).collect();
+        let other_starts: Vec<String> = other_starts.into_iter().filter_map(in_source).collect();
         let all = [
             remark("no", &missing),
             lost,

@@ -83,6 +83,12 @@ pub(super) fn in_source(lowered: &str) -> Option<String> {
     (is_whole && !parts.is_empty()).then(|| parts.join("::"))
 }
 
+/// Whether a variable is none of the source's, but one that the compiler or its library brings, such as the digits of
+/// π for the sine of large numbers: names with two underscores are theirs (C++ standard, \[lex.name\]).
+pub(super) fn is_of_compiler(lowered: &str) -> bool {
+    lowered.starts_with("__")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

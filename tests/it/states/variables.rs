@@ -84,6 +84,23 @@ fn hidden_ones_go_on_in_another_file_and_under_another_signature() {
     assert!(said.contains("another initial value of `hidden`: as after a reset"), "{said}");
 }
 
+/// The sine of large numbers reads digits of π from a variable that the compiler brings.
+#[test]
+fn variables_of_the_compiler_are_not_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let before = counting("__device__ int calls;", "int *out", "out[0] = ++calls;");
+    let body = "out[0] = ++calls; out[1] = (int)(100.0f * sinf(1e7f * (float)calls));";
+    let after = counting("__device__ int calls;", "int *out", body);
+    let (numbers, said) = resumed(at, [&before, &after]);
+    let sine = (100.0 * (1e7_f64 * f64::from(numbers[0])).sin()) as i32;
+    assert_eq!((numbers[0], numbers[1]), (6, sine));
+    assert!(!said.contains("reset"), "{said}");
+    let anew =
+        counting("__device__ int calls, more;", "int *out", &format!("{body} out[2] = ++more;"));
+    assert!(resumed(at, [&before, &anew]).1.contains("no `more`: as after a reset"));
+}
+
 /// As when the text is edited while it runs; what the text says as before goes on as it was.
 #[test]
 fn what_the_manifest_sets_anew_comes_before_the_file() {

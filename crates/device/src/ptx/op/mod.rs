@@ -32,6 +32,15 @@ use self::{
 type Reader = fn(&mut Words<'_>) -> Option<Op>;
 
 impl Op {
+    /// Whether it is the sum of two whole numbers that wraps around: neither saturated, nor with a carry, nor of packed
+    /// ones.
+    pub(crate) fn is_plain_sum(&self) -> bool {
+        let Self::Add { ty, mode, carry } = self else { return false };
+        !ty.is_float() && !ty.is_packed() && !mode.sat && !carry.is_used()
+    }
+}
+
+impl Op {
     /// What the mnemonic means, as far as it says so itself.
     ///
     /// # Errors

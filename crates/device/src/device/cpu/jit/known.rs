@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::ptx::{
     ast::{Body, Statement},
     inst::{Instruction, Op},
-    modifier::Carry,
     operand::{Address, Base, Operand, Reg, Symbol},
     types::{Space, Type},
 };
@@ -48,8 +47,8 @@ impl Known {
                 },
                 [source],
             ) => self.operand(source)?,
-            (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, carry, .. }, [a, b])
-                if *carry == Carry::default() =>
+            (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, .. }, [a, b])
+                if i.op.is_plain_sum() =>
             {
                 match (self.operand(a), b) {
                     (Some((symbol, offset)), Operand::Int(int)) => {
@@ -78,5 +77,29 @@ impl Known {
             Base::Absolute => return None,
         };
         Some((symbol, offset.checked_add(address.offset)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse;
+
+    #[test]
+    fn a_saturated_sum_is_at_no_known_place() {
+        let known_with = |add: &str| {
+            let text = format!(
+                ".version 7.0\n.target sm_80\n.address_size 64\n.shared .b32 a[4];\n.visible .entry k() {{ \
+                 .reg .b32 %r<4>; mov.u32 %r1, a; {add} %r2, %r1, 8; ld.shared.u32 %r3, [%r2]; ret; }}"
+            );
+            let module = parse(&text).unwrap();
+            let body = module.functions[0].body.as_ref().unwrap();
+            let load = body.instructions().find(|i| matches!(i.op, Op::Ld(_))).unwrap();
+            let Operand::Address(address) = &load.src[0] else { panic!("{load:?}") };
+            Known::new(body).resolve(address).map(|(_, offset)| offset)
+        };
+        assert_eq!(known_with("add.s32"), Some(8));
+        assert_eq!(known_with("add.sat.s32"), None);
+        assert_eq!(known_with("add.cc.s32"), None);
     }
 }

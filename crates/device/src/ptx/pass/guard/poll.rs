@@ -65,7 +65,7 @@ fn is_short(
                     start.replace(*value)
                 }
                 (Op::Add { .. }, [Operand::Reg(reg), Operand::Int(by)], None)
-                    if reg == counter && is_in(&[from], i) =>
+                    if i.op.is_plain_sum() && reg == counter && is_in(&[from], i) =>
                 {
                     step.replace(*by)
                 }

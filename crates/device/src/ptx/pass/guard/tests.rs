@@ -156,3 +156,21 @@ fn an_index_that_nothing_writes_is_compared() {
     let counts = guarded.kernels[0].counts;
     assert_eq!((counts.checked, counts.unchecked), (2, 0), "{counts:?}");
 }
+
+/// A counter that saturates, or adds a carry, may never come to its end.
+#[test]
+fn only_loops_that_surely_end_soon_look_at_no_flag() {
+    let instructions_with = |add: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{ \
+             .reg .pred %p<2>; .reg .b32 %r<3>; mov.u32 %r1, 0; L: {add} %r1, %r1, 1; \
+             setp.ne.s32 %p1, %r1, 8; @%p1 bra L; ret; }}"
+        );
+        let guarded = guard(&parse(&text).unwrap(), &[]).unwrap();
+        guarded.module.functions[0].body.as_ref().unwrap().instructions().count()
+    };
+    let plain = instructions_with("add.s32");
+    assert_eq!(plain, 5, "it stays as it is");
+    assert!(instructions_with("add.sat.s32") > plain);
+    assert!(instructions_with("addc.s32") > plain);
+}
