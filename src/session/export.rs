@@ -18,7 +18,7 @@ use super::{
     snapshot::Moment,
     variables::Addresses,
 };
-use crate::state::{Download, HostCopy, archive::About};
+use crate::state::{Download, HostCopy, Transfer, archive::About};
 
 /// A file that was written, or could not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Session {
         while let Some(moment) = wanted.pop() {
             // One that is on its way to the host would be waited for.
             if let Some(checkpoint) = history.checkpoint(moment)
-                && checkpoint.settle()?
+                && checkpoint.settle()? != Transfer::UnderWay
             {
                 return Ok(Some(checkpoint.download(&self.stream)?));
             }

@@ -32,8 +32,10 @@ pub use budget::{Budget, Keeping};
 
 /// Of so many measurements of a time the middle one counts.
 const MEASURED: usize = 15;
-/// Bytes that come from a device to the host in a millisecond, about: with memory that is page-locked for it.
-const TO_HOST_A_MS: f64 = 5e6;
+/// Bytes that come from a device to the host in a millisecond, about, as long as none have been sent.
+const SENT_A_MS: f64 = 1e6;
+/// The way to the host is used for this part of the time at most.
+const LARGEST_SENT_PART: f64 = 0.5;
 
 /// The past of a scene.
 pub(super) struct History {
@@ -58,6 +60,10 @@ pub(super) struct History {
     /// Milliseconds of a copy, and of a step.
     copy_ms: Usual,
     step_ms: Usual,
+    /// Milliseconds that a copy is on its way to the host, beside the steps.
+    sending_ms: Usual,
+    /// Bytes of the last copy.
+    copy_bytes: u64,
     /// What measures the last copy on the device, and how long the host took to ask for it.
     stopwatch: Stopwatch,
     asked_ms: f64,
@@ -86,6 +92,8 @@ impl History {
             is_sending: false,
             copy_ms: Usual::default(),
             step_ms: Usual::default(),
+            sending_ms: Usual::default(),
+            copy_bytes: 0,
             stopwatch: Stopwatch::default(),
             asked_ms: 0.0,
             gap: None,
@@ -251,13 +259,23 @@ impl History {
         self.is_interrupted || step >= last + self.spacing()
     }
 
-    /// Steps from one copy to the next, so that copies take no more than their share of the time.
+    /// Steps from one copy to the next, so that copies take no more than their share of the time, and none comes before
+    /// the device has room for it.
     pub(super) fn spacing(&self) -> u64 {
         match (self.copy_ms.value(), self.step_ms.value()) {
             (Some(copy), Some(step)) if step > 0.0 => {
-                (copy / (self.keeping.share * step)).ceil().max(1.0) as u64
+                let apart = (copy / self.keeping.share).max(self.sending() / LARGEST_SENT_PART);
+                (apart / step).ceil().max(1.0) as u64
             }
             _ => 1,
+        }
+    }
+
+    /// Milliseconds that each new copy's way to the host takes, or that of the one that it displaces.
+    fn sending(&self) -> f64 {
+        match self.sends_to_host() {
+            true => self.sending_ms.value().unwrap_or(self.copy_bytes as f64 / SENT_A_MS),
+            false => 0.0,
         }
     }
 
@@ -283,11 +301,8 @@ impl History {
         if let Some(checkpoint) = &checkpoint
             && let [copy_ms, ..] = self.stopwatch.laps_ms()?[..]
         {
-            let to_host = match self.sends_to_host() {
-                true => checkpoint.bytes() as f64 / TO_HOST_A_MS,
-                false => 0.0,
-            };
-            self.copy_ms.add(f64::from(copy_ms) + self.asked_ms + to_host);
+            self.copy_bytes = checkpoint.bytes() as u64;
+            self.copy_ms.add(f64::from(copy_ms) + self.asked_ms);
         }
         if self.lines.is_empty() {
             self.begin_line(None);

@@ -1,12 +1,12 @@
 //! A copy of a state.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
-use super::{borrowed::Borrowed, download::Download};
+use super::{borrowed::Borrowed, download::Download, sending::Sending};
 use crate::{
     array::{Checksum, PendingChecksum},
     cuda::mangled::counterparts,
-    device::{self, Pool, PoolBlock, Readback, Region, Slice, Stream},
+    device::{self, Pool, PoolBlock, Region, Slice, Stream},
     interop::Result,
     scene::{self, Inputs, Manifest},
 };
@@ -53,10 +53,21 @@ pub(crate) enum Subject {
 
 /// Where the bytes are.
 enum Content {
-    Device(PoolBlock),
+    Device(Arc<PoolBlock>),
     /// On their way from the device to the host.
-    Sent(Readback),
+    Sent(Sending),
     Host(Arc<Vec<u8>>),
+}
+
+/// What has become of a copy that may be on its way to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    /// It is on its way.
+    UnderWay,
+    /// It has come to the host now, after this time.
+    Arrived(Duration),
+    /// It stays where it was.
+    None,
 }
 
 impl Checkpoint {
@@ -81,7 +92,7 @@ impl Checkpoint {
             stream.copy(block.slice(part.range())?, *from)?;
         }
         let parts = parts.into_iter().map(|(part, _)| part).collect();
-        Ok(Self { inputs, parts, content: Content::Device(block), checksum: None })
+        Ok(Self { inputs, parts, content: Content::Device(Arc::new(block)), checksum: None })
     }
 
     /// What one is a copy of, and where that lies.
@@ -189,28 +200,28 @@ impl Checkpoint {
         }
     }
 
-    /// Puts the copying to the host on `stream`, where the content is on the device. It goes on there until
+    /// Starts the copying to the host, behind the work on `stream`, where the content is on the device.
     /// [`Checkpoint::settle`] finds that it has arrived.
     ///
     /// # Errors
     /// The device's.
     pub(crate) fn send_to_host(&mut self, stream: &Stream) -> Result<()> {
-        if let Content::Device(block) = &self.content {
-            // The block goes back to its pool, where only work behind the copy gets it.
-            self.content = Content::Sent(stream.download(block.slice(..)?)?);
+        if let Content::Device(block) = &self.content
+            && let Some(sending) = Sending::start(block.clone(), stream)?
+        {
+            self.content = Content::Sent(sending);
         }
         Ok(())
     }
 
-    /// Takes over what has come to the host. Returns whether nothing is on its way any more.
+    /// Takes over what has come to the host.
     ///
     /// # Errors
     /// The device's.
-    pub(crate) fn settle(&mut self) -> Result<bool> {
+    pub(crate) fn settle(&mut self) -> Result<Transfer> {
         match &self.content {
-            Content::Sent(readback) if !readback.is_ready()? => Ok(false),
-            Content::Sent(_) => self.settled().map(|()| true),
-            Content::Device(_) | Content::Host(_) => Ok(true),
+            Content::Sent(sending) if !sending.has_arrived() => Ok(Transfer::UnderWay),
+            Content::Sent(_) | Content::Device(_) | Content::Host(_) => self.settled(),
         }
     }
 
@@ -234,12 +245,17 @@ impl Checkpoint {
     }
 
     /// Waits for what is on its way to the host.
-    fn settled(&mut self) -> Result<()> {
-        self.content = match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
-            Content::Sent(readback) => Content::Host(Arc::new(readback.wait()?)),
-            settled @ (Content::Device(_) | Content::Host(_)) => settled,
-        };
-        Ok(())
+    fn settled(&mut self) -> Result<Transfer> {
+        let (content, way) =
+            match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
+                Content::Sent(sending) => {
+                    let arrived = sending.wait()?;
+                    (Content::Host(Arc::new(arrived.bytes)), Transfer::Arrived(arrived.took))
+                }
+                content @ (Content::Device(_) | Content::Host(_)) => (content, Transfer::None),
+            };
+        self.content = content;
+        Ok(way)
     }
 
     /// Puts the copying of one part to its place on `stream`.

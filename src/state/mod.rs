@@ -16,12 +16,13 @@ pub(crate) mod migrate;
 mod parity;
 mod resample;
 mod resources;
+mod sending;
 mod shared_pair;
 mod texture;
 mod until_error;
 
 pub(crate) use borrowed::{Borrowed, Extent, extents, linear};
-pub(crate) use checkpoint::{Checkpoint, Subject};
+pub(crate) use checkpoint::{Checkpoint, Subject, Transfer};
 pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
 pub(crate) use resources::{Resources, TooLarge};

@@ -1,7 +1,10 @@
 //! A's state on its way to B.
 
 use super::companion::{Companion, Stage};
-use crate::session::{Error, Reset, Session};
+use crate::{
+    session::{Error, Reset, Session},
+    state::Transfer,
+};
 
 impl Companion {
     /// B's own program has come to run on a device of its own; A's state is what it lacks.
@@ -51,7 +54,7 @@ impl Companion {
     /// Puts the state on its way from the host to B's device, once it is there; says whether it was.
     pub(super) fn send(&mut self, a: &Session) -> Result<bool, Error> {
         let Stage::Sending(copy) = &mut self.stage else { return Ok(false) };
-        if !copy.settle()? {
+        if copy.settle()? == Transfer::UnderWay {
             return Ok(false);
         }
         let other = &mut self.other;

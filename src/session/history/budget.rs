@@ -9,6 +9,7 @@ use crate::{
     device::{Device, DeviceKind, Stream},
     machine::memory_bytes,
     session::{Error, line::Line, snapshot::Moment},
+    state::Transfer,
 };
 
 /// What copies may add to the time of steps, as a part of it, where nobody says.
@@ -78,17 +79,24 @@ impl History {
             self.is_sending = false;
             for segment in self.lines.iter_mut().flat_map(|line| &mut line.segments) {
                 for checkpoint in segment.checkpoints.values_mut() {
-                    let was_on_device = checkpoint.is_on_device();
-                    if !checkpoint.settle()? {
-                        self.is_sending = true;
-                    } else if was_on_device && !checkpoint.is_on_device() {
-                        let bytes = checkpoint.bytes() as u64;
-                        (on_device, with_host) =
-                            (on_device.saturating_sub(bytes), with_host + bytes);
-                    } else if was_on_device && on_device > device && !self.is_sending {
+                    match checkpoint.settle()? {
+                        Transfer::UnderWay => self.is_sending = true,
+                        Transfer::Arrived(took) => {
+                            self.sending_ms.add(took.as_secs_f64() * 1e3);
+                            let bytes = checkpoint.bytes() as u64;
+                            (on_device, with_host) =
+                                (on_device.saturating_sub(bytes), with_host + bytes);
+                        }
                         // One after the other: each takes its time.
-                        checkpoint.send_to_host(stream)?;
-                        self.is_sending = true;
+                        Transfer::None
+                            if checkpoint.is_on_device()
+                                && on_device > device
+                                && !self.is_sending =>
+                        {
+                            checkpoint.send_to_host(stream)?;
+                            self.is_sending = true;
+                        }
+                        Transfer::None => {}
                     }
                 }
             }

@@ -40,3 +40,34 @@ fn a_narrower_budget_forgets_at_once_and_a_larger_share_copies_more_often() {
         }
     });
 }
+
+/// Copies that the device has no room for go to the host beside the steps, and are as good there.
+#[test]
+fn older_copies_go_to_the_host() {
+    on_each_device(|device| {
+        let one = 300 * 16 + 2 * 200 * 4 + 2 * 12 * 10 * 4;
+        let budget = Budget { device: 2 * one, host: 30 * one };
+        let mut session = open(device, budget, SCENE);
+        let keeping = timeline(&session).keeping;
+        session.keep_past(Keeping { share: 1.0, ..keeping });
+        let mut known = vec![];
+        // How many have come to the host depends on how long they are on their way.
+        for number in 0.. {
+            step(&mut session, number);
+            known.push(contents(&mut session));
+            let [_, with_host] = timeline(&session).bytes;
+            if with_host >= 8 * one {
+                break;
+            }
+            assert!(number < 5000, "{:?}", timeline(&session));
+        }
+        let Timeline { shown, bytes: [on_device, _], .. } = timeline(&session);
+        // One is on its way, and some may have come meanwhile.
+        assert!(on_device <= 22 * one, "{on_device}");
+        for part in 1..=20 {
+            let step = 1 + (shown.step - 1) * part / 20;
+            seek(&mut session, Moment { step, ..shown });
+            assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
+        }
+    });
+}
