@@ -458,9 +458,11 @@ fn what_is_not_known_is_not_guarded() {
     assert_eq!(old, "not guarded: it is for GPUs older than Volta");
     let (again, _) = GuardedModule::of(&text, &[]).unwrap();
     assert_eq!(refused(&again), "not guarded: it is guarded already");
-    let heap = text
-        .replace("\n.visible", "\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible");
-    assert_eq!(refused(&heap), "not guarded: it may call `malloc`");
+    let launches = text.replace(
+        "\n.visible",
+        "\n.extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 n, .param .b64 s);\n.visible",
+    );
+    assert_eq!(refused(&launches), "not guarded: it may call `cudaLaunchDeviceV2`");
     let bulk = kernel("cp.async.bulk.commit_group;");
     assert!(
         refused(&bulk).starts_with("not guarded: `bad` has cp.async.bulk"),

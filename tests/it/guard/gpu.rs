@@ -283,6 +283,54 @@ fn pointers_in_memory_are_searched_on_a_gpu() {
     gpu.stream.synchronize().unwrap();
 }
 
+/// What `malloc` gives is no memory of ours: it lies in a heap that the driver does not tell.
+#[test]
+fn the_heap_of_malloc_is_known_on_a_gpu() {
+    let source = "
+extern \"C\" __global__ void right(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = y[i] + 1;
+}
+extern \"C\" __global__ void lists(int *x, const int *y, int n)
+{
+    int *own = (int *)malloc(32 * sizeof(int));
+    if (!own) return;
+    for (int i = 0; i < 32; ++i)
+        own[i] = threadIdx.x + i;
+    x[threadIdx.x] = own[n];
+    free(own);
+}
+extern \"C\" __global__ void none(int *x, const int *y, int n)
+{
+    int *own = (int *)malloc(1ull << 40);
+    own[n] = 1;
+}
+";
+    let Some(gpu) = Gpu::of(source, Telling::First) else { return };
+    let line = |part: &str| {
+        let at = source.lines().position(|line| line.contains(part))?;
+        Some(at as u32 + 1)
+    };
+    for n in [0, 31] {
+        gpu.launch("lists", n);
+        gpu.stream.synchronize().unwrap();
+        assert_eq!(gpu.x()[..64], (0..64).map(|thread| thread + n as u32).collect::<Vec<u32>>());
+    }
+    // Behind the heap, and before it.
+    for n in [1 << 26, -(1 << 26)] {
+        let fault = gpu.fault("lists", n);
+        let expected = (&FaultKind::InvalidRead, line("own[n];"));
+        assert_eq!((&fault.kind, line_of(&fault)), expected, "{fault}");
+    }
+    let fault = gpu.fault("none", 9_999_999);
+    assert_eq!((&fault.kind, line_of(&fault)), (&FaultKind::InvalidWrite, line("own[n] = 1")));
+    gpu.launch("lists", 5);
+    gpu.stream.synchronize().unwrap();
+    assert_eq!(gpu.x()[63], 68, "the heap is as good as before");
+}
+
 #[test]
 fn kernels_that_go_on_tell_of_each_place_once() {
     let Some(gpu) = Gpu::of(SOURCE, Telling::All) else { return };

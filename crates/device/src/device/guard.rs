@@ -10,8 +10,8 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, Find, GuardedKernel, Launch, NotGuarded, Word,
-        guard_telling, pointer_at,
+        Check, CheckKind, CheckedAccess, Counts, Find, Guarded, GuardedKernel, Launch, NotGuarded,
+        Word, guard_telling, pointer_at,
         record::{NO_KERNEL, Telling, field},
     },
     types::Space,
@@ -48,6 +48,7 @@ pub struct GuardedModule {
     kernels: Vec<GuardedKernel>,
     checks: Vec<Check>,
     searches: bool,
+    allocates: bool,
     telling: Telling,
     /// The latest launches of which it was asked whether they need all checks, by kernel.
     seen: Mutex<HashMap<String, Vec<Seen>>>,
@@ -125,9 +126,9 @@ impl GuardedModule {
         }
         let guarded = guard_telling(&module, plain, telling)?;
         let printed = ptx::print(&guarded.module);
-        let (kernels, checks, searches) = (guarded.kernels, guarded.checks, guarded.searches);
+        let Guarded { module: _, kernels, checks, searches, allocates } = guarded;
         let seen = Mutex::default();
-        Ok((printed, Self { module, kernels, checks, searches, telling, seen }))
+        Ok((printed, Self { module, kernels, checks, searches, allocates, telling, seen }))
     }
 
     /// A kernel by its (lowered) name.
@@ -159,6 +160,11 @@ impl GuardedModule {
     /// Whether its kernels look for addresses in the table of all memory.
     pub fn searches(&self) -> bool {
         self.searches
+    }
+
+    /// Whether its kernels may take memory of the heap.
+    pub fn allocates(&self) -> bool {
+        self.allocates
     }
 
     /// The words that a launch adds to the packed `arguments` of a kernel, as its last argument, aligned to 8 bytes;

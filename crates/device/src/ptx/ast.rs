@@ -407,6 +407,11 @@ impl Variable {
 }
 
 impl Function {
+    /// Whether it is CUDA's `malloc` or `free`, which the module does not define.
+    pub fn is_of_heap(&self) -> bool {
+        self.body.is_none() && ["malloc", "free"].contains(&self.name.as_str())
+    }
+
     /// The directive `name` (without the dot).
     pub fn directive(&self, name: &str) -> Option<&Directive> {
         self.directives.iter().find(|directive| directive.name == name)

@@ -23,6 +23,7 @@ use super::{
     Device, Function, Module,
     context::{CudaContext, lock},
     driver::Handle,
+    heap,
     host::page_lock,
 };
 use crate::{
@@ -59,6 +60,8 @@ struct State {
     modules: Vec<Weak<GuardedModule>>,
     /// The table of ranges: its address, how many ranges it can hold, and what the ranges' number was then.
     table: Option<(u64, usize, u64)>,
+    /// Whether the ranges have the heap of `malloc`, as far as it can be found.
+    knows_heap: bool,
     /// The guarded kernel that was launched last.
     launched: Option<Arc<str>>,
     /// What modules that tell of all faults have told.
@@ -144,15 +147,22 @@ impl Guard {
         self.write(context, address, &bytes)
     }
 
-    /// Before a guarded kernel is launched: the table is as the memory is now, where the kernel's module reads it.
-    pub(super) fn prepare(
+    /// Before a guarded kernel of a module is launched: the table is as the memory is now, where the module reads it.
+    fn prepare(
         &self,
         context: &CudaContext,
         kernel: &Arc<str>,
-        searches: bool,
+        module: &GuardedModule,
     ) -> Result<()> {
         let mut state = lock(&self.state);
         state.launched = Some(kernel.clone());
+        if module.allocates() && !state.knows_heap {
+            state.knows_heap = true;
+            if let Some(heap) = heap::find(context, self.stream.0)? {
+                context.ranges().insert(heap.start, (heap.end - heap.start) as usize);
+            }
+        }
+        let searches = module.searches();
         let current = state.table.is_some_and(|(.., seen)| seen == context.ranges().changes());
         if !searches || current {
             return Ok(());
@@ -517,7 +527,7 @@ impl Function {
         let (Some(module), Some(guard)) = (self.module().guarded(), context.guard()) else {
             return Ok(None);
         };
-        guard.prepare(context, self.shared_name(), module.searches())?;
+        guard.prepare(context, self.shared_name(), module)?;
         let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
         // How many blocks of a cooperative launch there may be was asked of the version with all checks.
         let fits = |proved: &&Self| {

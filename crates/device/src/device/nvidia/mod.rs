@@ -19,6 +19,7 @@ pub mod driver;
 mod event;
 mod graph;
 mod guard;
+mod heap;
 mod host;
 mod host_function;
 mod ipc;

@@ -226,7 +226,7 @@ fn said(log: &[u8]) -> String {
 ///
 /// # Safety
 /// `image` must be text that ends with a NUL, or whole machine code.
-unsafe fn load_image(
+pub(super) unsafe fn load_image(
     context: &CudaContext,
     image: *const c_void,
     wishes: impl IntoIterator<Item = (JitOption, u32)>,

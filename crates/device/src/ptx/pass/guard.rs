@@ -80,6 +80,8 @@ pub struct Guarded {
     pub checks: Vec<Check>,
     /// Whether it looks for addresses in the table of ranges.
     pub searches: bool,
+    /// Whether its kernels may call `malloc` or `free`.
+    pub allocates: bool,
 }
 
 /// A kernel of a guarded module.
@@ -211,8 +213,7 @@ impl NotGuarded {
 }
 
 /// How the names of functions begin that give memory which no table has, or launch kernels that nobody guards.
-const UNKNOWN_MEMORY: [&str; 5] =
-    ["malloc", "free", "__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
+const UNKNOWN_MEMORY: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
 
 /// Guards a module that [`verify`](crate::ptx::verify()) found no fault in, but for the kernels that are called as
 /// one of `plain`: they stay as they are, and what they do is not watched.
@@ -239,6 +240,7 @@ pub fn guard_telling(
         kernels: Vec::new(),
         checks: Vec::new(),
         searches: false,
+        allocates: module.functions.iter().any(Function::is_of_heap),
     };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);

@@ -174,3 +174,23 @@ fn only_loops_that_surely_end_soon_look_at_no_flag() {
     assert!(instructions_with("add.sat.s32") > plain);
     assert!(instructions_with("addc.s32") > plain);
 }
+
+/// Where memory of the heap lies is searched for, at each access.
+#[test]
+fn what_malloc_gives_is_searched_for() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64
+        .extern .func (.param .b64 r) malloc(.param .b64 n);
+        .extern .func free(.param .b64 p);
+        .visible .entry k()
+        {
+        .reg .b64 %rd<3>;
+        { .param .b64 n; .param .b64 r; st.param.b64 [n], 16; call (r), malloc, (n); ld.param.b64 %rd1, [r]; }
+        st.global.u32 [%rd1+4], 1;
+        { .param .b64 p; st.param.b64 [p], %rd1; call free, (p); }
+        ret;
+        }";
+    let guarded = guard(&parse(text).unwrap(), &[]).unwrap();
+    assert!(guarded.searches && guarded.allocates);
+    let counts = guarded.kernels[0].counts;
+    assert_eq!((counts.accesses, counts.checked, counts.unchecked), (1, 1, 0));
+}
