@@ -12,7 +12,7 @@ use cranelift_codegen::{
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module as _, ModuleReloc, default_libcall_names};
 
-use super::{images, internal, math};
+use super::{images, internal, math, order};
 use crate::device::{
     Error, Result,
     cpu::{abi::Entry, memory},
@@ -62,6 +62,11 @@ const BETTER: &str = "backtracking";
 /// The one whose time and memory are in proportion to what it is given.
 const LINEAR: &str = "single_pass";
 
+/// Functions are optimised.
+const OPTIMISES: &str = "speed";
+/// They were, and nothing is to put them into another order again.
+const OPTIMISED: &str = "none";
+
 /// CLIF blocks from which on registers are allocated in linear time. The better allocator's time grows with their
 /// square: 3,000 loads in a row, of two blocks each, took it 18 s and 670 MB, the other 1 s and 110 MB.
 const MANY_BLOCKS: usize = 3000;
@@ -69,11 +74,15 @@ const MANY_BLOCKS: usize = 3000;
 /// Compiles the function of `context` as `id`.
 pub(super) fn define(module: &mut JITModule, id: FuncId, context: &mut Context) -> Result<()> {
     let blocks = context.func.dfg.num_blocks();
-    if blocks < MANY_BLOCKS {
-        return module.define_function(id, context).map_err(|e| internal(&format!("{e:?}")));
+    let allocator = if blocks < MANY_BLOCKS { BETTER } else { LINEAR };
+    if allocator == LINEAR {
+        tracing::debug!("registers of a function of {blocks} blocks are allocated in linear time");
     }
-    tracing::debug!("registers of a function of {blocks} blocks are allocated in linear time");
-    let isa = isa(LINEAR)?;
+    context
+        .optimize(module.isa(), &mut ControlPlane::default())
+        .map_err(|error| internal(&format!("{error:?}")))?;
+    order::reorder(&mut context.func);
+    let isa = isa(allocator, OPTIMISED)?;
     context
         .compile(&*isa, &mut ControlPlane::default())
         .map_err(|error| internal(&format!("{:?}", error.inner)))?;
@@ -86,12 +95,12 @@ pub(super) fn define(module: &mut JITModule, id: FuncId, context: &mut Context) 
     defined.map_err(|error| internal(&format!("{error:?}")))
 }
 
-/// This processor, and how its code is made.
-fn isa(allocator: &str) -> Result<OwnedTargetIsa> {
+/// This processor, and how its code is made: how registers are allocated, and what is done before that.
+fn isa(allocator: &str, level: &str) -> Result<OwnedTargetIsa> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     let wanted = [
-        ("opt_level", "speed"),
+        ("opt_level", level),
         ("enable_verifier", verify),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
@@ -110,7 +119,7 @@ fn isa(allocator: &str) -> Result<OwnedTargetIsa> {
 
 /// An empty module for this processor, in which the host's functions are known.
 pub(super) fn empty_module() -> Result<JITModule> {
-    let mut builder = JITBuilder::with_isa(isa(BETTER)?, default_libcall_names());
+    let mut builder = JITBuilder::with_isa(isa(BETTER, OPTIMISES)?, default_libcall_names());
     let left = memory::addresses_left().unwrap_or(u64::MAX);
     let bytes = (left / 16).clamp(LEAST_RESERVED_BYTES, RESERVED_BYTES);
     let memory = ArenaMemoryProvider::new_with_size(bytes as usize);

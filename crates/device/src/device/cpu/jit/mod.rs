@@ -28,6 +28,7 @@ mod lanes;
 mod limits;
 mod lower;
 mod math;
+mod order;
 mod output;
 mod pointers;
 #[cfg(target_arch = "x86_64")]
