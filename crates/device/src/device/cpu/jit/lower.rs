@@ -97,6 +97,8 @@ pub(super) struct Lower<'a, 'f> {
     /// Code that is emitted now runs for some threads of a group: the lane of the first of them, in 32 bits, and how
     /// many follow it, in 64.
     pub(super) present: Option<[Variable; 2]>,
+    /// The access that is made now was checked before.
+    pub(super) checked_before: bool,
 }
 
 /// What is known of a function before its code is made.
@@ -132,6 +134,16 @@ impl Targets {
     /// Blocks for a body's labels.
     pub(super) fn labels(b: &mut FunctionBuilder<'_>, body: &Body) -> Vec<Block> {
         body.labels.iter().map(|_| b.create_block()).collect()
+    }
+
+    /// The same, with blocks of their own for some labels.
+    pub(super) fn with_own(
+        mut self,
+        b: &mut FunctionBuilder<'_>,
+        labels: impl Iterator<Item = Label>,
+    ) -> Self {
+        labels.for_each(|label| self.labels[label.0 as usize] = b.create_block());
+        self
     }
 
     /// The block of a label.
@@ -207,6 +219,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             outside: false,
             for_all: false,
             present: None,
+            checked_before: false,
         }
     }
 

@@ -263,7 +263,11 @@ impl<'l> GroupLower<'l, '_, '_> {
         let body = self.lower.body();
         let mut resumes = resumes.iter().copied();
         let end = range.end;
+        let mut done = range.start;
         for (index, statement) in range.clone().zip(&body.statements[range]) {
+            if index < done {
+                continue;
+            }
             self.lower.check_limits()?;
             self.end_skip(index);
             if self.prechecked.is_none() && self.masked.is_none() {
@@ -282,19 +286,30 @@ impl<'l> GroupLower<'l, '_, '_> {
                     continue;
                 }
             }
-            match statement {
-                Statement::Label(label) => self.group_label(*label, index),
-                Statement::Instruction(i) => {
-                    let resume = waits;
-                    self.group_instruction(index, i, resume)
-                        .map_err(|what| self.lower.unsupported(i, what))?;
+            match self.piece_at(index) {
+                Some(piece) => {
+                    self.twice(piece)?;
+                    done = piece.statements.end;
                 }
-                Statement::Pragma(_) => {}
+                None => self.group_statement(index, waits)?,
             }
         }
         self.end_skip(end);
         if !self.lower.is_filled() && end == body.statements.len() {
             self.group_ends();
+        }
+        Ok(())
+    }
+
+    /// One that groups run, and where those go on that wait there.
+    pub(super) fn group_statement(&mut self, index: usize, waits: Option<Resumes>) -> Result<()> {
+        match &self.lower.body().statements[index] {
+            Statement::Label(label) => self.group_label(*label, index),
+            Statement::Instruction(i) => {
+                self.group_instruction(index, i, waits)
+                    .map_err(|what| self.lower.unsupported(i, what))?;
+            }
+            Statement::Pragma(_) => {}
         }
         Ok(())
     }
@@ -395,7 +410,10 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
         };
         if once {
-            self.lower.instruction_for_all(index, i)?;
+            self.lower.checked_before = self.is_checked_before(index);
+            let made = self.lower.instruction_for_all(index, i);
+            self.lower.checked_before = false;
+            made?;
             for reg in varying {
                 let ty = self.lower.body().registers.ty(reg);
                 let first = self.lower.b.use_var(self.lower.variable(reg));

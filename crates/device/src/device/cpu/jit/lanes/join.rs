@@ -221,6 +221,11 @@ impl Joins {
         Self { joins, of, target, patience, first }
     }
 
+    /// The statements that begin the blocks at which threads reconverge.
+    pub(super) fn starts(&self) -> impl Iterator<Item = usize> {
+        self.joins.iter().map(|join| join.start)
+    }
+
     /// Where groups may come to a join and go on singly: its number, its statement, what has to be alike there and all
     /// that lives there.
     pub(super) fn doubtful(&self) -> impl Iterator<Item = (usize, usize, &[Reg], &[Reg])> {

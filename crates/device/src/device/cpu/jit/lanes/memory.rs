@@ -48,7 +48,8 @@ impl GroupLower<'_, '_, '_> {
         }
         let Some((memory, stride)) = self.run(index, i, access, false)? else { return Ok(false) };
         self.each_quad(|group| {
-            let elements = match group.gone() {
+            let gone = if group.is_checked_before(index) { None } else { group.gone() };
+            let elements = match gone {
                 None => group.load_row(memory, stride, access),
                 Some(gone) => group.load_present(gone, (memory, stride), access),
             };
@@ -105,15 +106,13 @@ impl GroupLower<'_, '_, '_> {
         let Base::Reg(base) = address.base else { return Ok(None) };
         let bytes = access.bytes();
         let Some(stride) = self.shape(base).stride() else { return Ok(None) };
-        let span = stride.checked_mul(self.plan.width as i64 - 1);
-        let far = span.is_none_or(|span| span >= 1 << CHUNK_BITS);
-        if stride <= 0 || far || stride % i64::from(bytes) != 0 || !bytes.is_power_of_two() {
+        if !is_run(stride, bytes, self.plan.width) {
             return Ok(None);
         }
         let checked = Checked { space: access.space, bytes, write };
         match access.space {
             Some(Space::Shared | Space::SharedCta) => {
-                self.shared_run(address, stride, checked).map(Some)
+                self.shared_run(index, address, stride, checked).map(Some)
             }
             Some(Space::Global | Space::Const) | None => {
                 if let Some(memory) = self.memory_in_row(index, i, access) {
@@ -121,13 +120,15 @@ impl GroupLower<'_, '_, '_> {
                 }
                 let at = self.lower.address_value(address)?;
                 let span = stride * (self.plan.width as i64 - 1);
-                let reach = self.reach_of_present(stride);
+                let reach = self.reach_at(index, stride, write);
                 let first = self.first_of_present(at, reach);
-                let fine = match reach {
-                    None => self.is_placed(address, first, span, checked),
-                    Some([_, span]) => self.ends_are_placed(address, first, span, checked),
-                };
-                self.lower.stop_unless_placed(fine, first, stride, checked)?;
+                if !self.is_checked_before(index) {
+                    let fine = match reach {
+                        None => self.is_placed(address, first, span, checked),
+                        Some([_, span]) => self.ends_are_placed(address, first, span, checked),
+                    };
+                    self.lower.stop_unless_placed(fine, first, stride, checked)?;
+                }
                 let at = self.back_from_present(first, reach);
                 Ok(Some((MemorySpan::new(at, 0, span as u64 + u64::from(bytes)), stride)))
             }
@@ -138,33 +139,52 @@ impl GroupLower<'_, '_, '_> {
 
     fn shared_run(
         &mut self,
+        index: usize,
         address: &Address,
         stride: i64,
         checked: Checked,
     ) -> Step<(MemorySpan, i64)> {
         let offset = self.lower.address_value(address)?;
-        let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
         let span = stride * (self.plan.width as i64 - 1);
-        let reach = self.reach_of_present(stride);
+        let reach = self.reach_at(index, stride, checked.write);
         let first = self.first_of_present(offset, reach);
-        let fine = match reach {
-            None => self.lower.ends_before(first, end, span, checked),
-            Some([_, span]) => {
-                let last = self.lower.b.ins().iadd(first, span);
-                let ends = [first, last].map(|at| self.lower.ends_before(at, end, 0, checked));
-                self.lower.b.ins().band(ends[0], ends[1])
-            }
-        };
-        self.lower.stop_unless_placed(fine, first, stride, checked)?;
+        if !self.is_checked_before(index) {
+            let end = self.lower.context_u64(offset_of!(BlockContext, shared_bytes));
+            let fine = match reach {
+                None => self.lower.ends_before(first, end, span, checked),
+                Some([_, span]) => self.ends_before(first, end, span, checked),
+            };
+            self.lower.stop_unless_placed(fine, first, stride, checked)?;
+        }
         let offset = self.back_from_present(first, reach);
         let base = self.lower.context_u64(offset_of!(BlockContext, shared_base));
         let at = self.lower.b.ins().iadd(base, offset);
         Ok((MemorySpan::new(at, 0, span as u64 + u64::from(checked.bytes)), stride))
     }
 
+    /// As [`Self::reach_of_present`], of the accesses at a statement: all load what was found to be good of all.
+    fn reach_at(&mut self, index: usize, stride: i64, write: bool) -> Option<[Value; 2]> {
+        let is_good_of_all = !write && self.is_checked_before(index);
+        if is_good_of_all { None } else { self.reach_of_present(stride) }
+    }
+
+    /// Whether the accesses from the one at `first` to the one `span` bytes behind it end at or before `end`, where
+    /// `span` is so small that no offset that does wraps with it.
+    pub(super) fn ends_before(
+        &mut self,
+        first: Value,
+        end: Value,
+        span: Value,
+        checked: Checked,
+    ) -> Value {
+        let last = self.lower.b.ins().iadd(first, span);
+        let ends = [first, last].map(|at| self.lower.ends_before(at, end, 0, checked));
+        self.lower.b.ins().band(ends[0], ends[1])
+    }
+
     /// The first access, of a group's that begin at `at`, of a thread that did not go round the code, in 64 bits: with
     /// fewer, a thread that went round may have had one that wraps.
-    fn first_of_present(&mut self, at: Value, reach: Option<[Value; 2]>) -> Value {
+    pub(super) fn first_of_present(&mut self, at: Value, reach: Option<[Value; 2]>) -> Value {
         let at = match reach {
             None => at,
             Some([before, _]) => {
@@ -330,6 +350,13 @@ impl GroupLower<'_, '_, '_> {
             self.lower.store(value, memory, at);
         }
     }
+}
+
+/// Whether a group's accesses of so many bytes that lie this far apart are one run of memory.
+pub(super) fn is_run(stride: i64, bytes: u32, width: usize) -> bool {
+    let span = stride.checked_mul(width as i64 - 1);
+    let far = span.is_none_or(|span| span >= 1 << CHUNK_BITS);
+    stride > 0 && !far && stride % i64::from(bytes) == 0 && bytes.is_power_of_two()
 }
 
 /// Whether it is neither atomic nor narrow.

@@ -80,6 +80,7 @@
 //! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
 //! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
 
+mod affine;
 mod arithmetic;
 mod convert;
 mod directed;
@@ -88,6 +89,7 @@ mod estimate;
 mod fault;
 mod flow;
 mod funnel;
+mod hoist;
 mod join;
 mod leave;
 mod mask;
@@ -98,6 +100,7 @@ mod round;
 mod row;
 mod shuffle;
 mod skip;
+mod twice;
 mod value;
 mod wait;
 mod widen;
@@ -172,6 +175,7 @@ pub(super) struct Plan {
     skips: Vec<skip::Skip>,
     eaches: Vec<each::Each>,
     mask: Option<mask::Mask>,
+    pieces: Vec<hoist::Piece>,
     /// What is checked for several groups at once.
     row: Option<row::Row>,
     loop_: flow::Loop,
@@ -299,6 +303,8 @@ impl Plan {
         let place = (width, sync.spill_bytes());
         let leaves = leave::Leaves::new(b, body, points, spills, &joins, place)?;
         let mask = mask::Mask::new(b, body, cfg, (liveness, &run), &regions);
+        let place = hoist::Place { body, cfg, shapes: &shapes, run: &run, sync, width };
+        let pieces = place.pieces(&joins.starts().collect::<Vec<_>>());
         let row = row::is_straight(cfg, &run, sync)
             .then(|| row::Row::new(b, body, cfg, &shapes, &skips, [liveness.at_entry(), &varying]))
             .flatten();
@@ -331,6 +337,7 @@ impl Plan {
             skips,
             eaches,
             mask,
+            pieces,
             row,
             loop_,
             meeting,
@@ -359,6 +366,8 @@ pub(super) struct GroupLower<'l, 'a, 'f> {
     within: Option<skip::Within>,
     /// The row that groups are of, while the code is made for those whose row was prechecked.
     prechecked: Option<&'l row::Row>,
+    /// While the code of a piece is made all of whose accesses were checked before it.
+    unchecked: Option<twice::Unchecked<'l>>,
     /// While the code is made for groups of which some threads went round it.
     masked: Option<&'l mask::Mask>,
     /// Values that were loaded from the spilled registers, with their places there.
@@ -374,6 +383,7 @@ impl<'l, 'a, 'f> GroupLower<'l, 'a, 'f> {
             within: None,
             prechecked: None,
             masked: None,
+            unchecked: None,
             reloaded: HashMap::new(),
         }
     }
@@ -417,6 +427,8 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
 mod borders;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod pieces;
 #[cfg(test)]
 mod promise;
 #[cfg(test)]

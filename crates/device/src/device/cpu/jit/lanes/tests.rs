@@ -9,7 +9,7 @@ use crate::device::{
 /// Words that kernels read and write.
 const WORDS: usize = 1 << 14;
 
-fn module_text(body: &str) -> String {
+pub(super) fn module_text(body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n\
          {{\n.reg .pred %p<20>;\n.reg .b16 %h<9>;\n.reg .f32 %f<30>;\n.reg .b32 %r<40>;\n.reg .f64 %d<20>;\n\
@@ -119,7 +119,7 @@ fn threads_part_and_reconverge() {
 }
 
 /// A body three times, for groups of each width: the number of statements decides which.
-fn widths(body: &str) -> [String; 3] {
+pub(super) fn widths(body: &str) -> [String; 3] {
     [0, 1, 2].map(|more| format!("{}{body}", "mov.u32 %r39, 0;".repeat(more)))
 }
 

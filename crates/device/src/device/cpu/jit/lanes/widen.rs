@@ -37,7 +37,7 @@ pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(u
 impl GroupLower<'_, '_, '_> {
     /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
     pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
-        if self.is_prechecked(index) {
+        if self.is_prechecked(index) || self.is_widened_before(index) {
             return;
         }
         let Some((at, signed)) = widens(self.lower.body(), &self.plan.shapes, i) else { return };

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// An access to be checked.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::device::cpu::jit) struct Checked {
     pub(in crate::device::cpu::jit) space: Option<Space>,
     pub(in crate::device::cpu::jit) bytes: u32,
@@ -342,10 +342,12 @@ impl Lower<'_, '_> {
 
     fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         let offset = self.address_value(address)?;
-        let ty = self.b.func.dfg.value_type(offset);
-        let bytes = self.context_field(ty, offset_of!(BlockContext, shared_bytes));
         let wide = self.fit(offset, types::I64);
-        self.check(offset, bytes, checked, wide);
+        if !self.checked_before {
+            let ty = self.b.func.dfg.value_type(offset);
+            let bytes = self.context_field(ty, offset_of!(BlockContext, shared_bytes));
+            self.check(offset, bytes, checked, wide);
+        }
         let base = self.context_u64(offset_of!(BlockContext, shared_base));
         let at = self.b.ins().iadd(base, wide);
         Ok(MemorySpan::new(at, 0, checked.bytes.into()))
@@ -370,6 +372,9 @@ impl Lower<'_, '_> {
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
         let memory = MemorySpan::new(at, 0, checked.bytes.into());
+        if self.checked_before {
+            return Ok(memory);
+        }
         if checked.space == Some(Space::Local) {
             let window = self.own_frames();
             let fine = match self.for_all {
