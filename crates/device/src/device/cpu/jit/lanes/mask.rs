@@ -228,7 +228,8 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(part);
     }
 
-    /// As [`GroupLower::load_row`], of the threads of a quad that did not go round; zeros for the others.
+    /// As [`GroupLower::load_row`], of the threads of a quad that did not go round. The others load, if any of theirs do,
+    /// what the group's first one does that did not.
     pub(super) fn load_present(
         &mut self,
         gone: Value,
@@ -242,37 +243,44 @@ impl<'l> GroupLower<'l, '_, '_> {
             self.lower.b.append_block_param(done, vector);
         }
         let zero = zero_of(&mut self.lower.b, vector.lane_type());
-        let zeros = self.lower.b.ins().splat(vector, zero);
-        let mut held = vec![zeros; elements * count];
+        let zeros = vec![self.lower.b.ins().splat(vector, zero); elements * count];
         let arguments =
             |held: &[Value]| held.iter().map(|value| BlockArg::Value(*value)).collect::<Vec<_>>();
-        self.tell_quads_apart(gone, [(whole, &[]), (done, &arguments(&held))]);
-        for lane in 0..LANES {
-            let [own, next] = [(); 2].map(|()| self.lower.b.create_block());
-            for _ in &held {
-                self.lower.b.append_block_param(next, vector);
-            }
-            self.lower.skip_where(gone, self.quad * LANES + lane, (next, &arguments(&held)), own);
-            for element in 0..elements {
-                let at = (self.quad * LANES + lane) as i64 * stride
-                    + element as i64 * i64::from(access.ty.bytes());
-                let value = self.lower.load(clif_type(access.ty), memory, at);
-                let part = &mut held[element * count + lane * count / LANES];
-                let within = (lane % (LANES / count)) as u8;
-                let value = self.recast(value, vector.lane_type());
-                *part = self.lower.b.ins().insertlane(*part, value, within);
-            }
-            self.lower.b.ins().jump(next, &arguments(&held));
-            self.lower.b.switch_to_block(next);
-            held = self.lower.b.block_params(next).to_vec();
-        }
-        self.lower.b.ins().jump(done, &arguments(&held));
+        self.tell_quads_apart(gone, [(whole, &[]), (done, &arguments(&zeros))]);
+        let places = [0, 1, 2, 3].map(|lane| self.present_place(gone, (memory, stride), lane));
+        let own = (0..elements).flat_map(|element| {
+            let at = element as i64 * i64::from(access.ty.bytes());
+            let values = places.map(|place| {
+                let place = MemorySpan::new(place, 0, access.bytes().into());
+                self.lower.load(clif_type(access.ty), place, at)
+            });
+            self.join_lanes(&values, access.ty)
+        });
+        let own: Parts = own.collect();
+        self.lower.b.ins().jump(done, &arguments(&own));
         self.lower.b.switch_to_block(whole);
         let all = self.load_row(memory, stride, access).concat().into_iter();
         let all: Parts = all.map(|part| self.recast(part, vector)).collect();
         self.lower.b.ins().jump(done, &arguments(&all));
         self.lower.b.switch_to_block(done);
         self.lower.b.block_params(done).chunks(count).map(<[Value]>::to_vec).collect()
+    }
+
+    /// Where a thread of a quad accesses memory, or, if it went round, the group's first one that did not: that is
+    /// known to be good.
+    fn present_place(
+        &mut self,
+        gone: Value,
+        (memory, stride): (MemorySpan, i64),
+        lane: usize,
+    ) -> Value {
+        let lane = (self.quad * LANES + lane) as i64;
+        let own = self.lower.b.ins().iconst(types::I64, lane * stride);
+        let first = self.reach_of_present(stride).map_or(own, |[first, _]| first);
+        let is_gone = self.lower.b.ins().band_imm_u(gone, 1 << lane);
+        let distance = self.lower.b.ins().select(is_gone, first, own);
+        let start = memory.address(self.lower);
+        self.lower.b.ins().iadd(start, distance)
     }
 
     /// As [`GroupLower::store_row`], of the threads of a quad that did not go round.

@@ -79,6 +79,13 @@
 //!
 //! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
 //! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
+//!
+//! # What is checked before a piece of code
+//!
+//! Each access has its check, but for those of a loop of one block that goes round a known number of times, and of
+//! straight code with many accesses from few addresses ([`hoist`]). There the first and the last address of all rounds
+//! is computed before it ([`affine`]), and if all between is good, and no number wraps on the way, a translation
+//! without checks goes, else one with them ([`twice`]).
 
 mod affine;
 mod arithmetic;
