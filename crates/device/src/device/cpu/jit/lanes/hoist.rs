@@ -83,8 +83,8 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The pieces of a body, in order. Groups enter the blocks that begin with the statements in `joins` from elsewhere,
-    /// too.
+    /// The pieces of a body, in order. Groups enter the blocks that begin with the statements in `joins` from
+    /// elsewhere, too.
     pub(super) fn pieces(&self, joins: &[usize]) -> Vec<Piece> {
         let (mut pieces, mut count) = (Vec::new(), 0);
         for id in self.cfg.ids().filter(|id| self.run[id.index()]) {

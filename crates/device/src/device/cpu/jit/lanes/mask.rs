@@ -228,7 +228,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(part);
     }
 
-    /// As [`GroupLower::load_row`], of the threads of a quad that did not go round. The others load, if any of theirs do,
+    /// As [`GroupLower::load_row`], of the threads of a quad that did not go round. If there are any, the others load
     /// what the group's first one does that did not.
     pub(super) fn load_present(
         &mut self,
