@@ -6,10 +6,13 @@ mod cleared;
 mod deduced;
 mod files;
 mod filled;
+mod functions;
 mod generated;
 mod host_code;
 mod left_open;
 mod memory;
+mod moved;
+mod pointers;
 mod seen;
 mod structures;
 

@@ -87,6 +87,8 @@ pub(super) struct Host<'s> {
     pub(super) recursive: BTreeSet<usize>,
     /// What sets members of structures.
     pub(super) set_fields: SetFields<'s>,
+    /// The pointers among them that functions let point elsewhere.
+    pub(super) moved_fields: BTreeSet<&'s str>,
     /// The types that pointers point to.
     pub(super) pointees: BTreeMap<&'s str, &'s str>,
     /// `cudaMalloc(&name, bytes)`, as they stand in the text, and where the host copies something to the device.
@@ -106,6 +108,8 @@ pub(super) struct Host<'s> {
     /// All that is done with the device, in its order, and whether that is all.
     pub(super) done: Vec<Done>,
     pub(super) is_all_done: bool,
+    /// Some of it may be done by another function of the same name.
+    pub(super) is_of_namesakes: bool,
     /// Where that is done, or called.
     pub(super) acting: BTreeSet<usize>,
     /// The bytes of what is allocated, by the name of the pointer.
@@ -178,6 +182,8 @@ pub(super) struct Allocation {
     /// How often, where it is in rows.
     pub(super) rows: Option<Span>,
     pub(super) call: Option<Rc<Call>>,
+    /// The same pointer is given other memory, too, which may be more or less.
+    pub(super) is_one_of_several: bool,
 }
 
 /// What a transfer brings.
@@ -204,7 +210,7 @@ impl<'s> Host<'s> {
         let elements = || structures.elements().map(|(name, element)| (name.to_owned(), element));
         let number = |(name, element)| Some((name, Type::of_element(element)?));
         let mut found = Self {
-            functions: Functions::new(&code, &regions),
+            functions: Functions::new(&code, &brackets, &regions),
             templates: templates(&code, &brackets),
             constructed: constructed(&code, &brackets),
             sizes: elements().map(|(name, element)| (name, element.bytes())).collect(),
@@ -224,6 +230,7 @@ impl<'s> Host<'s> {
             run_once: BTreeSet::new(),
             recursive: BTreeSet::new(),
             set_fields: SetFields::default(),
+            moved_fields: BTreeSet::new(),
             pointees: BTreeMap::new(),
             allocating: Vec::new(),
             filling: Vec::new(),
@@ -235,6 +242,7 @@ impl<'s> Host<'s> {
             untold: Vec::new(),
             done: Vec::new(),
             is_all_done: true,
+            is_of_namesakes: false,
             acting: BTreeSet::new(),
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
@@ -255,11 +263,13 @@ impl<'s> Host<'s> {
         Reader::new(&mut found, &brackets).read();
         (found.run_once, found.recursive) = found.runs_of_functions();
         found.set_fields = found.fields_set();
+        found.moved_fields = found.fields_moved();
         found.loops = found.understood_loops();
         (found.done, found.is_all_done) = found.trace(found.acts(), &brackets);
         let places =
             found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
         found.acting = places.map(|place| place.at).collect();
+        found.is_of_namesakes = found.is_of_namesakes(&brackets);
         found.repeated = found.repeated_swaps();
         found.take_allocations();
         let (writes, is_all) = found.writes(&brackets);
@@ -300,7 +310,8 @@ impl<'s> Host<'s> {
 
     /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
     fn take_allocations(&mut self) {
-        let (mut allocations, mut filled) = (BTreeMap::new(), BTreeSet::new());
+        let mut allocations: BTreeMap<&str, Allocation> = BTreeMap::new();
+        let mut filled = BTreeSet::new();
         for Done { act, at, call } in &self.done {
             let target = match act {
                 Act::Allocation(place) => &self.allocating[*place].target,
@@ -323,12 +334,27 @@ impl<'s> Host<'s> {
                     let Allocating { target, bytes, rows } = &self.allocating[*place];
                     let target = target.start;
                     let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
-                    allocations.insert(name, Allocation { target, bytes, rows, call });
+                    let found = Allocation { target, bytes, rows, call, is_one_of_several: false };
+                    match allocations.remove(name) {
+                        Some(other) => allocations.insert(name, self.greater(other, found)),
+                        None => allocations.insert(name, found),
+                    };
                 }
                 _ => _ = filled.insert(name),
             }
         }
         (self.allocations, self.filled) = (allocations, filled);
+    }
+
+    /// Of two allocations for one pointer the one that has more; they are told apart where it is not sure that both have
+    /// as many bytes.
+    fn greater(&self, first: Allocation, second: Allocation) -> Allocation {
+        let ([one, other], is_sure) =
+            self.surely(|host| [&first, &second].map(|of| host.bytes_allocated(of)));
+        let is_same = is_sure && one.is_some() && one == other;
+        let is_several = !is_same || first.is_one_of_several || second.is_one_of_several;
+        let greater = if one > other { first } else { second };
+        Allocation { is_one_of_several: is_several, ..greater }
     }
 
     /// The bytes that the host allocates for `pointer`.

@@ -6,6 +6,7 @@
 pub(super) mod changes;
 pub(super) mod declarations;
 pub(super) mod handed;
+pub(super) mod kept;
 pub(super) mod launches;
 pub(super) mod mentions;
 pub(super) mod named;
@@ -17,12 +18,14 @@ use self::{declarations::MOST_NAMES, takers::Takers};
 use super::{
     code::{
         LONGEST, Span,
+        members::MOST_FIELDS,
         pointers::without_casts,
         variables::{Id, Value},
     },
+    expression::number::{QUALIFIERS, Type},
     host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred},
 };
-use crate::cuda::{brackets::Brackets, lexer::Kind};
+use crate::cuda::{Held, brackets::Brackets, lexer::Kind};
 
 /// So many allocations are told, and so many copies to the device.
 const MOST_FOUND: usize = 10_000;
@@ -167,15 +170,65 @@ impl<'h, 's> Reader<'h, 's> {
         parts
     }
 
-    /// What is written as a value at `at`: behind the last of several `=`.
-    pub(super) fn value(&self, mut at: usize) -> Value {
-        while self.is_word(at) && self.text(at + 1) == "=" && self.text(at + 2) != "=" {
-            at += 2;
+    /// What is written as a value behind the `=` at `equals`: behind the last of several, where none of them makes
+    /// another number of it.
+    pub(super) fn value(&self, equals: usize) -> Value {
+        let mut at = equals + 1;
+        let own = self.type_set_at(equals);
+        while let Some(behind) = self.chained(at) {
+            if own.is_none() || self.type_set_at(behind - 1) != own {
+                return Value::Unknown;
+            }
+            at = behind;
         }
         match (self.text(at), self.text(at + 1)) {
             ("dim3", "(" | "{") => Value::List(self.list(at + 1)),
             ("{", _) => Value::List(self.list(at)),
             _ => Value::Expression(self.expression(at)),
+        }
+    }
+
+    /// Where the value begins behind `name =` or `name.field =` at `at`.
+    fn chained(&self, at: usize) -> Option<usize> {
+        let mut end = at.checked_add(1).filter(|_| self.is_word(at))?;
+        loop {
+            end = match (self.text(end), self.text(end + 1)) {
+                (".", _) if self.is_word(end + 1) => end + 2,
+                ("-", ">") if self.is_word(end + 2) => end + 3,
+                ("=", next) if next != "=" => return Some(end + 1),
+                _ => return None,
+            };
+        }
+    }
+
+    /// The words of the type of what is set by the `=` at a place, and whether it is a pointer.
+    fn type_set_at(&self, equals: usize) -> Option<(String, bool)> {
+        let last = equals.checked_sub(1)?;
+        let (mut start, mut path) = (last, Vec::new());
+        loop {
+            let by = match self.before(start) {
+                "." => 2,
+                ">" if self.is_behind_arrow(start) => 3,
+                _ => break,
+            };
+            path.push(self.text(start));
+            start = start.checked_sub(by)?;
+        }
+        path.reverse();
+        let variable = self.found.variables.get(self.visible(self.text(start), equals)?);
+        let declared = &variable.declared;
+        if path.is_empty() {
+            let words = declared.words.iter().filter(|word| !QUALIFIERS.contains(word));
+            let words: Vec<&str> = words.copied().collect();
+            return Some((words.join(" "), declared.is_indirect && !declared.is_reference));
+        }
+        let structures = self.found.structures;
+        let members = |word: &&str| structures.members(word, MOST_FIELDS);
+        let members = declared.words.iter().find_map(members)?;
+        let path = path.join(".");
+        match &members.iter().find(|member| member.path == path)?.held {
+            Held::Element(element) => Some((format!("{:?}", Type::of_element(*element)?), false)),
+            Held::Pointer(_) | Held::Unknown => None,
         }
     }
 

@@ -289,3 +289,54 @@ fn what_the_host_writes_itself_is_filled() {
         cudaMemcpy2D(a, 16, h, 16, 16, 4, cudaMemcpyHostToDevice); k<<<1, 16>>>(a, b); }";
     drafts(kernel, rows, &[filled, "# fill in: `cudaMemset2D(b,8,0,8,8)` is made"]);
 }
+
+/// What two calls of a function repeat are two loops, each with the rounds of its call.
+#[test]
+fn loops_of_two_calls_are_two() {
+    let rounds = "void rounds(float *p, float *q, int x, int k) {
+        for (int j = 0; j < k; j++) note<<<1, 1>>>(p, q, x, j); }";
+    let expected = [100.0, 101.0, 200.0, 201.0, 202.0];
+    launches(rounds, "rounds(a, n, 1, 2); rounds(a, n, 2, 3);", &expected);
+    let same = "void both(float *p, float *q) { for (int j = 0; j < 2; j++) {
+        note<<<1, 1>>>(p, q, 1, j); note<<<1, 1>>>(p, q, 2, j); } }";
+    launches(same, "both(a, n);", &[100.0, 200.0, 101.0, 201.0]);
+    let nested = "for (int i = 0; i < 2; i++) { rounds(a, n, i, 1); rounds(a, n, i + 5, 2); }";
+    launches(rounds, nested, &[0.0, 500.0, 501.0, 100.0, 600.0, 601.0]);
+}
+
+/// A list that something changes before it is copied is not what it was declared with.
+#[test]
+fn lists_that_are_changed_are_not_copied_as_they_were() {
+    let text = |change: &str| {
+        format!(
+            "#include <algorithm>
+__constant__ float coef[4];
+void scale(float *h) {{ for (int i = 0; i < 4; i++) h[i] *= 2; }}
+void load(float *h);
+__global__ void k(float *a) {{ a[threadIdx.x] = coef[threadIdx.x]; }}
+int main() {{ float *a; cudaMalloc(&a, 16); float h[4] = {{4, 3, 2, 1}}; {change}
+    cudaMemcpyToSymbol(coef, h, sizeof(h)); k<<<1, 4>>>(a); }}
+"
+        )
+    };
+    for change in [
+        "scale(h);",
+        "load(h);",
+        "std::sort(h, h + 4);",
+        "for (auto &x : h) x *= 2;",
+        "memset(h, 0, sizeof(h));",
+        "*h = 5;",
+        "float *q = h; q[0] = 9;",
+        "std::reverse(h, h + 4);",
+        "qsort(h, 4, 4, compare);",
+        "memcpy(h + 1, h, 8);",
+    ] {
+        let manifest = warpaint::scene::draft("t.cu", &text(change));
+        let value = manifest.lines().find(|line| line.starts_with("value = [4.0"));
+        assert!(value.is_none_or(|line| line.contains("# fill in")), "{change}: {manifest}");
+    }
+    for read in ["", "printf(\"%f\", h[0]);", "float sum = h[0] + h[1];"] {
+        let manifest = warpaint::scene::draft("t.cu", &text(read));
+        assert!(manifest.contains("value = [4.0, 3.0, 2.0, 1.0]\n"), "{read}: {manifest}");
+    }
+}

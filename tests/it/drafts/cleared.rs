@@ -66,3 +66,13 @@ fn what_no_pass_sets_again_is_marked() {
     let manifest = warpaint::scene::draft("t.cu", &format!("{KERNELS}{host}"));
     assert!(!manifest.contains("cudaMemset"), "{manifest}");
 }
+
+/// What the host fills and then sets to zeros is 0 then, whatever else is launched between.
+#[test]
+fn what_is_filled_and_cleared_is_cleared() {
+    let host =
+        "int main() { float *t, *a, *x; cudaMalloc(&t, 4); cudaMalloc(&a, 256); cudaMalloc(&x, 4);
+        float h = 5; cudaMemcpy(t, &h, 4, cudaMemcpyHostToDevice); other<<<1, 1>>>(x, 1);
+        cudaMemset(t, 0, 4); count<<<1, 1>>>(t, a, 1); }";
+    drafts(KERNELS, host, &["kernel = \"count\"\nclear  = [\"t\"]\n"]);
+}

@@ -209,3 +209,61 @@ fn rows_with_a_pitch_lie_one_behind_the_other() {
     let size = "size     = [32, 32]\n";
     drafts(kernel, host, &["count = 1024\n", "pitch = 32\n", "grid   = 32\n", size]);
 }
+
+/// What a kernel writes in the block of a macro is nothing that the host fills.
+#[test]
+fn blocks_of_macros_in_kernels_are_none_of_the_host() {
+    let text = "#define CUDA_KERNEL_LOOP(i, n) for (int i = threadIdx.x; i < (n); i += blockDim.x)
+__global__ void kern(float *o, int n) { CUDA_KERNEL_LOOP(i, n) { o[i] = 2.0f * i; } }
+int main() { float *o; int n = 100; cudaMalloc(&o, n * sizeof(float)); kern<<<1, 128>>>(o, n); }
+";
+    let manifest = warpaint::scene::draft("t.cu", text);
+    assert!(!manifest.contains("host fills") && !manifest.contains("fill in"), "{manifest}");
+}
+
+/// Truth values that nobody knows are not said to be false.
+#[test]
+fn truth_values_that_are_not_known_are_marked() {
+    let text = "__global__ void k(bool *m) { m[0] = !m[1]; }
+int main() { bool *m, *h = load(); cudaMalloc(&m, 64); cudaMemcpy(m, h, 64, cudaMemcpyHostToDevice);
+    k<<<1, 1>>>(m); }
+";
+    let manifest = warpaint::scene::draft("t.cu", text);
+    assert!(
+        manifest.contains("as `file = \"m.npy\"` would. # fill in: its numbers\n"),
+        "{manifest}"
+    );
+}
+
+/// Random numbers lie between the ends that the type of their computation has, and what always holds is none.
+#[test]
+fn random_numbers_beyond_their_type_are_marked() {
+    for (ty, value) in [
+        ("long long", "rand() * 2"),
+        ("float", "rand() % 10 >= 10"),
+        ("float", "(rand() % 100) <= 100"),
+        ("float", "(rand() % 100) == 100"),
+    ] {
+        let text = format!(
+            "__global__ void k({ty} *a) {{ }}
+int main() {{ const int n = 8; {ty} *a, h[n]; cudaMalloc(&a, sizeof(h));
+    for (int i = 0; i < n; i++) h[i] = {value};
+    cudaMemcpy(a, h, sizeof(h), cudaMemcpyHostToDevice); k<<<1, 1>>>(a); }}
+"
+        );
+        let manifest = warpaint::scene::draft("t.cu", &text);
+        let random = manifest.lines().find(|line| line.starts_with("random = "));
+        assert!(random.is_none_or(|line| line.contains("# fill in")), "{value}: {manifest}");
+    }
+}
+
+/// A pointer to arrays is the array, whatever it is cast to.
+#[test]
+fn casts_to_arrays_are_the_array() {
+    let text = "#define N 8
+__global__ void k(float (*a)[N], int n) { a[threadIdx.x][1] = n; }
+int main() { float *e; cudaMalloc(&e, N * N * 4); k<<<1, 8>>>((float (*)[N])e, 4); }
+";
+    let manifest = warpaint::scene::draft("t.cu", text);
+    assert!(manifest.contains("a = \"e\"") && !manifest.contains("[array.N]"), "{manifest}");
+}

@@ -64,7 +64,9 @@ fn macros_are_texts() {
     given("\n#define N 2+3\n", "N * 2", eight);
     given("\n#define DIV(a, b) (a + b - 1) / b\nint n = 60;\n", "DIV(n, 8)", eight);
     given("\n#define A (B + 1)\n#define B 7\n", "A", eight);
-    given("int up(int a, int b) { return (a + b - 1) / b; } int n = 60;", "up(n, 8)", eight);
+    let up = format!("{TYPES} int up(int a, int b) {{ return (a + b - 1) / b; }}");
+    let host = "int main() { int n = 60; k<<<1, 64>>>(up(n, 8), up(n, 8), up(n, 8), up(n, 8), up(n, 8), up(n, 8)); }";
+    drafts(&up, host, &["\ni = 8\n", "\nd = 8.0\n", "\nb = true\n"]);
     let host = "#ifdef LARGE\n#define N 8\n#else\n#define N 4\n#endif\nint main() { k<<<1, 1>>>(N, 0, 0, 0, 0, 0); }";
     drafts(TYPES, host, &["i = 4 # fill in: N\n"]);
 }

@@ -4,14 +4,14 @@
 const KERNEL: &str = "__global__ void k(float *a, int n) { a[threadIdx.x] = n; }";
 
 /// The manifest of this host code: what stands in `main` behind an array `d`, and what before it.
-fn drafted(before: &str, main: &str) -> String {
+pub(super) fn drafted(before: &str, main: &str) -> String {
     let main = format!("int main() {{ float *d; cudaMalloc(&d, 4096); {main} }}");
     warpaint::scene::draft("t.cu", &format!("{KERNEL}\n{before}\n{main}\n"))
 }
 
 /// The number that the kernel is given in each launch is marked in each of these.
 #[track_caller]
-fn are_marked(before: &str, texts: &[&str]) {
+pub(super) fn are_marked(before: &str, texts: &[&str]) {
     for main in texts {
         let manifest = drafted(before, main);
         let numbers: Vec<&str> = manifest.lines().filter(|line| line.starts_with("n = ")).collect();
@@ -22,7 +22,7 @@ fn are_marked(before: &str, texts: &[&str]) {
 
 /// The number that the kernel is given is this one in each of these, and nothing is marked.
 #[track_caller]
-fn are_known(before: &str, expected: &str, texts: &[&str]) {
+pub(super) fn are_known(before: &str, expected: &str, texts: &[&str]) {
     for main in texts {
         let manifest = drafted(before, main);
         assert!(manifest.contains(&format!("\nn = {expected}\n")), "{main}:\n{manifest}");
@@ -239,4 +239,46 @@ fn what_reads_variables_leaves_them() {
     ] {
         are_known(before, "512", &[&format!("int n = 512, m = 2; {read} k<<<1, 32>>>(d, n);")]);
     }
+}
+
+#[test]
+fn values_of_several_assignments_are_those_of_the_last() {
+    let before = "struct M { int w, s; unsigned char c; float f; }; M g;";
+    for text in
+        ["M a; a.w = a.s = 64;", "M a, *p = &a; a.s = a.w = 64;", "M a; int n; n = a.s = a.w = 64;"]
+    {
+        let field = if text.contains("a.s = a.w") { "a.s" } else { "a.w" };
+        are_known(before, "64", &[&format!("{text} k<<<1, 32>>>(d, {field});")]);
+    }
+    are_known(before, "64", &["int n, m; n = m = 64; k<<<1, 32>>>(d, n);"]);
+    // Each makes a number of its own type of it.
+    are_marked(
+        before,
+        &[
+            "int n; unsigned char m; n = m = 300; k<<<1, 32>>>(d, n);",
+            "int n; M a; n = a.c = 300; k<<<1, 32>>>(d, n);",
+            "float n; int m; n = m = 2.5f; k<<<1, 32>>>(d, 2 * n);",
+            "int m; float n = m = 2.5f; k<<<1, 32>>>(d, 2 * n);",
+            "int n; M a; n = a.f = 16777217; k<<<1, 32>>>(d, n);",
+        ],
+    );
+}
+
+/// A macro with a block behind it may do that any number of times.
+#[test]
+fn blocks_of_macros_are_not_known() {
+    let before = "#define REPEAT(i, n) for (int i = 0; i < n; i++)\n#define TWICE(n) for (int z = 0; z < 2; z++)\n";
+    are_marked(
+        before,
+        &[
+            "int n = 1; REPEAT(i, 3) { n *= 2; } k<<<1, 32>>>(d, n);",
+            "int n = 4; TWICE(n) { n -= 1; } k<<<1, 32>>>(d, n);",
+            "int n = 1; if (n) REPEAT(i, 3) { n = 2; } k<<<1, 32>>>(d, n);",
+        ],
+    );
+    let manifest = drafted(before, "REPEAT(i, 3) { k<<<1, 32>>>(d, 5); }");
+    assert!(manifest.contains("n = 5\n") && manifest.contains("is repeated while"), "{manifest}");
+    are_known("", "4", &["int n = 3; if constexpr (true) { n = 4; } k<<<1, 32>>>(d, n);"]);
+    let local = "struct L { int m; L(int q) { m = q; } int f() { return 1; } };";
+    are_known("", "3", &[&format!("int n = 3; {local} k<<<1, 32>>>(d, n);")]);
 }

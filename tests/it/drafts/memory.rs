@@ -164,3 +164,42 @@ fn fields_of_structures_are_changed_like_variables() {
         "fill in: p\n",
     );
 }
+
+#[test]
+fn sizes_of_variables_are_those_of_their_types() {
+    let kernel = "struct P { float x, y, z; }; template <class T> struct V { T x[9]; };
+        __global__ void k(float *a) { a[0] = 1; } __global__ void m(P *a) { } __global__ void q(float **a) { }";
+    let counted = |memory: &str, expected: &str| {
+        let manifest = warpaint::scene::draft(
+            "t.cu",
+            &format!("{kernel}\nint main() {{ int n = 100; {memory} }}\n"),
+        );
+        assert!(manifest.contains(expected), "{memory}:\n{manifest}");
+    };
+    for memory in [
+        "float *a; cudaMalloc(&a, n * sizeof(*a)); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, n * sizeof *a); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, sizeof *a * n); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, n * sizeof a[0]); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, n * sizeof(a[0])); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, sizeof(float[100])); k<<<1, 1>>>(a);",
+        "float *a; cudaMalloc(&a, sizeof(float[2 * 5]) * 10); k<<<1, 1>>>(a);",
+        "float *a, x; cudaMalloc(&a, n * sizeof x); k<<<1, 1>>>(a);",
+        "float *a, h[100]; cudaMalloc(&a, n * sizeof h[0]); k<<<1, 1>>>(a);",
+        "double *b; float *const a = 0, **c; cudaMalloc(&a, n * sizeof **c); k<<<1, 1>>>(a);",
+        "P *a; cudaMalloc(&a, n * sizeof(*a)); m<<<1, 1>>>(a);",
+        "float **a; cudaMalloc(&a, n * sizeof *a); q<<<1, 1>>>(a);",
+        "float **a; cudaMalloc(&a, n * sizeof(a[0])); q<<<1, 1>>>(a);",
+    ] {
+        counted(memory, "count = 100\n");
+    }
+    for memory in [
+        "float *a; V<float> *v; cudaMalloc(&a, n * sizeof *v); k<<<1, 1>>>(a);",
+        "float *a; auto *v = f(); cudaMalloc(&a, n * sizeof *v); k<<<1, 1>>>(a);",
+        "float *a; Handle v; cudaMalloc(&a, n * sizeof *v); k<<<1, 1>>>(a);",
+        "float *a; P *v; cudaMalloc(&a, n * sizeof v->x); k<<<1, 1>>>(a);",
+        "float *a; std::vector<float> v; cudaMalloc(&a, n * sizeof(v[0])); k<<<1, 1>>>(a);",
+    ] {
+        counted(memory, "# fill in: elements");
+    }
+}

@@ -59,3 +59,40 @@ fn the_largest_array_is_a_line() {
     let large = "float *u; cudaMalloc(&u, 50000000 * 4); one<<<1, 256>>>(u);";
     is_seen("", large, "kind = \"histogram\"\nof   = \"u\"\n");
 }
+
+/// Of structures that are no places the last field is seen that is no whole number, before what has one element.
+#[test]
+fn structures_are_seen_by_a_field() {
+    let cells = "struct Cell { float u, v; int kind; };
+        __global__ void cells(Cell *c, double *sum) { c[threadIdx.x].v = 1; }";
+    let host =
+        "const int w = 128, h = 96; Cell *c; double *sum; cudaMalloc(&c, w * h * sizeof(Cell));
+        cudaMalloc(&sum, sizeof(double)); cells<<<48, 256>>>(c, sum);";
+    is_seen(cells, host, "of   = \"c.v\"\nsize = [128, 96]\nrow  = 48\n");
+    let options = "struct Option { float spot, strike, price; };
+        __global__ void price(Option *o) { o[threadIdx.x].price = 1; }";
+    let host = "Option *o; cudaMalloc(&o, 64 * sizeof(Option)); price<<<1, 64>>>(o);";
+    is_seen(options, host, "kind = \"line\"\nof   = \"o.price\"\n");
+    let colours = "struct Rgb { unsigned char r, g, b; };
+        __global__ void paint(Rgb *o) { o[threadIdx.x].b = 1; }";
+    let host = "Rgb *o; cudaMalloc(&o, 64 * sizeof(Rgb)); paint<<<1, 64>>>(o);";
+    is_seen(colours, host, "of   = \"o.b\"\n");
+    // Points are seen as such.
+    let points = "struct Body { float mass; float4 at; }; __global__ void fall(Body *o) { }";
+    let host = "Body *o; cudaMalloc(&o, 64 * sizeof(Body)); fall<<<1, 64>>>(o);";
+    is_seen(points, host, "position = \"o.at\"");
+}
+
+#[test]
+fn a_field_that_is_seen_is_drawn() {
+    let place = crate::support::Workplace::new();
+    let text = "struct Option { float spot, strike, price; };
+__global__ void price(Option *o) { o[threadIdx.x].price = threadIdx.x; }
+int main() { Option *o; cudaMalloc(&o, 64 * sizeof(Option)); price<<<1, 64>>>(o); }
+";
+    place.file("t.cu", text);
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--plot", "values=o.svg"];
+    place.run(&run).expect(0, &[]);
+    assert!(std::fs::read_to_string(place.path("o.svg")).unwrap().contains("<svg"));
+}

@@ -1,6 +1,6 @@
 //! Functions of the file whose value is one expression: `int blocks(int n) { return (n + 63) / 64; }`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Span,
@@ -8,10 +8,15 @@ use super::{
     regions::{Kind, Regions},
     variables::Declared,
 };
-use crate::cuda::lexer::{Kind as TokenKind, Token};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{Kind as TokenKind, Token},
+};
 
-/// Words of a type, at most so many.
-const MOST_WORDS: usize = 10;
+/// So many tokens stand before the name of a function whose value is followed.
+const LONGEST_HEAD: usize = 12;
+/// So many tokens are compared of the parameters of declarations.
+const LONGEST_PARAMETERS: usize = 1000;
 
 /// A function that returns an expression at once.
 pub(in crate::scene::draft) struct Function<'s> {
@@ -24,51 +29,195 @@ pub(in crate::scene::draft) struct Function<'s> {
 #[derive(Default)]
 pub(in crate::scene::draft) struct Functions<'s> {
     by_name: BTreeMap<&'s str, Option<Function<'s>>>,
+    /// Where names that are called somewhere stand for something else than what is called, or a member.
+    others: BTreeMap<&'s str, Vec<usize>>,
 }
 
 impl<'s> Functions<'s> {
-    pub(in crate::scene::draft) fn new(code: &[Token<'s>], regions: &Regions) -> Self {
-        let mut by_name = BTreeMap::new();
-        for (_, region) in regions.iter() {
-            let Kind::Function { parameters, .. } = &region.kind else { continue };
-            let Some(name) = region.span.start.checked_sub(1) else { continue };
-            let found = function(code, name, parameters, region.span.end);
+    pub(in crate::scene::draft) fn new(
+        code: &[Token<'s>],
+        brackets: &Brackets,
+        regions: &Regions,
+    ) -> Self {
+        let reader = Reader { code, brackets, regions };
+        let mut by_name: BTreeMap<&str, Option<Function<'s>>> = BTreeMap::new();
+        let mut defined = BTreeMap::new();
+        for (place, region) in regions.iter() {
+            let Kind::Function { name, parameters, .. } = &region.kind else { continue };
+            let found = reader.function(place, *name, parameters, region.span.end);
             // Of several of one name it is not known which is called.
-            by_name.entry(code[name].text).and_modify(|known| *known = None).or_insert(found);
+            let text = reader.text(*name);
+            by_name.entry(text).and_modify(|known| *known = None).or_insert(found);
+            defined.insert(text, parameters.clone());
         }
-        Self { by_name }
+        for at in (0..code.len()).filter(|at| reader.is_declaration(*at)) {
+            let of_other = |own: &Span| !reader.are_same(own, at + 2);
+            if let Some(known) = by_name.get_mut(reader.text(at))
+                && defined.get(reader.text(at)).is_some_and(of_other)
+            {
+                *known = None;
+            }
+        }
+        Self { by_name, others: reader.others() }
     }
 
     /// Whether there is one of this name, and what it returns.
     pub(in crate::scene::draft) fn named(&self, name: &str) -> Option<Option<&Function<'s>>> {
         self.by_name.get(name).map(Option::as_ref)
     }
+
+    /// Where a name that is called somewhere stands for something else.
+    pub(in crate::scene::draft) fn others(&self, name: &str) -> &[usize] {
+        self.others.get(name).map_or(&[], Vec::as_slice)
+    }
 }
 
-/// The function whose name stands at `name`, and that ends before `end`.
-fn function<'s>(
-    code: &[Token<'s>],
-    name: usize,
-    parameters: &Span,
-    end: usize,
-) -> Option<Function<'s>> {
-    let open = parameters.end + 1;
-    let body = code.get(open..end)?;
-    let [brace, word, value @ .., semicolon, _] = body else { return None };
-    let is_return = (brace.text, word.text, semicolon.text) == ("{", "return", ";");
-    if !is_return || value.iter().any(|token| matches!(token.text, ";" | "{")) {
-        return None;
+struct Reader<'t, 's> {
+    code: &'t [Token<'s>],
+    brackets: &'t Brackets,
+    regions: &'t Regions,
+}
+
+impl<'s> Reader<'_, 's> {
+    fn text(&self, at: usize) -> &'s str {
+        self.code.get(at).map_or("", |token| token.text)
     }
-    let before = code[..name].iter().rev().take(MOST_WORDS);
-    let mut returns: Vec<&str> =
-        before.take_while(|token| token.kind == TokenKind::Word).map(|token| token.text).collect();
-    returns.reverse();
-    Some(Function {
-        parameters: declarators(code, parameters)
-            .into_iter()
-            .map(|(_, name, declared)| (name, declared))
-            .collect(),
-        returns: returns.into_iter().filter(|word| !word.starts_with("__")).collect(),
-        value: open + 2..end - 2,
-    })
+
+    fn before(&self, at: usize) -> &'s str {
+        at.checked_sub(1).map_or("", |at| self.text(at))
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        self.code.get(at).is_some_and(|token| token.kind == TokenKind::Word)
+    }
+
+    /// The function whose name stands at `name`, and that ends before `end`; `None` where its value is not one
+    /// expression, or where it is not called by its name alone.
+    fn function(
+        &self,
+        region: usize,
+        name: usize,
+        parameters: &Span,
+        end: usize,
+    ) -> Option<Function<'s>> {
+        let open = parameters.end + 1;
+        let body = self.code.get(open..end)?;
+        let [brace, word, value @ .., semicolon, _] = body else { return None };
+        let is_return = (brace.text, word.text, semicolon.text) == ("{", "return", ";");
+        if !is_return || value.iter().any(|token| matches!(token.text, ";" | "{")) {
+            return None;
+        }
+        let returns = self.returned(name).filter(|_| !self.is_member(region))?;
+        let parameters = declarators(self.code, parameters);
+        Some(Function {
+            parameters: parameters.into_iter().map(|(_, name, own)| (name, own)).collect(),
+            returns,
+            value: open + 2..end - 2,
+        })
+    }
+
+    /// The words of the type that the function returns whose name stands at `name`, where these are all of it, and it is
+    /// one of the host.
+    fn returned(&self, name: usize) -> Option<Vec<&'s str>> {
+        let is_end = |at: &usize| matches!(self.text(*at), ";" | "{" | "}");
+        let near = (name.saturating_sub(LONGEST_HEAD)..name).rev();
+        let start = near.into_iter().find(is_end).map_or(0, |end| end + 1);
+        let mut head = self.code.get(start..name).filter(|head| head.len() < LONGEST_HEAD)?;
+        if let [word, quoted, rest @ ..] = head
+            && (word.text, quoted.kind) == ("extern", TokenKind::Quoted)
+        {
+            head = rest;
+        }
+        let has = |wanted: &str| head.iter().any(|token| token.text == wanted);
+        let is_of_device = has("__device__") && !has("__host__");
+        if is_of_device || has("template") || has("operator") {
+            return None;
+        }
+        let mut words = Vec::new();
+        for (place, token) in head.iter().enumerate() {
+            let is_of_std = token.text == "::" && place > 0 && head[place - 1].text == "std";
+            match token.kind {
+                TokenKind::Word if token.text == "std" || token.text.starts_with("__") => {}
+                TokenKind::Word => words.push(token.text),
+                _ if is_of_std => {}
+                _ => return None,
+            }
+        }
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// Whether a function is one of a structure or of a namespace that has a name.
+    fn is_member(&self, region: usize) -> bool {
+        let Some(start) = self.regions.get(region).map(|region| region.span.start) else {
+            return true;
+        };
+        let is_open = |at: usize| {
+            let quoted = at.checked_sub(1).and_then(|at| self.code.get(at));
+            self.before(at) == "namespace" || quoted.is_some_and(|t| t.kind == TokenKind::Quoted)
+        };
+        let mut around = self.regions.around(start).filter(|(place, _)| *place != region);
+        !around.all(|(_, outer)| outer.kind == Kind::Block && is_open(outer.span.start))
+    }
+
+    /// Whether a function is declared here, outside of functions: `int name(int);`.
+    fn is_declaration(&self, at: usize) -> bool {
+        self.is_word(at)
+            && self.text(at + 1) == "("
+            && at > 0
+            && (self.is_word(at - 1) || matches!(self.text(at - 1), "*" | "&" | ">"))
+            && self.regions.function(at).is_none()
+            && self.brackets.after(at + 1).is_some_and(|after| self.text(after) != "{")
+    }
+
+    /// Whether the parameters that begin at `start` have the same types as `own`, as far as their texts tell.
+    fn are_same(&self, own: &Span, start: usize) -> bool {
+        let Some(end) = self.brackets.after(start - 1) else { return false };
+        let types = |span: Span| {
+            let tokens = self.code.get(span).unwrap_or_default();
+            let parts = tokens.split(|token| token.text == ",").map(|part| {
+                let declared = part.split(|token| token.text == "=").next().unwrap_or_default();
+                declared.iter().map(|token| token.text).collect::<Vec<_>>()
+            });
+            parts.collect::<Vec<_>>()
+        };
+        let span = start..end - 1;
+        if own.len() > LONGEST_PARAMETERS || span.len() > LONGEST_PARAMETERS {
+            return false;
+        }
+        // Each may have a name behind its type, or none.
+        let is_same = |(one, other): (&Vec<&str>, &Vec<&str>)| {
+            let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+            let common = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+            common == long.len() || common + 1 == long.len() && common > 0
+        };
+        let (own, other) = (types(own.clone()), types(span));
+        own.len() == other.len() && own.iter().zip(&other).all(is_same)
+    }
+
+    /// Where names that are called somewhere stand for something else than what is called, or a member: there a
+    /// variable may be declared that hides a function.
+    fn others(&self) -> BTreeMap<&'s str, Vec<usize>> {
+        let is_called = |at: usize| matches!(self.text(at + 1), "(" | "<");
+        let words = || (0..self.code.len()).filter(|at| self.is_word(*at));
+        let called: BTreeSet<&str> =
+            words().filter(|at| is_called(*at)).map(|at| self.text(at)).collect();
+        let mut found = BTreeMap::<_, Vec<_>>::new();
+        for at in words().filter(|at| !is_called(*at) && called.contains(self.text(*at))) {
+            let is_arrow = at > 1 && (self.text(at - 2), self.text(at - 1)) == ("-", ">");
+            let is_used = self.before(at) == "::" && self.is_used(at);
+            let is_member = is_arrow || matches!(self.before(at), "." | "::") && !is_used;
+            if !is_member {
+                found.entry(self.text(at)).or_default().push(at);
+            }
+        }
+        found
+    }
+
+    /// Whether the name is one of `using other::name;`, but for the library's.
+    fn is_used(&self, at: usize) -> bool {
+        let near = (at.saturating_sub(LONGEST_HEAD)..at).rev();
+        let mut near = near.take_while(|at| !matches!(self.text(*at), ";" | "{" | "}"));
+        let is_std = at > 1 && self.text(at - 2) == "std";
+        !is_std && near.any(|at| self.text(at) == "using")
+    }
 }

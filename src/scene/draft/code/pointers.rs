@@ -28,6 +28,10 @@ pub(in crate::scene::draft) fn without_casts(code: &[Token<'_>], mut span: Span)
             [name, open, ..] if name.text.ends_with("_cast") && open.text == "<" => (1, ">"),
             _ => break,
         };
+        if let Some(length) = cast_to_array(tokens) {
+            span = span.start + length..span.end;
+            continue;
+        }
         let Some(length) = tokens.iter().position(|token| token.text == close) else { break };
         let behind = span.start + length + 1;
         span = match (open, &tokens[length + 1..]) {
@@ -39,4 +43,17 @@ pub(in crate::scene::draft) fn without_casts(code: &[Token<'_>], mut span: Span)
         };
     }
     span
+}
+
+/// How many tokens `(float (*)[n])` has that begins here.
+fn cast_to_array(tokens: &[Token<'_>]) -> Option<usize> {
+    let texts = |from: usize, wanted: &[&str]| {
+        (from..).zip(wanted).all(|(at, text)| tokens.get(at).is_some_and(|own| own.text == *text))
+    };
+    let words = tokens.get(1..)?.iter().take_while(|token| token.kind == Kind::Word).count();
+    if words == 0 || !texts(0, &["("]) || !texts(1 + words, &["(", "*", ")", "["]) {
+        return None;
+    }
+    let end = tokens.iter().position(|token| token.text == "]")?;
+    (tokens.len() > end + 2 && texts(end + 1, &[")"])).then_some(end + 2)
 }

@@ -13,7 +13,7 @@ pub(in crate::scene::draft) const DEEPEST: usize = 64;
 const MOST_BEHIND: usize = 40;
 
 /// Words behind which parentheses and a brace are no function.
-const NO_FUNCTIONS: [&str; 5] = ["if", "for", "while", "switch", "catch"];
+const NO_FUNCTIONS: [&str; 6] = ["if", "for", "while", "switch", "catch", "constexpr"];
 
 /// What a region is.
 #[derive(Clone, PartialEq)]
@@ -22,6 +22,8 @@ pub(in crate::scene::draft) enum Kind {
     Block,
     /// From the parentheses of its parameters on.
     Function {
+        /// Where its name stands.
+        name: usize,
         parameters: Span,
         body: usize,
     },
@@ -108,6 +110,7 @@ impl Regions {
         let finder = Finder { code, brackets, ends: statement_ends(code, brackets) };
         let mut found: Vec<(Kind, Span)> =
             (0..code.len()).flat_map(|at| finder.regions_at(at)).collect();
+        finder.blocks_of_macros(&mut found);
         let mut bodies: Vec<usize> = found.iter().map(|(kind, span)| body_of(kind, span)).collect();
         bodies.sort_unstable();
         let blocks = (0..code.len())
@@ -328,20 +331,81 @@ impl Finder<'_, '_> {
 
     /// A function, by the look of it: a name, parentheses, a brace.
     fn function(&self, at: usize) -> Option<(Kind, Span)> {
-        let name = self.code.get(at.checked_sub(1)?)?;
-        let is_named = name.kind == TokenKind::Word && !NO_FUNCTIONS.contains(&name.text);
+        let name = self.name_before(at)?;
+        let is_named = !NO_FUNCTIONS.contains(&self.text(name));
         let (parameters, mut behind) = self.head(at).filter(|_| is_named)?;
-        let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text(at));
-        let is_initialiser = before(2) == "," || (before(3), before(2)) == (")", ":");
+        let before = |by: usize| name.checked_sub(by).map_or("", |at| self.text(at));
+        let is_initialiser = before(1) == "," || (before(2), before(1)) == (")", ":");
         if parameters.len() > LONGEST || is_initialiser {
             return None;
         }
         while matches!(self.text(behind), "const" | "noexcept" | "override") {
             behind += 1;
         }
-        let behind = self.behind_initialisers(behind)?;
-        let end = self.brackets.after(behind).filter(|_| self.text(behind) == "{")?;
-        Some((Kind::Function { parameters, body: behind }, at..end))
+        if (self.text(behind), self.text(behind + 1)) == ("-", ">") {
+            let mut near = behind + 2..behind + MOST_BEHIND;
+            behind = near.find(|at| matches!(self.text(*at), "{" | "}" | ";" | "=" | "." | ""))?;
+        }
+        let body = self.behind_initialisers(behind)?;
+        let end = self.brackets.after(body).filter(|_| self.text(body) == "{")?;
+        Some((Kind::Function { name, parameters, body }, at..end))
+    }
+
+    /// Where the name stands before the parentheses that open at `open`, and before what a specialisation has in angle
+    /// brackets.
+    fn name_before(&self, open: usize) -> Option<usize> {
+        let mut at = open.checked_sub(1)?;
+        if self.text(at) == ">" {
+            let (mut depth, first) = (0_usize, at.saturating_sub(MOST_BEHIND));
+            let opening = (first..=at).rev().find(|at| {
+                match self.text(*at) {
+                    ">" => depth += 1,
+                    "<" => depth = depth.saturating_sub(1),
+                    ";" | "{" | "}" | "(" | ")" => return true,
+                    _ => {}
+                }
+                depth == 0
+            });
+            at = opening.filter(|at| self.text(*at) == "<")?.checked_sub(1)?;
+        }
+        (self.code.get(at)?.kind == TokenKind::Word).then_some(at)
+    }
+
+    /// What looks like a function within the braces of another one, and has no type before its name, is the block of a
+    /// macro, `FOR_EACH(i, n) { ... }`: it may be done any number of times.
+    fn blocks_of_macros(&self, found: &mut [(Kind, Span)]) {
+        let structures = self.structures();
+        let (mut structures, mut inner) = (structures.into_iter().peekable(), 0);
+        let mut outer = 0..0;
+        for (kind, span) in found {
+            let Kind::Function { name, parameters, body } = &*kind else { continue };
+            if *name >= outer.end {
+                outer = *body..span.end;
+                continue;
+            }
+            while let Some(structure) = structures.next_if(|structure| structure.start < *name) {
+                if structure.start > outer.start {
+                    inner = inner.max(structure.end);
+                }
+            }
+            let before = name.checked_sub(1).map_or("", |at| self.text(at));
+            let is_statement = matches!(before, ";" | "{" | "}" | ")" | ":" | "else" | "do");
+            if is_statement && *name >= inner && *name > outer.start {
+                (*kind, *span) = (Kind::While { condition: parameters.clone() }, *body..span.end);
+            }
+        }
+    }
+
+    /// The members of all structures, in the order of their starts.
+    fn structures(&self) -> Vec<Span> {
+        let is_word = |at: &usize| matches!(self.text(*at), "struct" | "class" | "union");
+        let members = |at: usize| {
+            let mut near = at + 1..at + MOST_BEHIND;
+            let open =
+                near.find(|at| matches!(self.text(*at), "{" | "(" | ")" | ";" | "=" | ""))?;
+            Some(open..self.brackets.after(open).filter(|_| self.text(open) == "{")?)
+        };
+        (0..self.code.len()).filter(is_word).filter_map(members).collect()
     }
 
     /// Behind what a constructor makes its fields of, `: a(1), b{2}`, where that stands at `at`.

@@ -95,6 +95,10 @@ impl<'s> Variables<'s> {
         &mut self.all[id]
     }
 
+    pub(in crate::scene::draft) fn ids(&self) -> std::ops::Range<Id> {
+        0..self.all.len()
+    }
+
     /// All that are called so, in the order of their declarations.
     pub(in crate::scene::draft) fn named(&self, name: &str) -> &[Id] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)

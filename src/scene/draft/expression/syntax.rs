@@ -62,16 +62,25 @@ pub(in crate::scene::draft) enum Expression<'s> {
     Binary(Link, Box<[Self; 2]>),
     Conditional(Box<[Self; 3]>),
     Cast(Type, Box<Self>),
-    /// With the type that stands as a template's argument, `std::max<int>(a, b)`.
-    Call(&'s str, Option<Type>, Vec<Self>),
+    Call(Callee<'s>, Vec<Self>),
     Unknown,
+}
+
+/// What is called.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::scene::draft) struct Callee<'s> {
+    pub(in crate::scene::draft) name: &'s str,
+    /// It is the library's: `std::max`.
+    pub(in crate::scene::draft) is_std: bool,
+    /// The type that stands as a template's argument, `max<int>(a, b)`.
+    pub(in crate::scene::draft) template: Option<Type>,
 }
 
 /// What the parser asks of the file.
 pub(in crate::scene::draft) trait Types {
     /// The type of numbers that these words name.
     fn number_type(&self, words: &[&str]) -> Option<Type>;
-    /// The bytes of what stands in the parentheses of `sizeof`.
+    /// The bytes of the operand of `sizeof`: a type or a variable, or what lies behind one.
     fn size_of(&self, words: &[&str]) -> Option<usize>;
 }
 
@@ -241,7 +250,8 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn word(&mut self) -> Option<Expression<'s>> {
-        if self.text(0) == "std" && self.text(1) == "::" {
+        let is_std = self.text(0) == "std" && self.text(1) == "::";
+        if is_std {
             self.at += 2;
         }
         if !self.is_word(0) {
@@ -270,8 +280,7 @@ impl<'s> Parser<'_, 's> {
         match self.text(0) {
             "(" => {
                 let arguments = self.arguments()?;
-                let call = Expression::Call(name, template, arguments);
-                self.behind(call)
+                self.behind(Expression::Call(Callee { name, is_std, template }, arguments))
             }
             "." if self.is_word(1) && self.text(2) != "(" => {
                 let field = self.text(1);
@@ -353,20 +362,42 @@ impl<'s> Parser<'_, 's> {
         }
     }
 
-    /// `sizeof(type)`, `sizeof name`.
+    /// `sizeof(type)`, `sizeof(type[count])`, `sizeof name`, `sizeof *name`.
     fn size(&mut self) -> Option<Expression<'s>> {
         self.at += 1;
-        let (inner, length) = if self.text(0) == "(" {
-            let length = self.closed()?;
-            (self.at + 1..self.at + length - 1, length)
+        let (inner, end) = if self.text(0) == "(" {
+            let end = self.at + self.closed()?;
+            (self.at + 1..end - 1, end)
         } else {
-            (self.at..self.at + 1, 1)
+            let start = self.at;
+            while self.text(0) == "*" {
+                self.at += 1;
+            }
+            self.take_word()?;
+            self.behind(Expression::Unknown)?;
+            (start..self.at, self.at)
         };
-        let words: Vec<&str> = self.tokens.get(inner)?.iter().map(|token| token.text).collect();
-        self.at += length;
-        let bytes = self.types.size_of(&words);
-        let number = |bytes| Expression::Number(Number::Whole(Type::UnsignedLong, bytes));
-        Some(bytes.map_or(Expression::Unknown, |bytes| number(bytes as i128)))
+        self.at = end;
+        let tokens = self.tokens.get(inner)?;
+        let words: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+        let number = |bytes| Expression::Number(Number::Whole(Type::UnsignedLong, bytes as i128));
+        if let Some(bytes) = self.types.size_of(&words) {
+            return Some(number(bytes));
+        }
+        let axes = words.iter().filter(|word| **word == "[").count();
+        let open = words.iter().position(|word| *word == "[").filter(|_| axes == 1);
+        let of_array = open.filter(|_| words.last() == Some(&"]")).and_then(|open| {
+            let bytes = self.types.size_of(&words[..open])?;
+            let count = parse(&tokens[open + 1..tokens.len() - 1], self.types)?;
+            let count = Expression::Cast(Type::UnsignedLong, Box::new(count));
+            let link = Link::Operator(Operator::Multiply);
+            Some(Expression::Binary(link, Box::new([count, number(bytes)])))
+        });
+        Some(of_array.unwrap_or(Expression::Unknown))
+    }
+
+    fn take_word(&mut self) -> Option<()> {
+        self.is_word(0).then(|| self.at += 1)
     }
 
     /// How many tokens the brackets have that open here.

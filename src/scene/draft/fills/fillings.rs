@@ -13,6 +13,7 @@ use crate::{
         code::{
             Span,
             pointers::without_casts,
+            regions::Kind as Region,
             variables::{Definition, Id, Value},
         },
         host::{Host, Transfer},
@@ -130,8 +131,10 @@ impl<'s> Host<'s> {
     fn is_reached(&self, place: &Place<'_, 's>) -> bool {
         let outermost = place.levels().last().map_or(place.at, |level| level.at);
         let function = self.regions.function(outermost).and_then(|of| self.regions.get(of));
-        let name = function.and_then(|of| of.span.start.checked_sub(1));
-        name.is_none_or(|name| self.text_at(name) == "main")
+        function.is_none_or(|of| match of.kind {
+            Region::Function { name, .. } => self.text_at(name) == "main",
+            _ => true,
+        })
     }
 }
 

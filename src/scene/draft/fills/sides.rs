@@ -45,7 +45,7 @@ impl<'s> Host<'s> {
                 let place = Place { call: of.call.clone(), ..Place::of(of.bytes.start) };
                 let mut factors = Vec::new();
                 for part in [Some(&of.bytes), of.rows.as_ref()].into_iter().flatten() {
-                    let expression = host.parsed(host.tokens(part))?;
+                    let expression = host.parsed(host.tokens(part), part.start)?;
                     host.factors(&expression, &place, 0, &mut factors)?;
                 }
                 sides(factors, count, bytes)
@@ -88,7 +88,7 @@ impl<'s> Host<'s> {
             _ => None,
         };
         if let Some((span, there)) = set
-            && let Some(inner) = self.parsed(self.tokens(&span))
+            && let Some(inner) = self.parsed(self.tokens(&span), there.at)
             && is_told_by_others(&inner)
         {
             return self.factors(&inner, &there, depth + 1, found);

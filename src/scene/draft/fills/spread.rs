@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::scene::comparison::Comparison;
 use crate::scene::draft::{
     code::{Span, functions::Function, variables::Value},
     expression::{
         number::{Number, Operator, Type},
-        syntax::{Expression, Link, Sign},
+        syntax::{Callee, Expression, Link, Sign},
     },
     host::Host,
-    values::evaluator::Place,
+    values::{calls::Called, evaluator::Place},
 };
 
 /// Names and calls behind one another that are looked at.
@@ -77,6 +78,19 @@ impl Spread {
         Self::new(function(self.low), function(self.high), of)?.also(self.is_drawn)
     }
 
+    /// Whether a comparison of the two may be true as well as false.
+    fn may_be_either(self, comparison: Comparison, other: Self) -> bool {
+        let meets = self.low <= other.high && other.low <= self.high;
+        let is_one = self.low == self.high && other.low == other.high;
+        match comparison {
+            Comparison::Equal | Comparison::NotEqual => meets && !is_one,
+            Comparison::Less => self.low < other.high && self.high >= other.low,
+            Comparison::LessEqual => self.low <= other.high && self.high > other.low,
+            Comparison::Greater => self.high > other.low && self.low <= other.high,
+            Comparison::GreaterEqual => self.high >= other.low && self.low < other.high,
+        }
+    }
+
     /// What an operator makes of two.
     fn combined(self, operator: Operator, other: Self) -> Option<Self> {
         let of = operator.of(self.of, other.of)?;
@@ -121,7 +135,9 @@ impl Spread {
             | Operator::ShiftLeft
             | Operator::ShiftRight => None,
         };
-        found?.also(self.is_drawn || other.is_drawn)
+        // Beyond its type a number is another one.
+        let found = found?;
+        found.to(found.of)?.also(self.is_drawn || other.is_drawn)
     }
 }
 
@@ -140,14 +156,15 @@ impl<'s> Host<'s> {
         span: &Span,
         place: &Place<'_, 's>,
     ) -> Option<Spread> {
-        let expression = self.parsed(self.tokens(span))?;
+        let expression = self.parsed(self.tokens(span), place.at)?;
         let look = Look { place, given: BTreeMap::new(), depth: 0 };
         self.spread_of(&expression, &look).or_else(|| self.drawn_by_name(span, &look))
     }
 
     /// The name alone of a function that is called each time.
     fn drawn_by_name(&self, span: &Span, look: &Look<'_, '_, 's>) -> Option<Spread> {
-        let function = self.functions.named(self.word(span)?)??;
+        let name = self.word(span)?;
+        let function = self.functions.named(name)??;
         self.spread_of_function(function, &[], look)
     }
 
@@ -174,7 +191,10 @@ impl<'s> Host<'s> {
             Expression::Binary(Link::Operator(operator), operands) => {
                 let [left, right] = &**operands;
                 match operator {
-                    Operator::Compare(_) => truth(operands.iter().any(is_drawn)),
+                    Operator::Compare(comparison) => match of(left).zip(of(right)) {
+                        Some((left, right)) if !left.may_be_either(*comparison, right) => None,
+                        Some(_) | None => truth(operands.iter().any(is_drawn)),
+                    },
                     _ => of(left)?.combined(*operator, of(right)?),
                 }
             }
@@ -183,7 +203,7 @@ impl<'s> Host<'s> {
                 of(yes)?.around(of(no)?).also(is_drawn(condition))
             }
             Expression::Cast(to, operand) => of(operand)?.to(*to),
-            Expression::Call(name, _, arguments) => self.spread_of_call(name, arguments, look),
+            Expression::Call(callee, arguments) => self.spread_of_call(callee, arguments, look),
             Expression::Field(..)
             | Expression::Signed(Sign::Complement, _)
             | Expression::Unknown => None,
@@ -221,22 +241,25 @@ impl<'s> Host<'s> {
         place: &Place<'_, 's>,
         look: &Look<'_, '_, 's>,
     ) -> Option<Spread> {
-        let expression = self.parsed(self.tokens(span))?;
+        let expression = self.parsed(self.tokens(span), place.at)?;
         let look = Look { place, given: BTreeMap::new(), depth: look.depth + 1 };
         self.spread_of(&expression, &look)
     }
 
     fn spread_of_call(
         &self,
-        name: &'s str,
+        callee: &Callee<'s>,
         arguments: &[Expression<'s>],
         look: &Look<'_, '_, 's>,
     ) -> Option<Spread> {
-        if let Some(function) = self.functions.named(name) {
-            return self.spread_of_function(function?, arguments, look);
-        }
+        let name = callee.name;
         if let Some(found) = self.distribution(name, look.place) {
             return Some(found);
+        }
+        match self.called(callee, look.place.at) {
+            Called::OfLibrary => {}
+            Called::Own(function) => return self.spread_of_function(function, arguments, look),
+            Called::Unknown => return None,
         }
         let most = Type::Int.range().map_or(0.0, |[_, most]| most as f64);
         match (name, arguments) {
@@ -283,7 +306,7 @@ impl<'s> Host<'s> {
         }
         let place = Place::of(function.value.start);
         let look = Look { place: &place, given, depth: look.depth + 1 };
-        let found = self.spread_of(&self.parsed(self.tokens(&function.value))?, &look)?;
+        let found = self.spread_of(&self.parsed(self.tokens(&function.value), place.at)?, &look)?;
         match self.named_type(&function.returns) {
             Some(of) => found.to(of),
             None => Some(found),

@@ -35,6 +35,11 @@ impl<'s> Host<'s> {
         }
         let id = self.visible(name.text, place.at)?;
         let Value::List(parts) = &self.set_to(id, place.at)?.value else { return None };
+        // What else may write to it is followed with all that fills memory.
+        if self.look(self.mentions.len()).is_none() || self.mentions.iter().any(|own| own.id == id)
+        {
+            return None;
+        }
         let mut numbers = Vec::new();
         self.listed_numbers(parts, 0, &mut numbers)?;
         (!numbers.is_empty()).then_some(numbers)

@@ -92,11 +92,10 @@ fn filling(
         Some(Contents { key, said, .. }) => {
             format!("{file}: {said}\n{key} # {FILL_IN}: its numbers\n")
         }
-        None => {
-            let some = some().filter(|_| is_free);
-            let some = some.map(|numbers| format!("{numbers} # {FILL_IN}: its numbers\n"));
-            format!("{file}.\n{}", some.unwrap_or_default())
-        }
+        None => match some().filter(|_| is_free) {
+            Some(numbers) => format!("{file}.\n{numbers} # {FILL_IN}: its numbers\n"),
+            None => format!("{file}. # {FILL_IN}: its numbers\n"),
+        },
     }
 }
 
@@ -146,7 +145,13 @@ impl<'s> Draft<'_, 's> {
         });
         let size = Element::parse(element).map_or(1, |element| element.bytes() as u64);
         let count = count.filter(|count| (1..=MOST_RESOURCE_BYTES / size).contains(count));
-        let rows = bytes.zip(count).and_then(|(of, count)| self.host.rows_in(of, count, size));
+        let rows = bytes.zip(count).and_then(|(of, count)| {
+            let rows = |host: &Host<'s>| host.rows_in(of, count, size);
+            match Element::parse(element) {
+                Some(_) => rows(self.host),
+                None => self.host.counting(element, rows),
+            }
+        });
         let doubt = bytes.filter(|_| !is_sure).map(|of| self.host.text(&of.bytes));
         let filled = self.host.fills(pointer);
         let name = self.array(pointer, element, count, filled);

@@ -1,6 +1,6 @@
 //! The passes of a drafted manifest, in the groups that loops of the host become.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{collections::BTreeSet, fmt::Write as _, rc::Rc};
 
 use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
 use crate::{
@@ -13,10 +13,18 @@ use crate::{
             conditions::When,
             evaluator::Place,
             loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
-            trace::Act,
+            trace::{Act, Call},
         },
     },
 };
+
+/// A loop whose group is open.
+#[derive(PartialEq)]
+pub(in crate::scene::draft) struct Open {
+    region: usize,
+    /// The call that runs it, by its place alone.
+    call: Option<*const Call>,
+}
 
 impl<'a, 's> Draft<'a, 's> {
     /// A pass for each launch and each copy of the host code, in groups as its loops have them.
@@ -27,6 +35,9 @@ impl<'a, 's> Draft<'a, 's> {
             self.remark(format!(
                 "{FILL_IN}: more is launched, by functions that call themselves or many others"
             ));
+        }
+        if host.is_of_namesakes {
+            self.remark(format!("{FILL_IN}: which of several functions of one name are called"));
         }
         if !host.are_all_launches {
             self.remark(format!("{FILL_IN}: only the first {MOST_LAUNCHES} launches are here"));
@@ -159,9 +170,9 @@ impl<'a, 's> Draft<'a, 's> {
         place: &Place<'a, 's>,
         on: &str,
         skipped: usize,
-        open: &mut Vec<usize>,
+        open: &mut Vec<Open>,
     ) {
-        let instance = self.instance(launch, place);
+        let (instance, is_sure) = self.host.surely(|_| self.instance(launch, place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
             let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
@@ -176,6 +187,10 @@ impl<'a, 's> Draft<'a, 's> {
             return;
         }
         let Some(mut keys) = self.when(&launch.kernel, place) else { return };
+        if !is_sure {
+            let name = format!("{stem}{instance}");
+            self.remark(format!("{FILL_IN}: `{name}` may have other template arguments"));
+        }
         self.open_groups(place, on, skipped, open);
         // Those that are structures, and their fields.
         let (mut arguments, mut fields) = (Vec::new(), Vec::new());
@@ -324,15 +339,21 @@ impl<'a, 's> Draft<'a, 's> {
         place: &Place<'a, 's>,
         on: &str,
         skipped: usize,
-        open: &mut Vec<usize>,
+        open: &mut Vec<Open>,
     ) {
-        let loops = &place.loops[skipped..];
-        let shared = open.iter().zip(loops).take_while(|(open, own)| **open == own.region).count();
+        // Another call runs the rounds of a loop anew.
+        let opened = |(depth, own): (usize, &&Loop<'s>)| {
+            let around = place.around_loop(depth, place.at);
+            Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
+        };
+        let all = place.loops.iter().enumerate().map(opened);
+        let all: Vec<Open> = all.skip(skipped).collect();
+        let shared = open.iter().zip(&all).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
-        for (depth, opened) in loops.iter().enumerate().skip(shared) {
+        for (depth, opened) in all.into_iter().enumerate().skip(shared) {
             let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
             self.group(&own, on, depth);
-            open.push(opened.region);
+            open.push(opened);
         }
     }
 

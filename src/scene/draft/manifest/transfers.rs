@@ -1,6 +1,7 @@
 //! What host code copies on the device, and what it sets to bytes that are all the same.
 
-use super::{Draft, FILL_IN, arrays::of_bytes, guess::Guess, header};
+use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, header};
+use crate::cuda::lexer::Kind as TokenKind;
 use crate::scene::draft::{
     code::regions::Kind,
     expression::{number::Type, text::quoted_text},
@@ -88,8 +89,28 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// Whether that is all that there is of it: it is not set again in each step.
     fn is_at_start(&self, index: usize) -> bool {
-        let is_once = |to: &str| self.host.fills(to) || !self.uses.changes(index, to);
+        let is_once = |to: &str| match self.host.fills(to) {
+            true => !self.is_filled_before(index, to),
+            false => !self.uses.changes(index, to),
+        };
         self.is_first(index) && self.set_pointer(index).is_some_and(is_once)
+    }
+
+    /// Whether the host fills what a pointer has before what is done at `index`.
+    fn is_filled_before(&self, index: usize, pointer: &str) -> bool {
+        let host = self.host;
+        host.done[..index].iter().any(|done| match done.act {
+            Act::Fill(place) => {
+                let mut names = host.tokens(&host.filling[place]).iter();
+                let name = names.find(|token| token.kind == TokenKind::Word);
+                name.is_some_and(|name| {
+                    let own = |host: &Host<'s>| host.pointer_of(name.text, &host.place_of(done)).0;
+                    host.surely(own).0 == pointer
+                })
+            }
+            Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) => false,
+            Act::Write(_) | Act::Symbol(_) => false,
+        })
     }
 
     /// Whether a transfer is made to all of what was allocated for a pointer.
@@ -168,7 +189,7 @@ impl<'a, 's> Draft<'a, 's> {
         place: &Place<'a, 's>,
         on: &str,
         skipped: usize,
-        open: &mut Vec<usize>,
+        open: &mut Vec<Open>,
     ) {
         let Act::Transfer(transfer) = self.host.done[index].act else { return };
         let transfer = &self.host.transfers[transfer];

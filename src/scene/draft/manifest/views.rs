@@ -25,10 +25,14 @@ pub(in crate::scene::draft) fn view(arrays: &[Array], structures: &Structures) -
     match drawn {
         // What is computed from what is seen is seen beside it.
         Some(view) => Some(match largest(arrays, is_result).filter(|_| !view.contains("points")) {
-            Some(array) => format!("{view}\n{}", plot(array)),
+            Some(array) => format!("{view}\n{}", plot(array, &array.name)),
             None => view,
         }),
-        None => largest(arrays, is_number).map(plot),
+        None => {
+            let is_plain = |array: &&Array| plotted(array, structures).is_some();
+            let array = largest(arrays, is_plain)?;
+            Some(plot(array, &plotted(array, structures)?))
+        }
     }
 }
 
@@ -126,9 +130,23 @@ fn is_strip([width, height]: [u64; 2]) -> bool {
     width.max(height) > LONGEST_STRIP * width.min(height)
 }
 
+/// What a line goes through of an array: numbers, or those of structures that the last field has which is no whole
+/// number, as what is computed mostly is; else the last one.
+fn plotted(array: &Array, structures: &Structures) -> Option<String> {
+    if is_number(&array) {
+        return Some(array.name.clone());
+    }
+    let fields = structures.fields(&array.element, MOST_FIELDS)?;
+    let numbers = || fields.iter().filter(|field| field.element.lanes == 1 && !field.is_array);
+    let field = numbers()
+        .rfind(|field| field.element.scalar.is_float())
+        .or_else(|| numbers().next_back())?;
+    Some(format!("{}.{}", array.name, field.path))
+}
+
 /// Numbers side by side: of an array in rows the middle one, of one that is too large how often they lie where.
-fn plot(array: &Array) -> String {
-    let name = quoted(&array.name);
+fn plot(array: &Array, of: &str) -> String {
+    let name = quoted(of);
     let (kind, more) = match array.rows {
         Some(Rows { sides: [width, height], is_sure: true }) => {
             ("line", format!("size = [{width}, {height}]\nrow  = {}\n", height / 2))

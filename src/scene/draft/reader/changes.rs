@@ -11,6 +11,7 @@ use crate::{
             detours::Detours,
             operands::{Does, Reach, Target, change_at, is_perhaps, target_of, targets_of_address},
             parameters::called_with,
+            readers::{self, Argument},
             regions::Kind,
             variables::{Definition, Value},
         },
@@ -61,7 +62,7 @@ impl Reader<'_, '_> {
             return;
         }
         let value = match change.does {
-            Does::Sets => self.value(change.value),
+            Does::Sets => self.value(change.value - 1),
             Does::Combines(operator) => Value::Compound(operator, self.expression(change.value)),
             Does::Counts(by) => Value::Count(by),
         };
@@ -111,17 +112,50 @@ impl Reader<'_, '_> {
         let is_given = is_given && !self.is_of_launch(at);
         if is_given {
             for target in targets_of_address(&self.found.code, at + 1) {
+                let is_moved = self.may_point_elsewhere(&target, at);
                 self.set_target(&target, Value::Given(None), at);
+                if is_moved {
+                    self.set_target(&target, Value::Unknown, at);
+                }
                 self.keep_number(target.name, at);
             }
         }
+    }
+
+    /// Whether a pointer that has memory already may point to other memory once its address is given away at `at`.
+    fn may_point_elsewhere(&self, target: &Target, at: usize) -> bool {
+        let Some(id) = self.visible(self.text(target.name), at) else { return false };
+        let variable = self.found.variables.get(id);
+        let is_pointer = variable.declared.is_indirect && !variable.declared.is_reference;
+        if !is_pointer || !target.path.is_empty() || target.reach != Reach::All {
+            return false;
+        }
+        let has_memory = variable.definitions.iter().any(|set| match &set.value {
+            Value::Expression(span) => !matches!(self.text(span.start), "NULL" | "nullptr" | "0"),
+            Value::Swapped(_) | Value::Given(_) | Value::Unknown => true,
+            Value::List(_) | Value::Compound(..) | Value::Count(_) => false,
+            Value::Behind(..) | Value::Part => false,
+        });
+        let open = self.open.last().map(|(open, _)| *open).filter(|_| self.before(at) != "=");
+        let is_read = open.is_some_and(|open| match self.callee(open) {
+            Some(name) => {
+                let function = self.text(name);
+                let index = self.index_in(open, at);
+                // What exchanges two is seen where it stands.
+                matches!(function, "swap" | "exchange")
+                    || function.starts_with("cuda")
+                    || readers::argument(function, index) == Argument::Reads
+            }
+            // A list of what a kernel is given.
+            None => self.text(open) == "{",
+        });
+        has_memory && !is_read
     }
 
     /// What a function of the file is given that takes it by reference, and what a macro changes.
     pub(in crate::scene::draft) fn use_of(&mut self, at: usize) {
         let name = self.text(at);
         if let Some(parameters) = self.by_reference.get(name).cloned()
-            && self.found.functions.named(name).is_some()
             && !self.is_definition(at)
             && let Some((_, open)) = called_with(&self.found.code, at + 1)
         {
@@ -141,9 +175,7 @@ impl Reader<'_, '_> {
     /// Whether a function's name stands there where it is defined.
     fn is_definition(&self, name: usize) -> bool {
         let mut around = self.found.regions.around(name + 1).map(|(_, region)| region);
-        around.any(|region| {
-            region.span.start == name + 1 && matches!(region.kind, Kind::Function { .. })
-        })
+        around.any(|region| matches!(region.kind, Kind::Function { name: own, .. } if own == name))
     }
 
     /// What the macro at `at` changes has a number that is not known.
@@ -180,8 +212,7 @@ impl Reader<'_, '_> {
             let ends = |jump: &usize| {
                 let mut around = self.found.regions.around(*jump).map(|(_, region)| region);
                 let function = around.find(|region| region.kind != Kind::Block)?;
-                let is_function = matches!(function.kind, Kind::Function { .. });
-                let name = function.span.start.checked_sub(1).filter(|_| is_function)?;
+                let Kind::Function { name, .. } = function.kind else { return None };
                 let is_exit = self.found.jump_word(*jump) == "exit";
                 // It may have returned before.
                 let first = self.found.jumps.partition_point(|other| *other < function.span.start);

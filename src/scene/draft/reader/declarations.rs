@@ -66,18 +66,22 @@ impl<'s> Reader<'_, 's> {
     /// The parameters of all functions and lambdas are variables in them.
     pub(in crate::scene::draft) fn parameters(&mut self) {
         let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
-            Region::Function { parameters, .. } | Region::Lambda { parameters, .. } => {
-                Some((parameters.clone(), region.span.clone()))
+            Region::Function { name, parameters, .. } => {
+                Some((Some(*name), parameters.clone(), region.span.clone()))
+            }
+            Region::Lambda { captures, parameters, .. } => {
+                let name = captures.checked_sub(2).filter(|name| self.text(name + 1) == "=");
+                Some((name, parameters.clone(), region.span.clone()))
             }
             _ => None,
         });
-        for (parameters, scope) in regions.collect::<Vec<_>>() {
+        for (function, parameters, scope) in regions.collect::<Vec<_>>() {
             for (index, name, declared) in declarators(&self.found.code, &parameters) {
                 let at = parameters.start;
                 let parameter = Some((parameters.clone(), index));
                 let is_reference = declared.is_reference;
                 let id = self.declare(name, at, scope.clone(), declared, parameter);
-                if let Some(function) = scope.start.checked_sub(1).filter(|_| is_reference) {
+                if let Some(function) = function.filter(|_| is_reference) {
                     let by_name = self.by_reference.entry(self.text(function)).or_default();
                     by_name.push((index, id));
                 }
@@ -169,7 +173,7 @@ impl<'s> Reader<'_, 's> {
             let value = match self.text(end) {
                 "=" => {
                     self.initial.insert(end);
-                    Some(self.value(end + 1))
+                    Some(self.value(end))
                 }
                 "(" | "{" => Some(Value::List(self.list(end))),
                 _ => None,

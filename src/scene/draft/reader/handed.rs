@@ -58,7 +58,14 @@ pub(in crate::scene::draft) enum Use {
 impl<'s> Reader<'_, 's> {
     /// Looks at what is done with the variable that a word names, where it holds a number or a structure.
     pub(in crate::scene::draft) fn hand(&mut self, at: usize) {
+        if self.before(at) == "::" {
+            self.keep_namesakes(at);
+        }
         let Some(id) = self.held(at) else { return };
+        if self.is_given_away(id, at) {
+            let declared = self.found.variables.get(id).at;
+            self.keep(id, declared);
+        }
         let mut end = at + 1;
         let mut path = Vec::new();
         while self.text(end) == "." && self.is_word(end + 1) {
@@ -80,37 +87,19 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// Notes that something may set a variable whenever something is done behind `at`.
-    pub(in crate::scene::draft) fn keep(&mut self, id: Id, at: usize) {
-        let kept = &mut self.found.variables.get_mut(id).kept;
-        *kept = Some(kept.map_or(at, |kept| kept.min(at)));
-    }
-
-    /// The same of all variables that are named in a part of the code.
-    pub(in crate::scene::draft) fn keep_all(&mut self, part: &Span) {
-        for at in part.clone().take(LONGEST) {
-            if let Some(id) = self.held(at) {
-                self.keep(id, at);
-            }
-        }
-    }
-
     /// The variable that a word names, where that has a value of its own which may be set.
-    fn held(&self, at: usize) -> Option<Id> {
+    pub(in crate::scene::draft) fn held(&self, at: usize) -> Option<Id> {
         let is_member = matches!(self.before(at), "." | "::") || self.is_behind_arrow(at);
         let id = self.visible(self.text(at), at).filter(|_| self.is_word(at) && !is_member)?;
         let variable = self.found.variables.get(id);
         let declared = &variable.declared;
-        let is_constant = declared.words.iter().any(|word| matches!(*word, "const" | "constexpr"));
-        let is_enumerator =
-            variable.definitions.first().is_some_and(|set| matches!(set.value, Value::Behind(..)));
         let is_value = |word: &&str| {
             self.found.named_type(&[*word]).is_some()
                 || matches!(*word, "auto" | "dim3" | "unsigned" | "signed" | "long" | "short")
                 || self.takers.is_structure(word)
         };
         let is_held = !declared.is_indirect && declared.words.iter().any(is_value);
-        (is_held && !is_constant && !is_enumerator).then_some(id)
+        (is_held && !self.is_constant(id)).then_some(id)
     }
 
     pub(in crate::scene::draft) fn is_behind_arrow(&self, at: usize) -> bool {
@@ -463,24 +452,5 @@ impl<'s> Reader<'_, 's> {
         if let Some(equals) = equals.filter(|at| self.text(*at) == "=") {
             self.keep_all(&self.expression(equals + 1));
         }
-    }
-
-    /// The same of a number whose address is given away at `at`.
-    pub(in crate::scene::draft) fn keep_number(&mut self, name: usize, at: usize) {
-        let id = self.held(name).filter(|_| self.keeps_address(at));
-        if let Some(id) = id
-            && self.found.named_type(&self.found.variables.get(id).declared.words).is_some()
-        {
-            self.keep(id, at);
-        }
-    }
-
-    /// Whether an address that is given away at `at` may be kept by what takes it.
-    fn keeps_address(&self, at: usize) -> bool {
-        let Some((open, _)) = self.open.last().copied() else { return true };
-        let name = self.before(open);
-        let is_in_call = self.text(open) == "(" && self.before(at) != "=";
-        // An object may keep what it is given.
-        !is_in_call || self.visible(name, open).is_some() || self.takers.is_structure(name)
     }
 }

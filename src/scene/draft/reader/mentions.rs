@@ -189,9 +189,8 @@ impl<'s> Reader<'_, 's> {
                 let mut around = self.found.regions.around(span.start).map(|(_, region)| region);
                 around
                     .find_map(|region| match &region.kind {
-                        Region::Function { .. } => {
-                            let name = region.span.start.checked_sub(1)?;
-                            Some(matches!(self.before(name), "&" | "auto"))
+                        Region::Function { name, .. } => {
+                            Some(matches!(self.before(*name), "&" | "auto"))
                         }
                         Region::Lambda { body, .. } => Some(self.before(*body) == "&"),
                         _ => None,

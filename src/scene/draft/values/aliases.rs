@@ -1,6 +1,8 @@
 //! Whose memory a pointer of host code has: a parameter has what a call gives, what a function returns is what that is
 //! assigned to, and a pointer that is set to another one has the memory of that.
 
+use std::collections::BTreeSet;
+
 use super::{evaluator::Place, trace::DEEPEST};
 use crate::{
     cuda::lexer::{Kind, Token},
@@ -61,7 +63,10 @@ impl<'s> Host<'s> {
     ) -> Option<(Span, Place<'h, 's>)> {
         let id = self.visible(name, place.at)?;
         let variable = self.variables.get(id);
-        let redirections = variable.definitions.iter().filter(|set| self.redirects(id, set));
+        let redirections = variable
+            .definitions
+            .iter()
+            .filter(|set| self.redirects(id, set) || self.is_moved_by_call(id, set));
         let end = variable.definitions.partition_point(|set| set.at < place.at);
         let mut found = None;
         for set in variable.definitions[..end].iter().rev() {
@@ -70,6 +75,9 @@ impl<'s> Host<'s> {
                 self.doubt();
             }
             // Its address is given to what allocates memory, as it seems.
+            if self.is_moved_by_call(id, set) {
+                self.doubt();
+            }
             if let Value::Given(parameter) = set.value
                 && self.is_given_memory(parameter)
             {
@@ -88,6 +96,9 @@ impl<'s> Host<'s> {
             }
             found = Some(set);
             break;
+        }
+        if self.is_moved_as_member(name, place.at) {
+            self.doubt();
         }
         let from = found.map_or(variable.at, |set| set.at);
         if self.is_set_later(redirections, from, place.at) {
@@ -218,6 +229,66 @@ impl<'s> Host<'s> {
             self.doubt();
         }
         definitions.iter().any(|set| matches!(set.value, Value::Given(_)))
+    }
+
+    /// Whether a function that has a pointer by its address or by reference may let it point elsewhere.
+    fn is_moved_by_call(&self, id: Id, set: &Definition) -> bool {
+        let is_pointer = self.variables.get(id).declared.is_indirect;
+        match set.value {
+            Value::Unknown => is_pointer,
+            Value::Given(Some(parameter)) => {
+                let definitions = &self.variables.get(parameter).definitions;
+                let moves = |set: &Definition| {
+                    let is_kept = matches!(set.value, Value::Given(_) | Value::Part);
+                    !is_kept && !self.is_default(parameter, set.at)
+                };
+                is_pointer && definitions.iter().any(moves)
+            }
+            // What loops exchange are halves, which are told elsewhere.
+            Value::Swapped(_) => {
+                is_pointer
+                    && self.repeated.contains(&set.at)
+                    && self
+                        .done
+                        .iter()
+                        .filter(|done| done.at == set.at)
+                        .any(|done| self.round_of(&self.place_of(done)).is_none())
+            }
+            Value::Expression(_) | Value::List(_) | Value::Compound(..) | Value::Count(_) => false,
+            Value::Behind(..) | Value::Part | Value::Given(None) => false,
+        }
+    }
+
+    /// Whether a pointer is a member of a structure that is given away before `at`, and some function lets a member of
+    /// its name point elsewhere.
+    fn is_moved_as_member(&self, name: &str, at: usize) -> bool {
+        let Some((structure, field)) = name.split_once('.') else { return false };
+        let owner = self.visible(structure, at).filter(|_| self.moved_fields.contains(field));
+        owner.is_some_and(|owner| {
+            let owner = self.variables.get(owner);
+            let is_gift = |set: &&Definition| matches!(set.value, Value::Part | Value::Given(_));
+            let gifts = owner.definitions.iter().filter(is_gift);
+            gifts.clone().any(|set| set.at < at) || self.is_set_later(gifts, owner.at, at)
+        })
+    }
+
+    /// The names of the members that functions of the file, or of structures, let point elsewhere.
+    pub(in crate::scene::draft) fn fields_moved(&self) -> BTreeSet<&'s str> {
+        let moves = |id: &Id| {
+            let variable = self.variables.get(*id);
+            let is_other = |set: &Definition| {
+                let is_exchanged = matches!(set.value, Value::Swapped(_) | Value::Unknown);
+                set.at != variable.at && (is_exchanged || self.redirects(*id, set))
+            };
+            let is_given = variable.parameter.is_some() && variable.name.contains('.');
+            (is_given || self.structure_with(&variable.scope).is_some())
+                && variable.definitions.iter().any(is_other)
+        };
+        let name = |id| {
+            let name = self.variables.get(id).name;
+            name.rsplit('.').next().unwrap_or(name)
+        };
+        self.variables.ids().filter(moves).map(name).collect()
     }
 
     /// Whether what stands at `at` is the address of what memory is allocated for.

@@ -7,10 +7,10 @@ use super::{
     mathematics,
 };
 use crate::scene::draft::{
-    code::{functions::Function, readers::is_rounded_up},
+    code::{functions::Function, readers::is_rounded_up, sections::Section},
     expression::{
         number::{Number, QUALIFIERS, Type},
-        syntax::Expression,
+        syntax::{Callee, Expression},
         told::Told,
     },
     host::Host,
@@ -19,16 +19,22 @@ use crate::scene::draft::{
 impl<'s> Host<'s> {
     pub(in crate::scene::draft) fn told_call(
         &self,
-        name: &'s str,
-        template: Option<Type>,
+        callee: &Callee<'s>,
         arguments: &[Expression<'s>],
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
-        if let Some(function) = self.functions.named(name) {
-            let found = function.and_then(|function| self.told_function(function, arguments, look));
-            if found.is_some() || !is_rounded_up(name) {
-                return found;
+        let Callee { name, template, .. } = *callee;
+        match self.called(callee, look.place.at) {
+            _ if look.given.is_some_and(|given| given.contains_key(name)) => return None,
+            Called::OfLibrary => {}
+            Called::Own(function) => {
+                let found = self.told_function(name, function, arguments, look);
+                if found.is_some() || !is_rounded_up(name) {
+                    return found;
+                }
             }
+            Called::Unknown if is_rounded_up(name) => {}
+            Called::Unknown => return None,
         }
         if name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase) {
             return Some(Told::Number(Number::int(0)));
@@ -50,8 +56,41 @@ impl<'s> Host<'s> {
         Number::Whole(Type::Long, a.checked_add(b - 1)? / b).to(Type::Int).map(Told::Number)
     }
 
+    /// What a call at a place is one of: of the file's own functions one that is the only one of its name, is called by
+    /// that alone, and that nothing hides.
+    pub(in crate::scene::draft) fn called(&self, callee: &Callee<'s>, at: usize) -> Called<'_, 's> {
+        let Callee { name, is_std, template } = *callee;
+        if is_std {
+            return Called::OfLibrary;
+        }
+        let others = self.functions.others(name);
+        let hides = |other: &usize| self.regions.scope(*other).contains(&at);
+        let is_looked_at = self.look(others.len() + 1).is_some();
+        if !is_looked_at || self.is_hidden(name, at) || others.iter().any(hides) {
+            return Called::Unknown;
+        }
+        match self.functions.named(name) {
+            None => Called::OfLibrary,
+            Some(Some(function)) if template.is_none() => Called::Own(function),
+            Some(_) => Called::Unknown,
+        }
+    }
+
+    /// Whether a variable has the name of a function at a place; what looks like one outside of functions, and is called
+    /// as a function of the file, is a declaration of that.
+    pub(in crate::scene::draft) fn is_hidden(&self, name: &str, at: usize) -> bool {
+        self.visible(name, at).is_some_and(|id| {
+            let variable = self.variables.get(id);
+            let is_declaration = self.text_at(variable.at + 1) == "("
+                && self.regions.function(variable.at).is_none()
+                && self.functions.named(name).is_some();
+            !is_declaration
+        })
+    }
+
     fn told_function(
         &self,
+        name: &str,
         function: &Function<'s>,
         arguments: &[Expression<'s>],
         look: &Look<'_, '_, 's>,
@@ -60,29 +99,45 @@ impl<'s> Host<'s> {
         if arguments.len() != function.parameters.len() {
             return None;
         }
-        let as_type = |told: Told, words: &[&str]| match self.named_type(words) {
-            Some(of) => self.converted(told, of),
-            None => words.iter().all(|w| self.is_of_template(w)).then_some(told),
-        };
-        for ((name, declared), argument) in function.parameters.iter().zip(arguments) {
+        for ((parameter, declared), argument) in function.parameters.iter().zip(arguments) {
             let told = self.told_in(argument, look)?;
-            given.insert(*name, as_type(told, &declared.words)?);
+            let of = self.named_type(&declared.words).filter(|_| !declared.is_indirect)?;
+            // The library may have one that takes these numbers as they are.
+            if told.of() != of && mathematics::is_one(name) {
+                return None;
+            }
+            given.insert(*parameter, self.converted(told, of)?);
         }
-        let place = Place::of(function.value.start);
+        let start = function.value.start;
+        let is_left_out =
+            |of: &Section<'_>| of.span.contains(&start) && !of.span.contains(&look.place.at);
+        if self.sections.iter().any(is_left_out) {
+            self.doubt();
+        }
+        let place = Place::of(start);
         let inner = Look { place: &place, given: Some(&given), depth: look.depth + 1, nested: 0 };
         let told = self.told_of(self.code.get(function.value.clone())?, &inner)?;
-        as_type(told, &function.returns)
+        let is_deduced = |word: &&str| *word == "auto" || QUALIFIERS.contains(word);
+        match self.named_type(&function.returns) {
+            Some(of) => self.converted(told, of),
+            None => function.returns.iter().all(is_deduced).then_some(told),
+        }
     }
+}
 
-    fn is_of_template(&self, word: &str) -> bool {
-        self.type_parameters.contains(word) || matches!(word, "auto") || QUALIFIERS.contains(&word)
-    }
+/// What a call is one of.
+pub(in crate::scene::draft) enum Called<'f, 's> {
+    /// Of what has no name in the file.
+    OfLibrary,
+    Own(&'f Function<'s>),
+    /// It is not known which function of the file it is, or what that gives.
+    Unknown,
 }
 
 /// The type of what reads a number from a text.
 pub(in crate::scene::draft) fn type_of_call(expression: &Expression<'_>) -> Option<Type> {
-    let Expression::Call(name, ..) = expression else { return None };
-    match *name {
+    let Expression::Call(callee, _) = expression else { return None };
+    match callee.name {
         "atoi" | "stoi" => Some(Type::Int),
         "atol" | "atoll" | "stol" | "stoll" | "strtol" | "strtoll" => Some(Type::Long),
         "stoul" | "stoull" | "strtoul" | "strtoull" => Some(Type::UnsignedLong),

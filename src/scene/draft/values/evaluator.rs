@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::{calls::type_of_call, loops::Loop, sizes::is_size, trace::Call};
+use super::{
+    calls::type_of_call,
+    loops::Loop,
+    sizes::{Here, is_size},
+    trace::Call,
+};
 use crate::{
     cuda::lexer::{self, Token},
     scene::draft::{
@@ -14,7 +19,7 @@ use crate::{
             formula::{self, Formula},
             headers::known,
             number::{Number, Operator, Type},
-            syntax::{self, Expression, Link, SIZE, Sign, Types},
+            syntax::{self, Expression, Link, SIZE, Sign},
             told::Told,
         },
         host::{ASSUMED, Assumes, Host},
@@ -46,16 +51,6 @@ pub(in crate::scene::draft) struct Look<'l, 'h, 's> {
     /// Names that led here, and operators.
     pub(in crate::scene::draft) depth: usize,
     pub(in crate::scene::draft) nested: usize,
-}
-
-impl<'s> Types for Host<'s> {
-    fn number_type(&self, words: &[&str]) -> Option<Type> {
-        self.named_type(words)
-    }
-
-    fn size_of(&self, words: &[&str]) -> Option<usize> {
-        self.bytes_of(words)
-    }
 }
 
 impl<'s> Host<'s> {
@@ -141,20 +136,25 @@ impl<'s> Host<'s> {
         self.told_in(expression, &Look { place, given: None, depth: 0, nested: 0 })
     }
 
-    /// A part of the code as an expression; `None` where it is none that is understood.
-    pub(in crate::scene::draft) fn parsed(&self, tokens: &[Token<'s>]) -> Option<Expression<'s>> {
+    /// A part of the code as an expression at a place; `None` where it is none that is understood.
+    pub(in crate::scene::draft) fn parsed(
+        &self,
+        tokens: &[Token<'s>],
+        at: usize,
+    ) -> Option<Expression<'s>> {
+        let here = Here { host: self, at };
         self.look(tokens.len() + 1)?;
         if tokens.len() > LONGEST {
             return None;
         }
         if self.macros.leave(tokens) {
-            return syntax::parse(tokens, self);
+            return syntax::parse(tokens, &here);
         }
         let expanded = self.macros.expand(tokens, &|tokens| self.look(tokens))?;
         if !expanded.is_sure {
             self.doubt();
         }
-        syntax::parse(&expanded.tokens, self)
+        syntax::parse(&expanded.tokens, &here)
     }
 
     pub(in crate::scene::draft) fn told_of(
@@ -163,8 +163,8 @@ impl<'s> Host<'s> {
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
         let expression = match self.with_types(tokens, look.place) {
-            Some(tokens) => self.parsed(&tokens)?,
-            None => self.parsed(tokens)?,
+            Some(tokens) => self.parsed(&tokens, look.place.at)?,
+            None => self.parsed(tokens, look.place.at)?,
         };
         self.told_in(&expression, look)
     }
@@ -205,9 +205,7 @@ impl<'s> Host<'s> {
             Expression::Binary(link, operands) => self.told_binary(*link, operands, look),
             Expression::Conditional(parts) => self.told_conditional(parts, look),
             Expression::Cast(of, operand) => self.converted(self.told_in(operand, look)?, *of),
-            Expression::Call(name, template, arguments) => {
-                self.told_call(name, *template, arguments, look)
-            }
+            Expression::Call(callee, arguments) => self.told_call(callee, arguments, look),
             Expression::Unknown => None,
         }
     }

@@ -86,7 +86,7 @@ impl<'s> Host<'s> {
         let is_made = matches!(self.text_at(at + 1), "(" | "{");
         is_made
             && self.regions.around(at).any(|(_, region)| match &region.kind {
-                Kind::Function { parameters, body } => parameters.end <= at && at < *body,
+                Kind::Function { parameters, body, .. } => parameters.end <= at && at < *body,
                 _ => false,
             })
     }
@@ -103,7 +103,7 @@ impl<'s> Host<'s> {
     }
 
     /// The structure whose members lie in a part of the code.
-    fn structure_with(&self, scope: &Span) -> Option<&'s str> {
+    pub(in crate::scene::draft) fn structure_with(&self, scope: &Span) -> Option<&'s str> {
         let head = (scope.start.saturating_sub(LONGEST_HEAD)..scope.start).rev();
         let mut head =
             head.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")" | "="));

@@ -67,7 +67,8 @@ impl<'s> Host<'s> {
             Kind::For { header, body } => {
                 Some((region, self.understood_loop(region, header, body)?))
             }
-            Kind::While { condition } => {
+            // Others are blocks of macros.
+            Kind::While { condition } if self.text_at(condition.start - 2) == "while" => {
                 Some((region, self.understood_while(region, condition, &of.span)?))
             }
             _ => None,
@@ -177,7 +178,7 @@ impl<'s> Host<'s> {
 
     /// What the variable is compared with: `i < n`, `n > i`, `i`.
     fn limit(&self, condition: &Span, name: &str) -> (Option<Comparison>, Option<Expression<'s>>) {
-        let parsed = self.parsed(self.tokens(condition));
+        let parsed = self.parsed(self.tokens(condition), condition.start);
         let is_it = |side: &Expression<'_>| matches!(side, Expression::Name(of) if *of == name);
         let found = match parsed {
             Some(Expression::Name(of)) if of == name => {
@@ -201,14 +202,15 @@ impl<'s> Host<'s> {
         let tokens = self.tokens(span);
         let texts: Vec<&str> = tokens.iter().take(4).map(|token| token.text).collect();
         let one = |operator| Some((operator, Expression::Number(Number::int(1))));
-        let by = |operator, from: usize| Some((operator, self.parsed(tokens.get(from..)?)?));
+        let by =
+            |operator, from: usize| Some((operator, self.parsed(tokens.get(from..)?, span.start)?));
         let is_it = |text: &&str| *text == name;
         match (texts.as_slice(), tokens.len()) {
             (["+", "+", own] | [own, "+", "+"], 3) if is_it(own) => one(Operator::Add),
             (["-", "-", own] | [own, "-", "-"], 3) if is_it(own) => one(Operator::Subtract),
             ([own, "<", "<", "="], _) if is_it(own) => by(Operator::ShiftLeft, 4),
             ([own, ">", ">", "="], _) if is_it(own) => by(Operator::ShiftRight, 4),
-            ([own, "=", ..], _) if is_it(own) => match self.parsed(tokens.get(2..)?)? {
+            ([own, "=", ..], _) if is_it(own) => match self.parsed(tokens.get(2..)?, span.start)? {
                 Expression::Binary(Link::Operator(operator), sides) => {
                     let [left, right] = *sides;
                     let own = matches!(left, Expression::Name(of) if of == name);

@@ -12,6 +12,11 @@ use crate::scene::draft::{
 /// A function of one number, as a double has it and as a float has it.
 type Real = (fn(f64) -> f64, fn(f32) -> f32);
 
+/// Other names of the library that files have functions of.
+const NAMES: &str = "min max abs labs llabs fabs fmin fmax pow fmod hypot lround clamp gcd lcm midpoint lerp div \
+    rint sinh cosh tanh asin acos atan atan2 gamma tgamma lgamma erf erfc y0 y1 yn j0 j1 jn index swap rsqrt \
+    saturate sign fract mix step smoothstep logb log1p expm1 remainder fma fdim";
+
 /// What a call of the function `name` is, whose template has the argument `template`; `None` where that is not known.
 pub(in crate::scene::draft) fn call(
     host: &Host<'_>,
@@ -56,6 +61,13 @@ pub(in crate::scene::draft) fn call(
         }
         _ => None,
     }
+}
+
+/// Whether the library has functions of this name for several types of numbers, or may have one that a file's own hides
+/// for some of them alone.
+pub(in crate::scene::draft) fn is_one(name: &str) -> bool {
+    let short = name.strip_suffix('f').unwrap_or(name);
+    real(short).is_some() || NAMES.split(' ').any(|own| own == name || own == short)
 }
 
 /// The type that a function of floating-point numbers takes one for.

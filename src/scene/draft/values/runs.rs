@@ -26,9 +26,7 @@ impl Host<'_> {
         let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut definitions = BTreeSet::new();
         for (region, of) in self.regions.iter() {
-            if let Kind::Function { .. } = of.kind
-                && let Some(name) = of.span.start.checked_sub(1)
-            {
+            if let Kind::Function { name, .. } = of.kind {
                 definitions.insert(name);
                 named.entry(self.text_at(name)).or_default().push(region);
             }

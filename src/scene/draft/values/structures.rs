@@ -8,7 +8,7 @@ use crate::{
         code::{
             Span,
             members::MOST_FIELDS,
-            variables::{Id, Value},
+            variables::{Definition, Id, Value},
         },
         expression::{
             number::{Number, Operator, Type},
@@ -88,24 +88,48 @@ impl<'s> Host<'s> {
         let (mut id, mut place) = (self.visible(name, place.at)?, place.clone());
         for _ in 0..DEEPEST {
             let variable = self.variables.get(id);
+            if self.may_write_through(id, place.at) {
+                self.doubt();
+            }
             let given = match self.is_set_again(id, place.at) {
                 true => None,
                 false => self.argument_of(variable.name, &place),
             };
             let is_pointer = variable.declared.is_indirect && !variable.declared.is_reference;
             let next = match given {
-                Some(given) => Some(given),
+                Some(given) => Some((given, None)),
                 None if is_pointer => {
                     let set = self.set_to(id, place.at)?;
                     let Value::Expression(span) = &set.value else { return None };
-                    Some((span.clone(), Place { at: set.at, ..place.clone() }))
+                    let there = Place { at: set.at, ..place.clone() };
+                    Some(((span.clone(), there), Some(span.end)))
                 }
                 None => None,
             };
-            let Some((span, there)) = next else { return Some((id, place)) };
+            let Some(((span, there), pointed)) = next else { return Some((id, place)) };
             (id, place) = (self.visible(self.base(&span)?, there.at)?, there);
+            // It has the numbers that it had when the pointer was set, unless it is set later.
+            let is_later = |set: &Definition| pointed.is_some_and(|pointed| set.at > pointed);
+            if self.variables.get(id).definitions.iter().any(is_later) {
+                self.doubt();
+            }
         }
         None
+    }
+
+    /// Whether what a pointer points to may be written to through it before `at` is reached.
+    fn may_write_through(&self, id: Id, at: usize) -> bool {
+        let around = self.regions.around(at).filter_map(|(_, region)| region.repeated());
+        let around: Vec<Span> = around.collect();
+        let is_lambda = self.regions.lambda(at).is_some();
+        self.look(self.mentions.len()).is_none()
+            || self.mentions.iter().filter(|own| own.id == id).any(|own| {
+                let before = own.at.checked_sub(1).map_or("", |at| self.text_at(at));
+                // The pointer itself is set there.
+                let is_set = self.text_at(own.at + 1) == "=" && before != "*";
+                let is_before = own.at < at || around.iter().any(|span| span.contains(&own.at));
+                !is_set && (is_before || is_lambda)
+            })
     }
 
     /// Whether a constructor makes the fields of a variable of what it is given.

@@ -61,6 +61,14 @@ pub(in crate::scene::draft) struct Done {
     pub(in crate::scene::draft) call: Option<Rc<Call>>,
 }
 
+/// The calls of functions of the file.
+#[derive(Default)]
+struct Calls {
+    followed: Vec<Call>,
+    /// The regions of functions that are called where others of their names may be.
+    namesakes: BTreeSet<usize>,
+}
+
 /// Calls of a function, or what it does itself.
 enum Item {
     Act(Act),
@@ -110,7 +118,7 @@ impl<'s> Host<'s> {
         for (at, act) in acts {
             items.entry(self.regions.function(at)).or_default().push((at, Item::Act(act)));
         }
-        let calls = self.calls(brackets);
+        let calls = self.calls(brackets).followed;
         // Who calls one that does something does something.
         let mut callers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (place, call) in calls.iter().enumerate() {
@@ -138,23 +146,25 @@ impl<'s> Host<'s> {
         Doing { calls, items, roots }
     }
 
-    /// The calls of functions of the file of whose name and number of parameters there is one.
-    fn calls(&self, brackets: &Brackets) -> Vec<Call> {
+    /// The calls of functions of the file; those are followed of whose name and number of parameters there is one.
+    fn calls(&self, brackets: &Brackets) -> Calls {
         let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
         let mut definitions = BTreeSet::new();
         for (place, region) in self.regions.iter() {
-            let Kind::Function { parameters, .. } = &region.kind else { continue };
-            let Some(name) = region.span.start.checked_sub(1) else { continue };
-            definitions.insert(name);
+            let Kind::Function { name, parameters, .. } = &region.kind else { continue };
+            definitions.insert(*name);
             let count =
                 if parameters.is_empty() { 0 } else { self.parts(parameters.clone()).len() };
-            by_name.entry(self.text_at(name)).or_default().push((place, count));
+            by_name.entry(self.text_at(*name)).or_default().push((place, count));
         }
-        let mut found = Vec::new();
+        let mut found = Calls::default();
         for (at, token) in self.code.iter().enumerate() {
             let Some(functions) = by_name.get(token.text) else { continue };
-            let is_call = token.kind == TokenKind::Word && !definitions.contains(&at);
-            if !is_call || self.regions.function(at).is_none() || found.len() >= MOST_CALLS {
+            let before = at.checked_sub(1).map_or("", |before| self.text_at(before));
+            let is_hidden = !matches!(before, "." | ">" | "::") && self.is_hidden(token.text, at);
+            let is_call = token.kind == TokenKind::Word && !definitions.contains(&at) && !is_hidden;
+            if !is_call || self.regions.function(at).is_none() || found.followed.len() >= MOST_CALLS
+            {
                 continue;
             }
             let Some((template, open)) = called_with(&self.code, at + 1) else { continue };
@@ -173,7 +183,9 @@ impl<'s> Host<'s> {
             let candidates = if exact.is_empty() { longer() } else { exact };
             if let [(function, _)] = candidates.as_slice() {
                 let (function, loops, caller) = (*function, 0, None);
-                found.push(Call { function, arguments, template, at, loops, caller });
+                found.followed.push(Call { function, arguments, template, at, loops, caller });
+            } else {
+                found.namesakes.extend(candidates.iter().map(|(function, _)| *function));
             }
         }
         found
@@ -188,7 +200,17 @@ impl<'s> Host<'s> {
             }
             Some(_) | None => false,
         };
-        self.calls(brackets).into_iter().filter(is_named).map(|call| call.at).collect()
+        let calls = self.calls(brackets).followed.into_iter();
+        calls.filter(is_named).map(|call| call.at).collect()
+    }
+
+    /// Whether some of what is done with the device is so by a function of which it is not known whether it is called
+    /// or one of its namesakes.
+    pub(in crate::scene::draft) fn is_of_namesakes(&self, brackets: &Brackets) -> bool {
+        let namesakes = self.calls(brackets).namesakes;
+        let is_one =
+            |at: &usize| self.regions.function(*at).is_some_and(|of| namesakes.contains(&of));
+        !namesakes.is_empty() && self.acting.iter().any(is_one)
     }
 
     /// Adds what a function does in a call; returns whether that is all.
@@ -272,6 +294,10 @@ impl<'s> Host<'s> {
             return Some((argument.clone(), place.outer()?));
         }
         let first = template.arguments.get(index).filter(|_| call.is_none());
+        if first.is_some() {
+            // Another call may have others.
+            self.doubt();
+        }
         let first = first.or(template.parameters[index].1.as_ref())?;
         Some((first.clone(), Place::of(first.start)))
     }
@@ -313,9 +339,7 @@ impl<'s> Host<'s> {
         let inner = span.start + 2..span.end - 1;
         let arguments = if inner.is_empty() { Vec::new() } else { self.parts(inner) };
         let mut functions = self.regions.iter().filter_map(|(at, region)| match &region.kind {
-            Kind::Function { parameters, .. }
-                if self.text_at(region.span.start - 1) == name.text =>
-            {
+            Kind::Function { name: own, parameters, .. } if self.text_at(*own) == name.text => {
                 let count = match parameters.is_empty() {
                     true => 0,
                     false => self.parts(parameters.clone()).len(),
