@@ -262,8 +262,41 @@ int main() {{ const int n = 8; {ty} *a, h[n]; cudaMalloc(&a, sizeof(h));
 fn casts_to_arrays_are_the_array() {
     let text = "#define N 8
 __global__ void k(float (*a)[N], int n) { a[threadIdx.x][1] = n; }
-int main() { float *e; cudaMalloc(&e, N * N * 4); k<<<1, 8>>>((float (*)[N])e, 4); }
+int main() { float *e, *x; cudaMalloc(&x, sizeof(float)*N*N); cudaMalloc(&e, N * N * 4); k<<<1, 8>>>((float (*)[N])e, 4); }
 ";
     let manifest = warpaint::scene::draft("t.cu", text);
     assert!(manifest.contains("a = \"e\"") && !manifest.contains("[array.N]"), "{manifest}");
+}
+
+/// What the host writes to memory of both sides between launches is no part of what is there at the start.
+#[test]
+fn managed_memory_that_is_written_between_launches_is_marked() {
+    let drafted = |text: &str| {
+        let text = format!(
+            "__global__ void k(float *a) {{ a[threadIdx.x] += 1; }}
+void ends(float *a) {{ a[0] = 0; a[39] = 0; }}
+int main() {{ const int n = 40; float *a; cudaMallocManaged(&a, n * sizeof(float)); {text} }}
+"
+        );
+        warpaint::scene::draft("t.cu", &text)
+    };
+    for text in [
+        "for (int i = 0; i < n; i++) a[i] = i; k<<<1, n>>>(a); a[0] = 100; k<<<1, n>>>(a);",
+        "k<<<1, n>>>(a); for (int i = 0; i < n; i++) a[i] = 7; k<<<1, n>>>(a);",
+        "for (int i = 0; i < n; i++) a[i] = i; k<<<1, n>>>(a); std::sort(a, a + n); k<<<1, n>>>(a);",
+        "for (int t = 0; t < 9; t++) { k<<<1, n>>>(a); a[0] = t; }",
+        "for (int t = 0; t < 9; t++) { k<<<1, n>>>(a); ends(a); }",
+        "for (int t = 0; t < 9; t++) { ends(a); k<<<1, n>>>(a); }",
+        "for (int t = 0; t < 9; t++) { a[t] = 1; k<<<1, n>>>(a); }",
+    ] {
+        let manifest = drafted(text);
+        assert!(manifest.contains("# fill in: its numbers"), "{text}: {manifest}");
+    }
+    for text in [
+        "for (int i = 0; i < n; i++) a[i] = i; k<<<1, n>>>(a); printf(\"%f\", a[3]); k<<<1, n>>>(a);",
+        "for (int i = 0; i < n; i++) a[i] = i; for (int t = 0; t < 9; t++) k<<<1, n>>>(a); a[0] = 3;",
+    ] {
+        let manifest = drafted(text);
+        assert!(!manifest.contains("# fill in") && manifest.contains("each = \"i\""), "{manifest}");
+    }
 }

@@ -66,7 +66,7 @@ fn macros_are_texts() {
     given("\n#define A (B + 1)\n#define B 7\n", "A", eight);
     let up = format!("{TYPES} int up(int a, int b) {{ return (a + b - 1) / b; }}");
     let host = "int main() { int n = 60; k<<<1, 64>>>(up(n, 8), up(n, 8), up(n, 8), up(n, 8), up(n, 8), up(n, 8)); }";
-    drafts(&up, host, &["\ni = 8\n", "\nd = 8.0\n", "\nb = true\n"]);
+    drafts(&up, host, &["\ni = 8\n", "\nd = 8\n", "\nb = true\n"]);
     let host = "#ifdef LARGE\n#define N 8\n#else\n#define N 4\n#endif\nint main() { k<<<1, 1>>>(N, 0, 0, 0, 0, 0); }";
     drafts(TYPES, host, &["i = 4 # fill in: N\n"]);
 }

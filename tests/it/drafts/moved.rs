@@ -56,7 +56,7 @@ fn pointers_that_calls_leave_are_known() {
         "unsigned *c = nullptr; give_to(c); set<<<1, 1>>>(c);",
         "printf(\"%p\", &a); set<<<1, 1>>>(a);",
         "void *list[] = { &a }; cudaLaunchKernel(set, 1, 1, list);",
-        "for (int t = 0; t < 3; t++) { std::swap(a, b); shift<<<1, 1>>>(a, b); }",
+        "for (int t = 0; t < 3; t++) { shift<<<1, 1>>>(a, b); std::swap(a, b); }",
     ] {
         let manifest = drafted(text);
         assert!(!manifest.contains("# fill in"), "{text}:\n{manifest}");

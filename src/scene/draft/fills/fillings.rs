@@ -79,6 +79,7 @@ impl<'s> Host<'s> {
             found,
             sometimes: Vec::new(),
             taken: BTreeSet::new(),
+            late: BTreeMap::new(),
             is_launched: false,
             is_all,
         };
@@ -127,6 +128,20 @@ impl<'s> Host<'s> {
         of.is_some_and(|function| self.text_at(function) == "cudaMallocManaged")
     }
 
+    /// Whether a loop around a place launches something, too.
+    fn is_among_launches(&self, place: &Place<'_, 's>) -> bool {
+        let launched = self.launched().flat_map(|(_, there)| there.levels().collect::<Vec<_>>());
+        let launched: Vec<usize> = launched.map(|level| level.at).collect();
+        self.look(launched.len()).is_none()
+            || place.levels().any(|level| {
+                let mut spans =
+                    self.regions.around(level.at).filter_map(|(_, region)| region.repeated());
+                spans.any(|span| {
+                    span.contains(&level.at) && launched.iter().any(|at| span.contains(at))
+                })
+            })
+    }
+
     /// Whether a place lies in no function, or in one that is called as it seems.
     fn is_reached(&self, place: &Place<'_, 's>) -> bool {
         let outermost = place.levels().last().map_or(place.at, |level| level.at);
@@ -146,6 +161,8 @@ struct Walk<'h, 's> {
     found: BTreeMap<&'s str, Filling>,
     /// What was copied under conditions since the last launch, and where.
     sometimes: Vec<(&'s str, Place<'h, 's>)>,
+    /// What both sides see and the host wrote to behind a launch that took it.
+    late: BTreeMap<&'s str, Vec<Piece>>,
     /// What launches took so far.
     taken: BTreeSet<&'s str>,
     /// What is written behind a launch is what comes out of it, as it seems.
@@ -198,6 +215,14 @@ impl<'h, 's> Walk<'h, 's> {
         // What both sides see, and what a library writes to on the device, needs no copy.
         let is_transfer = || host.transfers.iter().any(|own| own.call.contains(&write.at));
         let is_known = does.is_none() || is_managed && !is_transfer();
+        if is_known && is_managed && self.taken.contains(owner.0) {
+            self.late.insert(owner.0, pieces.clone());
+        }
+        if is_known && is_managed && host.is_among_launches(&place) {
+            let pieces = pieces.clone();
+            self.leave_open(owner.0, pieces);
+            return;
+        }
         if is_known && host.allocations.contains_key(owner.0) && !self.is_launched {
             let is_all = self.is_all && !self.kept.contains(&owner);
             let filling = Filling { pieces: pieces.clone(), number: None, copy: None, is_all };
@@ -220,9 +245,20 @@ impl<'h, 's> Walk<'h, 's> {
             let words = self.host.tokens(argument).iter();
             let words = words.filter(|token| token.kind == Kind::Word);
             let names: Vec<&str> = words.map(|word| self.owner(word.text, &place).0.0).collect();
+            for name in &names {
+                if let Some(pieces) = self.late.remove(name) {
+                    self.leave_open(name, pieces);
+                }
+            }
             self.taken.extend(names);
         }
         self.is_launched = true;
+    }
+
+    /// Of what the host writes between launches no manifest says all.
+    fn leave_open(&mut self, name: &'s str, pieces: Vec<Piece>) {
+        let open = Filling { pieces, number: None, copy: None, is_all: false };
+        self.found.entry(name).and_modify(|filling| filling.is_all = false).or_insert(open);
     }
 
     /// Something else is done to what the host has filled.

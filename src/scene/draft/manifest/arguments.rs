@@ -64,7 +64,9 @@ impl<'s> Draft<'_, 's> {
                         || self.host.allocations.contains_key(name)
                 };
                 let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
-                let words = || self.host.code[span.clone()].iter().filter(is_word).map(|t| t.text);
+                // What it is cast to names none.
+                let inner = without_casts(&self.host.code, span.clone());
+                let words = || self.host.tokens(&inner).iter().filter(is_word).map(|t| t.text);
                 let is_given =
                     |name: &&str| self.host.argument_of(name, place).is_some() || known(name);
                 let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();

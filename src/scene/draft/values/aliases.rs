@@ -238,25 +238,29 @@ impl<'s> Host<'s> {
             Value::Unknown => is_pointer,
             Value::Given(Some(parameter)) => {
                 let definitions = &self.variables.get(parameter).definitions;
-                let moves = |set: &Definition| {
-                    let is_kept = matches!(set.value, Value::Given(_) | Value::Part);
-                    !is_kept && !self.is_default(parameter, set.at)
+                let moves = |set: &Definition| match set.value {
+                    Value::Given(_) | Value::Part => false,
+                    Value::Swapped(_) => !self.is_of_halves(set.at),
+                    Value::Expression(_) | Value::List(_) | Value::Unknown => {
+                        !self.is_default(parameter, set.at)
+                    }
+                    Value::Compound(..) | Value::Count(_) | Value::Behind(..) => true,
                 };
                 is_pointer && definitions.iter().any(moves)
             }
-            // What loops exchange are halves, which are told elsewhere.
             Value::Swapped(_) => {
-                is_pointer
-                    && self.repeated.contains(&set.at)
-                    && self
-                        .done
-                        .iter()
-                        .filter(|done| done.at == set.at)
-                        .any(|done| self.round_of(&self.place_of(done)).is_none())
+                is_pointer && self.repeated.contains(&set.at) && !self.is_of_halves(set.at)
             }
             Value::Expression(_) | Value::List(_) | Value::Compound(..) | Value::Count(_) => false,
             Value::Behind(..) | Value::Part | Value::Given(None) => false,
         }
+    }
+
+    /// Whether an exchange is made by loops alone: such are those of halves, which are told elsewhere.
+    fn is_of_halves(&self, at: usize) -> bool {
+        let mut made = self.done.iter().filter(|done| done.at == at);
+        self.repeated.contains(&at)
+            && made.all(|done| self.round_of(&self.place_of(done)).is_some())
     }
 
     /// Whether a pointer is a member of a structure that is given away before `at`, and some function lets a member of
