@@ -346,8 +346,8 @@ impl<'s> Host<'s> {
         (self.allocations, self.filled) = (allocations, filled);
     }
 
-    /// Of two allocations for one pointer the one that has more; they are told apart where it is not sure that both have
-    /// as many bytes.
+    /// Of two allocations for one pointer the one that has more; it is noted where it is not sure that both have as
+    /// many bytes.
     fn greater(&self, first: Allocation, second: Allocation) -> Allocation {
         let ([one, other], is_sure) =
             self.surely(|host| [&first, &second].map(|of| host.bytes_allocated(of)));

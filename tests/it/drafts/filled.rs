@@ -262,7 +262,8 @@ int main() {{ const int n = 8; {ty} *a, h[n]; cudaMalloc(&a, sizeof(h));
 fn casts_to_arrays_are_the_array() {
     let text = "#define N 8
 __global__ void k(float (*a)[N], int n) { a[threadIdx.x][1] = n; }
-int main() { float *e, *x; cudaMalloc(&x, sizeof(float)*N*N); cudaMalloc(&e, N * N * 4); k<<<1, 8>>>((float (*)[N])e, 4); }
+int main() { float *e, *x; cudaMalloc(&x, sizeof(float)*N*N); cudaMalloc(&e, N * N * 4);
+    k<<<1, 8>>>((float (*)[N])e, 4); }
 ";
     let manifest = warpaint::scene::draft("t.cu", text);
     assert!(manifest.contains("a = \"e\"") && !manifest.contains("[array.N]"), "{manifest}");

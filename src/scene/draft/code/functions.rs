@@ -116,8 +116,8 @@ impl<'s> Reader<'_, 's> {
         })
     }
 
-    /// The words of the type that the function returns whose name stands at `name`, where these are all of it, and it is
-    /// one of the host.
+    /// The words of the type that the function returns whose name stands at `name`, where these are all of it, and it
+    /// is one of the host.
     fn returned(&self, name: usize) -> Option<Vec<&'s str>> {
         let is_end = |at: &usize| matches!(self.text(*at), ";" | "{" | "}");
         let near = (name.saturating_sub(LONGEST_HEAD)..name).rev();

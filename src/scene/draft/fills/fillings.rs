@@ -128,6 +128,11 @@ impl<'s> Host<'s> {
         of.is_some_and(|function| self.text_at(function) == "cudaMallocManaged")
     }
 
+    /// Whether a kernel is given what stands at `at`.
+    fn is_of_launch(&self, at: usize) -> bool {
+        self.launches.iter().any(|launch| launch.arguments.iter().any(|span| span.contains(&at)))
+    }
+
     /// Whether a loop around a place launches something, too.
     fn is_among_launches(&self, place: &Place<'_, 's>) -> bool {
         let launched = self.launched().flat_map(|(_, there)| there.levels().collect::<Vec<_>>());
@@ -215,10 +220,11 @@ impl<'h, 's> Walk<'h, 's> {
         // What both sides see, and what a library writes to on the device, needs no copy.
         let is_transfer = || host.transfers.iter().any(|own| own.call.contains(&write.at));
         let is_known = does.is_none() || is_managed && !is_transfer();
-        if is_known && is_managed && self.taken.contains(owner.0) {
+        let is_by_host = is_known && is_managed && !host.is_of_launch(write.at);
+        if is_by_host && self.taken.contains(owner.0) {
             self.late.insert(owner.0, pieces.clone());
         }
-        if is_known && is_managed && host.is_among_launches(&place) {
+        if is_by_host && host.is_among_launches(&place) {
             let pieces = pieces.clone();
             self.leave_open(owner.0, pieces);
             return;

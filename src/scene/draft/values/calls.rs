@@ -76,8 +76,8 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// Whether a variable has the name of a function at a place; what looks like one outside of functions, and is called
-    /// as a function of the file, is a declaration of that.
+    /// Whether a variable has the name of a function at a place; what looks like one outside of functions, and is
+    /// called as a function of the file, is a declaration of that.
     pub(in crate::scene::draft) fn is_hidden(&self, name: &str, at: usize) -> bool {
         self.visible(name, at).is_some_and(|id| {
             let variable = self.variables.get(id);
