@@ -285,6 +285,8 @@ int main() {{ const int n = 40; float *a; cudaMallocManaged(&a, n * sizeof(float
         "for (int i = 0; i < n; i++) a[i] = i; k<<<1, n>>>(a); a[0] = 100; k<<<1, n>>>(a);",
         "k<<<1, n>>>(a); for (int i = 0; i < n; i++) a[i] = 7; k<<<1, n>>>(a);",
         "for (int i = 0; i < n; i++) a[i] = i; k<<<1, n>>>(a); std::sort(a, a + n); k<<<1, n>>>(a);",
+        "float *b; cudaMallocManaged(&b, 160); k<<<1, n>>>(b); memcpy(a, b, 160); k<<<1, n>>>(a);",
+        "float *b; cudaMallocManaged(&b, 160); k<<<1, n>>>(b); for (int i = 0; i < n; i++) a[i] = b[i]; k<<<1, n>>>(a);",
         "for (int t = 0; t < 9; t++) { k<<<1, n>>>(a); a[0] = t; }",
         "for (int t = 0; t < 9; t++) { k<<<1, n>>>(a); ends(a); }",
         "for (int t = 0; t < 9; t++) { ends(a); k<<<1, n>>>(a); }",

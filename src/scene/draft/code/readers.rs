@@ -70,7 +70,7 @@ const READING_MEMORY: &str = " \
     all_of any_of none_of binary_search cudaHostRegister cudaHostUnregister cudaMemPrefetchAsync \
     cudaMemAdvise cudaBindTexture cudaBindTextureToArray cudaBindTexture2D cudaPointerGetAttributes \
     cudaMalloc cudaMallocHost cudaHostAlloc cudaMallocManaged cudaMallocAsync cudaMallocPitch \
-    cudaMallocArray posix_memalign decltype atoi atof ";
+    cudaMallocArray cudaStreamAttachMemAsync posix_memalign decltype atoi atof ";
 /// Those that write to what their first argument points to alone.
 const WRITING_FIRST: &str = " \
     memcpy memmove cudaMemcpy cudaMemcpyAsync cudaMemcpy2D cudaMemcpy2DAsync cudaMemcpyToSymbol \

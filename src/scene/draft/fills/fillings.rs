@@ -166,7 +166,7 @@ struct Walk<'h, 's> {
     found: BTreeMap<&'s str, Filling>,
     /// What was copied under conditions since the last launch, and where.
     sometimes: Vec<(&'s str, Place<'h, 's>)>,
-    /// What both sides see and the host wrote to behind a launch that took it.
+    /// What both sides see and the host wrote to behind a launch.
     late: BTreeMap<&'s str, Vec<Piece>>,
     /// What launches took so far.
     taken: BTreeSet<&'s str>,
@@ -221,7 +221,7 @@ impl<'h, 's> Walk<'h, 's> {
         let is_transfer = || host.transfers.iter().any(|own| own.call.contains(&write.at));
         let is_known = does.is_none() || is_managed && !is_transfer();
         let is_by_host = is_known && is_managed && !host.is_of_launch(write.at);
-        if is_by_host && self.taken.contains(owner.0) {
+        if is_by_host && self.is_launched {
             self.late.insert(owner.0, pieces.clone());
         }
         if is_by_host && host.is_among_launches(&place) {
