@@ -9,9 +9,10 @@ use std::sync::LazyLock;
 use super::{Header, includes, request::Request};
 
 /// Names without their endings, texts, and what the namespace `std` has of them in C++.
-const HEADERS: [(&str, &str, &str); 10] = [
+const HEADERS: [(&str, &str, &str); 11] = [
     ("assert", "", ""),
     ("float", include_str!("c/float.h"), ""),
+    ("inttypes", include_str!("c/inttypes.h"), ""),
     ("limits", include_str!("c/limits.h"), ""),
     (
         "math",

@@ -6,14 +6,14 @@
 
 /// Headers without a folder.
 const NAMES: &str = "algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts \
-    condition_variable coroutine cctype cerrno cfenv cinttypes clocale csetjmp csignal cstdarg cuchar cwchar cwctype \
+    condition_variable coroutine cctype cerrno cfenv clocale csetjmp csignal cstdarg cuchar cwchar cwctype \
     deque exception execution expected filesystem format forward_list fstream functional future generator \
     initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan memory \
     memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex scoped_allocator \
     semaphore set shared_mutex source_location span spanstream sstream stack stacktrace stdexcept stop_token streambuf \
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set \
     utility valarray variant vector version \
-    complex.h ctype.h errno.h fenv.h inttypes.h iso646.h locale.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h \
+    complex.h ctype.h errno.h fenv.h iso646.h locale.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h \
     stdbool.h tgmath.h threads.h uchar.h wchar.h wctype.h \
     alloca.h conio.h dirent.h dlfcn.h err.h error.h execinfo.h fcntl.h features.h ftw.h getopt.h glob.h grp.h immintrin.h \
     intrin.h io.h libgen.h malloc.h memory.h mm_malloc.h netdb.h numa.h omp.h openacc.h poll.h pthread.h pwd.h regex.h \
@@ -88,7 +88,11 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "cuda.h",
-        "typedef unsigned long long CUdeviceptr;\ntypedef unsigned long long CUtexObject;\n\
+        // The driver's version is the toolkit's, which the compiler knows without a header.
+        "#define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)\n\
+         #define __CUDA_API_VERSION CUDA_VERSION\n\
+         typedef enum cudaError_enum { CUDA_SUCCESS = 0 } CUresult;\n\
+         typedef unsigned long long CUdeviceptr;\ntypedef unsigned long long CUtexObject;\n\
          typedef unsigned long long CUsurfObject;\n",
     ),
     ("cublas", "#include <cuComplex.h>\n"),
