@@ -7,9 +7,9 @@ pub(super) fn about(message: &str, at: Option<(&str, &str)>) -> Option<&'static 
     let begins_item = |before: &str| before.trim_end().ends_with(['{', ',']);
     if message.starts_with("expected an expression") {
         return match from.chars().next() {
-            Some('{') if before.ends_with(')') => {
-                Some("a compound literal, `(T){a, b}`, is C's: in C++ it is `T{a, b}`")
-            }
+            Some('{') if before.ends_with(')') => Some(
+                "a limit of NVRTC: a compound literal, `(T){a, b}`, is C's; in C++ it is `T{a, b}`",
+            ),
             Some('{') if before.ends_with('(') => Some(
                 "a limit of NVRTC: a statement within an expression, `({ ...; x; })`, is GNU's; in C++ it is a lambda, \
                  `[&] { ...; return x; }()`",

@@ -266,6 +266,7 @@ fn limits_of_nvrtc_are_told_as_such() {
         ("S s = { .a = 1, .b = 2 }; a[0] = s.b;", ".a", "standard = \"c++20\""),
         ("int s[2] = { [1] = 2 }; a[0] = s[1];", "1]", "initialisers with an index"),
         ("a[0] = a[1] ?: 2;", ": 2", "`a ? a : b`"),
+        ("S s = (S){ 1, 2 }; a[0] = s.b;", "{ 1", "a compound literal"),
         ("a[0] = ({ int y = 3; y; });", "{ int", "a lambda"),
         ("typeof(a[0]) x = 1; a[0] = x;", "typeof", "`decltype`"),
         ("switch (a[0]) { case 1 ... 5: a[1] = 2; }", "...", "a `case` of its own"),

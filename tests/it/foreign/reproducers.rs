@@ -38,7 +38,7 @@ const REPRODUCERS: &[(&str, &str, &[&str])] = texts! {
     "14_ifdef_in_params": &[],
     "14b_ifdef_two_variants": &[],
     "15_macro_bounds": &[],
-    "16_compound_literal": &["9:47: error: expected an expression; a compound literal"],
+    "16_compound_literal": &["9:47: error: expected an expression; a limit of NVRTC: a compound literal"],
     "17_curand": &[],
     "18_std": &[],
     "19_cub": &["10:17: fault: kernel `k`: read outside", "`a[64]`, which has 64 elements"],
