@@ -393,7 +393,9 @@ fn complain(text: &str) {
 /// Diagnostics stand for themselves, as a compiler's do; everything else says who speaks.
 fn sentence(error: &Error) -> String {
     match error {
-        Error::Rejected(_) | Error::Fault(_) | Error::Faults(_) => error.to_string(),
+        Error::Rejected(_) | Error::Mistakes(_) | Error::Fault(_) | Error::Faults(_) => {
+            error.to_string()
+        }
         _ => format!("warpaint: {error}"),
     }
 }

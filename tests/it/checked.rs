@@ -54,6 +54,7 @@ fn mistakes_are_told_at_their_lines_and_with_what_they_access() {
         ],
     );
     assert_eq!(ended.err.lines().count(), 3, "{}", ended.err);
+    assert!(ended.err.lines().all(|line| line.starts_with("mistakes.cu:")), "{}", ended.err);
     // What came out is written all the same.
     assert!(place.path("sum.npy").exists());
     let report: serde_json::Value =
