@@ -1,5 +1,6 @@
 //! The variables of a compiled text, by the names that its source gives them.
 
+use super::layout::is_ours;
 use crate::{
     diagnostic::nearest,
     ptx::outline::{Outline, Variable},
@@ -24,7 +25,7 @@ const MOST_LISTED: usize = 12;
 impl Symbols {
     pub(super) fn of(ptx: &str) -> Self {
         let symbol = |Variable { name: lowered, bytes, .. }| {
-            let name = in_source(&lowered)?;
+            let name = in_source(&lowered).filter(|_| !is_ours(&lowered))?;
             Some(Symbol { name, lowered, bytes })
         };
         Self(Outline::new(ptx).variables.into_iter().filter_map(symbol).collect())
@@ -112,7 +113,9 @@ mod tests {
 
     #[test]
     fn an_unknown_one_is_told_the_nearest() {
-        let symbols = Symbols::of(".const .b8 _ZN7filters4blurE[4]; .global .u32 count;");
+        let symbols = Symbols::of(
+            ".const .b8 _ZN7filters4blurE[4]; .global .u32 count; .global .u64 warpaint_probe_type_0[1];",
+        );
         assert_eq!(symbols.find("filters::blur").ok().map(|s| s.bytes), Some(4));
         assert_eq!(symbols.find("::count").ok().map(|s| s.bytes), Some(4));
         let told = |name| symbols.find(name).err().unwrap();
