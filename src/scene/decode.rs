@@ -403,6 +403,7 @@ impl<'s> Report<'s> {
     /// Everything found, in the file's order. After a TOML error, what else seems wrong is a consequence.
     fn sorted(self, toml: &[toml::de::Error]) -> Vec<Diagnostic> {
         let mut found = self.found.into_inner();
+        found.retain(|remark| !remark.text.contains(selection::UNTYPED));
         if !toml.is_empty() {
             found.truncate(toml.len());
         }

@@ -1,6 +1,6 @@
 //! The manifest of a scene, typed and checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "cli")]
 use super::Initial;
@@ -25,6 +25,8 @@ pub struct Manifest {
     pub compile: CompileOptions,
     /// Buffers, arrays and textures; a [`ResourceId`] is an index into them.
     pub resources: Vec<Resource>,
+    /// Names of those whose type is wrong: what elements they have is not known.
+    pub(super) untyped: BTreeSet<String>,
     /// Variables of the source that are set.
     pub variables: Vec<Variable>,
     /// Parameters.

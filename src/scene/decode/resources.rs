@@ -1,5 +1,7 @@
 //! `[buffer.*]`, `[array.*]` and `[texture.*]`.
 
+use std::collections::BTreeSet;
+
 use super::{data, fields::Fields, types::Types};
 use crate::scene::{
     Element, Elements, Filter, Format, Initial, Manifest, Overrides, Resource, ResourceKind,
@@ -18,15 +20,17 @@ pub(super) fn decode(
     overrides: &Overrides,
 ) {
     let types = Types::new(fields.report, &manifest.compile, &overrides.headers);
-    let mut found = Vec::new();
+    let (mut found, mut untyped) = (Vec::new(), BTreeSet::new());
     for (name, mut table) in fields.tables("buffer") {
         let elements = elements(&mut table, &types);
+        untyped.extend(elements.is_untyped.then(|| name.clone()));
         let initial = initial(&mut table, &name, &elements, overrides);
         let kind = ResourceKind::Buffer(elements.declared);
         found.push(resource(name, kind, (true, initial), table));
     }
     for (name, mut table) in fields.tables("array") {
         let mut elements = elements(&mut table, &types);
+        untyped.extend(elements.is_untyped.then(|| name.clone()));
         elements.declared.double = table.boolean("double").unwrap_or(false);
         let initial = initial(&mut table, &name, &elements, overrides);
         let kind = ResourceKind::Array(elements.declared);
@@ -38,7 +42,7 @@ pub(super) fn decode(
         found.push(resource(name, ResourceKind::Texture(texture), (false, initial), table));
     }
     found.sort_by_key(|resource| resource.at);
-    manifest.resources = found;
+    (manifest.resources, manifest.untyped) = (found, untyped);
 }
 
 fn resource(
@@ -71,6 +75,8 @@ struct DeclaredElements {
     declared: Elements,
     /// Whether type and count are what the table says.
     is_sound: bool,
+    /// Whether the type is not.
+    is_untyped: bool,
 }
 
 /// Faulty ones count as one float4, so that what refers to it is not reported too.
@@ -83,7 +89,8 @@ fn elements(table: &mut Fields<'_, '_, '_>, types: &Types<'_>) -> DeclaredElemen
         count: count.map_or(1, i64::unsigned_abs),
         double: false,
     };
-    DeclaredElements { declared, is_sound: of.is_some() && count.is_some() }
+    let is_sound = of.is_some() && count.is_some();
+    DeclaredElements { declared, is_sound, is_untyped: of.is_none() }
 }
 
 /// `file`, `value`, `random` or `each`.

@@ -3,6 +3,9 @@
 use super::{fields::Fields, suggestion};
 use crate::scene::{Components, Manifest, Resource, ResourceId, Selection, Type};
 
+/// Why nothing is called so of a resource whose type is wrong, which is told there and not here again.
+pub(super) const UNTYPED: &str = "what elements it has is not known";
+
 /// The numbers that `key` names: a resource, or a field or component of one.
 pub(super) fn read(
     table: &mut Fields<'_, '_, '_>,
@@ -52,6 +55,9 @@ pub(super) fn components(
 ) -> Result<Components, String> {
     let resource = manifest.resource(of);
     let (name, of) = (&resource.name, resource.of());
+    if manifest.untyped.contains(name) {
+        return Err(UNTYPED.to_owned());
+    }
     if let Some(found) = of.find(path) {
         return Ok(Components { first: found.start as u16, count: found.len() as u16 });
     }

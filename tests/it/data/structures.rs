@@ -172,6 +172,15 @@ equals = 7
     place
         .run(&["test", scene])
         .expect(1, &["`cell` has no component `m`: its elements are Cell; known are `n`, `at.x`, `at.y`, `at`"]);
+    // Of a type that there is not, no more is told than that.
+    let text = text.replace("cell.m.min", "cell.n.min").replace("'Cell'", "'Cel'").replace(
+        "[[pass]]\nrepeat",
+        "[[view]]\nname = 'v'\nkind = 'points'\nposition = 'cell.at'\ncolor = 'cell.n'\n[[plot]]\nname = 'p'\nkind = 'time'\n\
+         of = ['cell.at.y.max']\n[[plot]]\nname = 'h'\nkind = 'histogram'\nof = 'cell.at.x'\nbins = 4\n[[pass]]\nrepeat",
+    );
+    assert!(text.contains("'Cel'") && text.contains("histogram"), "{text}");
+    let scene = place.file("cells.cu", &text);
+    place.run(&["check", scene]).expect_one_line(1, &["`type` cannot be \"Cel\""]);
 }
 
 /// Two structures as numpy saves them, of another layout than ours: `numpy.zeros(2, [("mass", ">f4"), ("id", "<i8"),
