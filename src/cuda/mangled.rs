@@ -1,7 +1,11 @@
 //! The mangled names of variables (Itanium C++ ABI, section 5.1), as far as an edit of the text around them leaves
-//! them.
+//! them, and those of kernels, read.
+
+mod function;
 
 use std::collections::{HashMap, HashSet};
+
+pub(crate) use self::function::Function;
 
 /// What the names of a text's own parts begin with: NVRTC adds the name of the file, and that of the first kernel, or a
 /// checksum.

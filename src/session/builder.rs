@@ -29,6 +29,7 @@ use super::{
 use crate::{
     array::{Binning, Checksum, Summary, Values},
     compile::{Compiled, Compiler, Target},
+    cuda::mangled,
     data::Cache,
     device::{self, Device, DeviceKind, Function, Module},
     diagnostic::{Diagnostic, Severity},
@@ -326,16 +327,28 @@ pub(super) fn refusal(scene: &Scene, error: device::Error) -> Result<Diagnostic,
                 .at(at.line, (at.column > 0).then_some(at.column)),
         ),
         device::Error::Load { location: Some(ref at), .. } => {
-            let remark = Diagnostic::error(&at.file, error.to_string());
+            let remark = Diagnostic::error(&at.file, in_source(&error.to_string()));
             Ok(remark.at(at.line, (at.column > 0).then_some(at.column)))
         }
         device::Error::Load { .. }
         | device::Error::UnsupportedPtx { .. }
         | device::Error::NoSuchFunction { .. } => {
-            Ok(Diagnostic::error(&scene.name, error.to_string()))
+            Ok(Diagnostic::error(&scene.name, in_source(&error.to_string())))
         }
         other => Err(other.into()),
     }
+}
+
+/// A sentence with the names of kernels as the source has them.
+fn in_source(text: &str) -> String {
+    let parts: Vec<String> = text
+        .split('`')
+        .map(|part| match mangled::Function::of(part) {
+            Some(function) if part.starts_with("_Z") => function.name,
+            Some(_) | None => part.to_owned(),
+        })
+        .collect();
+    parts.join("`")
 }
 
 /// The first argument whose size the compiled kernel sees otherwise: a type that is not what its name says.
@@ -389,4 +402,22 @@ fn refused_shape(
     };
     let at = pass.declared.at;
     Ok(remark.at(at.line, at.column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_called_as_in_the_source() {
+        for (text, expected) in [
+            (
+                "on CPU: `_Z12compute_gemmPK6__halfS1_PKf` is too large",
+                "on CPU: `compute_gemm` is too large",
+            ),
+            ("`_ZN1n1tILi4EEvPT_` and `k` and `_Z`", "`n::t` and `k` and `_Z`"),
+        ] {
+            assert_eq!(in_source(text), expected);
+        }
+    }
 }

@@ -450,6 +450,11 @@ fn too_many_branches_are_refused() {
          {skips}st.global.u32 [%rd1], %sum;"
     );
     refused("", &text, "has too many branches");
+    // Told with the place where the function begins.
+    let placed = module(".file 1 \"k.cu\"\n", &format!(".loc 1 7 3\n{text}"));
+    let error = Cage::new().device.load(&placed).unwrap_err();
+    let Error::Load { location: Some(at), .. } = &error else { panic!("{error:?}") };
+    assert_eq!((at.file.as_str(), at.line, at.column), ("k.cu", 7, 3));
 }
 
 /// Each check and each guard is a block of Cranelift's, over which values live.

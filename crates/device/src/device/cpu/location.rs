@@ -74,7 +74,7 @@ pub fn unsupported_instructions(text: &str) -> Vec<Error> {
 
 /// The innermost place that lies in the kernel's own file: instructions that are not supported come mostly
 /// out of headers, and the user wants the line that uses them.
-fn own(module: &Module, id: Option<LocationId>) -> Option<Location> {
+pub(super) fn own(module: &Module, id: Option<LocationId>) -> Option<Location> {
     let innermost = module.location(id?)?;
     let chain = module.inline_chain(id?);
     let outermost = chain.last().map_or(innermost, |(_, site)| site);

@@ -7,9 +7,12 @@ use cranelift_codegen::ir;
 
 use super::sync;
 use crate::{
-    device::{Error, Result, cpu::NAME},
+    device::{
+        Error, Result,
+        cpu::{NAME, location},
+    },
     ptx::{
-        ast::Body,
+        ast::{Body, Function, Module},
         cfg::{BlockId, Cfg, Liveness, RegSet},
         inst::Instruction,
         op::Waits,
@@ -144,6 +147,17 @@ fn frame_bytes(clif: &ir::Function) -> u64 {
 
 fn refused(log: &str) -> Error {
     Error::Load { device: NAME.into(), log: log.to_owned(), location: None }
+}
+
+/// The error about `function` as a whole, with the place where this begins in the source.
+pub(super) fn placed(error: Error, module: &Module, function: &Function) -> Error {
+    let first = function.body.iter().flat_map(Body::instructions).find_map(|i| i.location);
+    match error {
+        Error::Load { device, log, location: None } => {
+            Error::Load { device, log, location: location::own(module, first) }
+        }
+        other => other,
+    }
 }
 
 /// What the edges out of a block cost, where these are more than those of a branch. The block itself may be one that

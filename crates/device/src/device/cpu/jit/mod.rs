@@ -117,9 +117,11 @@ pub(super) fn compile(
             // Code for groups of threads makes it larger; without it, it may be within the limits.
             Err(Error::Load { .. }) if groups.wish != Lanes::Never => lower(Groups::NONE),
             lowered => lowered,
-        }?;
+        };
+        let placed = |error| limits::placed(error, module, function);
+        let lowered = lowered.map_err(placed)?;
         code::define(&mut code, id, &mut context)?;
-        let deep = unit.limits.needs_deep_stack(&function.name, &context.func)?;
+        let deep = unit.limits.needs_deep_stack(&function.name, &context.func).map_err(placed)?;
         if function.kind == FunctionKind::Entry {
             let lowered = Lowered { calls: lowered.calls || deep, ..lowered };
             kernels.push((function, id, lowered));
