@@ -6,10 +6,13 @@
 //! What files define that are not read is not known. So a branch is compiled, is not, is probably not (its macro is
 //! defined nowhere in sight), or may be. `cuda::expansion` expands the macros of conditions.
 
+mod alternatives;
 mod condition;
 
 use std::{iter::Peekable, mem};
 
+use self::alternatives::What;
+pub(super) use self::alternatives::{Turn, alternatives};
 use super::{
     lexer::{self, Kind, Lexer, Token},
     macros::{self, Likely, Macros},
@@ -61,13 +64,16 @@ pub(super) struct Pieces<'s> {
     left: usize,
     /// Where the text is read no further, if there is more of it.
     pub(super) ends_at: Option<usize>,
+    /// The directives of its conditional sections, in their order.
+    pub(super) turns: Vec<Turn>,
 }
 
 impl<'s> Pieces<'s> {
     /// At most the first `most` tokens of `text`, which is compiled as likely as what is `around` it.
     pub(super) fn new(text: &'s str, around: Likely, most: usize) -> Self {
         let tokens = lexer::lex(text).peekable();
-        Self { tokens, around, sections: Vec::new(), code: Vec::new(), left: most, ends_at: None }
+        let (sections, code, turns) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tokens, around, sections, code, left: most, ends_at: None, turns }
     }
 
     /// The next piece that may be compiled, and how likely it is.
@@ -80,7 +86,7 @@ impl<'s> Pieces<'s> {
                     return Some(code);
                 }
                 let line = self.line();
-                if let Some(include) = self.directive(&line, macros) {
+                if let Some(include) = self.directive(&line, token.offset, macros) {
                     return Some((include, here));
                 }
                 continue;
@@ -106,19 +112,23 @@ impl<'s> Pieces<'s> {
     }
 
     /// Takes a preprocessor line into account; what it includes.
-    fn directive(&mut self, line: &str, macros: &mut Macros) -> Option<Piece<'s>> {
+    fn directive(&mut self, line: &str, offset: usize, macros: &mut Macros) -> Option<Piece<'s>> {
         let line = line.trim_start().trim_start_matches('#').trim_start();
         let word = line.find(|c: char| !c.is_ascii_alphabetic()).map_or(line, |end| &line[..end]);
         let rest = line[word.len()..].trim();
         let here = compiled(&self.sections, self.around);
         match word {
             "if" | "ifdef" | "ifndef" => {
-                self.sections.push(Section::new(here, holds(macros, word, rest)));
+                let section = Section::new(here, holds(macros, word, rest));
+                self.turns.push(Turn { offset, what: What::Begin, here: section.here });
+                self.sections.push(section);
             }
-            "elif" | "elifdef" | "elifndef" => self.go_on(holds(macros, &word[2..], rest)),
-            "else" => self.go_on(Likely::Yes),
+            "elif" | "elifdef" | "elifndef" => self.go_on(offset, holds(macros, &word[2..], rest)),
+            "else" => self.go_on(offset, Likely::Yes),
             "endif" => {
-                self.sections.pop();
+                let none = self.sections.pop().map(|section| section.around.min(section.left()));
+                let turn = |here| Turn { offset, what: What::End, here };
+                self.turns.extend(none.map(turn));
             }
             "define" => macros.define(rest, here),
             "undef" => macros.undefine(rest, here),
@@ -129,8 +139,10 @@ impl<'s> Pieces<'s> {
     }
 
     /// Begins the next branch of the innermost section.
-    fn go_on(&mut self, holds: Likely) {
-        self.sections.iter_mut().rev().take(1).for_each(|section| section.go_on(holds));
+    fn go_on(&mut self, offset: usize, holds: Likely) {
+        let Some(section) = self.sections.last_mut() else { return };
+        section.go_on(holds);
+        self.turns.push(Turn { offset, what: What::Next, here: section.here });
     }
 
     /// The directive that is here, to its line's end: a comment parts it, and a backslash there joins the next line.
@@ -177,13 +189,17 @@ impl Section {
 
     /// Begins the next branch, of which this is the condition.
     fn go_on(&mut self, holds: Likely) {
-        let left = match self.taken {
+        self.here = self.around.min(self.left()).min(holds);
+        self.taken = self.taken.max(holds);
+    }
+
+    /// Whether none of its branches up to here is compiled, where what is around it is.
+    const fn left(&self) -> Likely {
+        match self.taken {
             Likely::No | Likely::Hardly => Likely::Yes,
             Likely::Open => Likely::Open,
             Likely::Yes => Likely::No,
-        };
-        self.here = self.around.min(left).min(holds);
-        self.taken = self.taken.max(holds);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    conditional::{Piece, Pieces},
+    conditional::{Piece, Pieces, Turn},
     expansion::{self, Expanded, Expander},
     header,
     lexer::{self, Kind},
@@ -47,6 +47,8 @@ pub(super) struct FileCode<'s> {
     pub(super) all: Option<Expanded<'s>>,
     /// Where it is read no further, if there is more of it.
     pub(super) ends_at: Option<usize>,
+    /// The directives of its conditional sections.
+    pub(super) turns: Vec<Turn>,
 }
 
 /// Reads the first of `files`, and those that it includes, each as often as it does not guard itself against that: the
@@ -62,6 +64,7 @@ pub(super) fn read<'s>(files: &[SourceFile<'s>], macros: &mut Macros, most: usiz
         let file = code.file;
         let Some((piece, here)) = pieces.next(macros) else {
             code.ends_at = pieces.ends_at;
+            code.turns = std::mem::take(&mut pieces.turns);
             open.pop();
             continue;
         };
@@ -99,7 +102,7 @@ impl<'s> Files<'s> {
             return None;
         }
         let likely = Expanded::default();
-        self.read.push(FileCode { file, likely, all: None, ends_at: None });
+        self.read.push(FileCode { file, likely, all: None, ends_at: None, turns: Vec::new() });
         Some((self.read.len() - 1, Pieces::new(text, around, most)))
     }
 }

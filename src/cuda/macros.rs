@@ -8,9 +8,37 @@ use std::collections::BTreeMap;
 /// So many macros are known of a scene.
 const MOST_MACROS: usize = 1 << 16;
 
-/// Macros that NVRTC defines in every compilation.
-const PREDEFINED: [&str; 5] =
-    ["__CUDACC__", "__CUDACC_RTC__", "__CUDA_ARCH__", "__cplusplus", "WARPAINT"];
+/// Macros that are defined in every compilation, by NVRTC or by what it is given, and their numbers where these are the
+/// same for all devices and toolkits.
+const PREDEFINED: [(&str, Option<i64>); 12] = [
+    ("__CUDACC__", Some(1)),
+    ("__CUDACC_RTC__", Some(1)),
+    ("__NVCC__", Some(1)),
+    ("__linux__", Some(1)),
+    ("__unix__", Some(1)),
+    ("__CUDACC_VER_MAJOR__", None),
+    ("__CUDACC_VER_MINOR__", None),
+    ("__CUDACC_VER_BUILD__", None),
+    ("CUDART_VERSION", None),
+    ("__CUDA_ARCH__", None),
+    ("__cplusplus", None),
+    ("WARPAINT", None),
+];
+
+/// Macros of other compilers and systems, which NVRTC defines in none.
+const FOREIGN: [&str; 11] = [
+    "_WIN32",
+    "_WIN64",
+    "_MSC_VER",
+    "__MINGW32__",
+    "__CYGWIN__",
+    "__APPLE__",
+    "__ANDROID__",
+    "__INTEL_COMPILER",
+    "__HIP__",
+    "__HIPCC__",
+    "__HIP_PLATFORM_AMD__",
+];
 
 /// How the names of macros begin that C's headers define, which are there without an include: limits of types,
 /// constants of mathematics.
@@ -40,6 +68,8 @@ pub(crate) struct Macros {
     known: BTreeMap<String, Macro>,
     /// Whether files are included that may define any.
     has_own_includes: bool,
+    /// What `__cplusplus` is, where the standard is known.
+    cplusplus: Option<i64>,
 }
 
 /// What is known of a macro.
@@ -65,13 +95,13 @@ pub(super) enum Likely {
 }
 
 impl Macros {
-    /// Those that options of the compiler define: values by name.
+    /// Those that options of the compiler define: values by name, and the standard of C++ by its number, 17.
     #[cfg(feature = "gl")]
-    pub(crate) fn of_options(defines: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn of_options(defines: &BTreeMap<String, String>, standard: u32) -> Self {
         let defined =
             |(name, value): (&String, &String)| (name.clone(), Macro::Defined(value.clone()));
         let known = defines.iter().take(MOST_MACROS).map(defined);
-        Self { known: known.collect(), has_own_includes: false }
+        Self { known: known.collect(), has_own_includes: false, cplusplus: cplusplus(standard) }
     }
 
     /// Notes that a file is included that cannot be read: it may define any macro.
@@ -126,7 +156,8 @@ impl Macros {
             Some(Macro::Defined(_) | Macro::Function(_)) => Likely::Yes,
             Some(Macro::Undefined) => Likely::No,
             Some(Macro::Open) => Likely::Open,
-            None if PREDEFINED.contains(&name) => Likely::Yes,
+            None if PREDEFINED.iter().any(|(known, _)| *known == name) => Likely::Yes,
+            None if FOREIGN.contains(&name) => Likely::No,
             // What begins so is the compiler's or CUDA's.
             None if name.starts_with('_') || name.starts_with("CUDA") => Likely::Open,
             None if OF_LIMITS.iter().any(|first| name.starts_with(first)) => Likely::Open,
@@ -134,6 +165,14 @@ impl Macros {
             None if self.has_own_includes => Likely::Open,
             None => Likely::Hardly,
         }
+    }
+
+    /// The number that a macro has in every compilation.
+    pub(super) fn predefined(&self, name: &str) -> Option<i64> {
+        if name == "__cplusplus" {
+            return self.cplusplus;
+        }
+        PREDEFINED.iter().find(|(known, _)| *known == name)?.1
     }
 
     /// What macros without arguments are defined as.
@@ -148,6 +187,19 @@ impl Macros {
     fn value(&self, name: &str) -> Option<&str> {
         self.definition(name).filter(|(.., is_function)| !is_function).map(|(_, value, _)| value)
     }
+}
+
+/// What `__cplusplus` is by a standard (ISO C++, 15.11).
+#[cfg(feature = "gl")]
+const fn cplusplus(standard: u32) -> Option<i64> {
+    Some(match standard {
+        11 => 201_103,
+        14 => 201_402,
+        17 => 201_703,
+        20 => 202_002,
+        23 => 202_302,
+        _ => return None,
+    })
 }
 
 impl Likely {

@@ -20,9 +20,10 @@ use self::scanner::{Brackets, Found, Scanner, after_attribute};
 pub(super) use self::scanner::{is_attribute, with_marks};
 use super::{
     CType, Lines, Position,
+    conditional::{Turn, alternatives},
     files::{self, SourceFile},
     lexer::{self, Kind, Token},
-    macros::Macros,
+    macros::{Likely, Macros},
 };
 
 /// So many kernels are known of a scene, those of its includes counted: a large project has some hundreds.
@@ -65,6 +66,8 @@ pub struct Signature {
     pub specialised: Option<String>,
     /// The names of its template's parameters, in order; empty for one without a name, and from a pack on.
     pub template_parameters: Vec<String>,
+    /// What each of these is where no argument says so, as written; `None` of one that has no such type or number.
+    pub template_defaults: Vec<Option<String>>,
     /// Whether its body was seen, not only a declaration.
     pub defined: bool,
     /// Whether it stands in a conditional section that is probably not compiled: nobody in sight defines its macro.
@@ -75,6 +78,8 @@ pub struct Signature {
     pub file: Arc<str>,
     /// Where its name is.
     pub at: Position,
+    /// Its name in the compiled module, where the compiler was asked which of several of its name there are.
+    pub lowered: Option<String>,
 }
 
 impl Signature {
@@ -134,7 +139,7 @@ pub(crate) fn scan_files(macros: &mut Macros, files: &[SourceFile<'_>]) -> Scan 
     let mut places = HashMap::new();
     for code in found.read {
         let SourceFile { name, text, .. } = &files[code.file];
-        let place = Place { file: &Arc::from(*name), lines: &Lines::new(text) };
+        let place = Place { file: &Arc::from(*name), lines: &Lines::new(text), turns: &code.turns };
         let mut of_file = Kernels::default();
         of_file.add(code.likely.tokens(&found.texts), &mut room, &place, false);
         if let Some(all) = code.all {
@@ -167,6 +172,8 @@ pub(crate) fn scan_files(macros: &mut Macros, files: &[SourceFile<'_>]) -> Scan 
 struct Place<'a> {
     file: &'a Arc<str>,
     lines: &'a Lines<'a>,
+    /// The directives of its conditional sections.
+    turns: &'a [Turn],
 }
 
 /// The kernels of a file.
@@ -192,22 +199,30 @@ impl Kernels {
             if named.as_ref().is_some_and(|named| there.contains(named)) {
                 continue;
             }
-            let Some((_, name)) = named.filter(|_| room.take(&found)) else {
-                self.left_out.get_or_insert(at);
-                continue;
-            };
-            self.kernels.push(Signature {
-                name,
-                outer_name: scanner.outer_name(&found),
-                template: found.template.is_some(),
-                specialised: specialised(found.specialised),
-                template_parameters: found.template.map(names).unwrap_or_default(),
-                defined: found.defined,
-                left_out,
-                parameters: parameters(found.parameters, &position),
-                file: Arc::clone(place.file),
-                at,
-            });
+            let least = if left_out { Likely::Hardly } else { Likely::Open };
+            let all = alternatives(found.parameters, &found.span, place.turns, least);
+            for tokens in all {
+                let Some((_, name)) = named.clone().filter(|_| room.take(&found)) else {
+                    self.left_out.get_or_insert(at);
+                    break;
+                };
+                let (template_parameters, template_defaults) =
+                    found.template.map(template_parameters).unwrap_or_default();
+                self.kernels.push(Signature {
+                    name,
+                    outer_name: scanner.outer_name(&found),
+                    template: found.template.is_some(),
+                    specialised: specialised(found.specialised),
+                    template_parameters,
+                    template_defaults,
+                    defined: found.defined,
+                    left_out,
+                    parameters: parameters(&tokens, &position),
+                    file: Arc::clone(place.file),
+                    at,
+                    lowered: None,
+                });
+            }
         }
     }
 }
@@ -241,33 +256,64 @@ impl Room {
 
 impl Signature {
     /// The instance that is launched as `name`, `fill<float, 3>`: its parameters' types say what the names of the
-    /// template's parameters mean. What the arguments leave open stays as it is written.
+    /// template's parameters mean, by the arguments, else by their defaults. What these leave open stays as it is
+    /// written.
     pub fn instance(&self, name: &str) -> Self {
+        if !self.template {
+            return self.clone();
+        }
         let angles = name.find('<').zip(name.rfind('>'));
         let between = angles.and_then(|(open, close)| name.get(open + 1..close)).unwrap_or("");
         let given = tokens(between);
-        let given = split(&given).into_iter().map(|(argument, _)| argument);
-        // Of two with one name the first counts.
-        let meanings = self.template_parameters.iter().map(String::as_str).zip(given).rev();
-        let meanings: HashMap<&str, &[Token<'_>]> = meanings.collect();
-        let mut left = MOST_BYTES_OF_ARGUMENTS;
-        let mut meant = |word: &str| {
-            let argument = meanings.get(word).filter(|argument| !argument.is_empty())?;
-            left = left.checked_sub(bytes(argument))?;
-            Some(*argument)
-        };
-        let parameters = self.parameters.iter().map(|parameter| {
-            let mut words = Vec::new();
-            for token in tokens(&parameter.text) {
-                match meant(token.text) {
-                    Some(argument) => words.extend(argument.iter().map(|token| token.text)),
-                    None => words.push(token.text),
-                }
+        let given =
+            split(&given, true).into_iter().map(|(argument, _)| text_between(between, argument));
+        let given: Vec<&str> = given.filter(|argument| !argument.is_empty()).collect();
+        let mut meanings = Meanings { known: HashMap::new(), left: MOST_BYTES_OF_ARGUMENTS };
+        for (place, parameter) in self.template_parameters.iter().enumerate() {
+            let default = self.template_defaults.get(place).and_then(Option::as_deref);
+            let meaning = match given.get(place) {
+                Some(argument) => Some((*argument).to_owned()),
+                None => default.map(|default| meanings.words(default).join(" ")),
+            };
+            // Of two with one name the first counts.
+            if let Some(meaning) = meaning.filter(|_| !parameter.is_empty()) {
+                meanings.known.entry(parameter.as_str()).or_insert(meaning);
             }
+        }
+        let parameters = self.parameters.iter().map(|parameter| {
+            let words = meanings.words(&parameter.text);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let (text, ctype) = (spell(&words), CType::from_words(&words));
             KernelParameter { text, ctype, ..parameter.clone() }
         });
-        Self { parameters: parameters.collect(), ..self.clone() }
+        let parameters = parameters.collect();
+        Self { parameters, ..self.clone() }
+    }
+}
+
+/// What the names of a template's parameters mean.
+struct Meanings<'a> {
+    known: HashMap<&'a str, String>,
+    /// So many bytes may still be put in their place.
+    left: usize,
+}
+
+impl Meanings<'_> {
+    /// The words of `text`, with what these names mean in their place.
+    fn words(&mut self, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for token in tokens(text) {
+            let meaning = self.known.get(token.text);
+            let room = meaning.and_then(|meaning| self.left.checked_sub(meaning.len()));
+            match meaning.zip(room) {
+                Some((meaning, left)) => {
+                    self.left = left;
+                    words.extend(tokens(meaning).iter().map(|token| token.text.to_owned()));
+                }
+                None => words.push(token.text.to_owned()),
+            }
+        }
+        words
     }
 }
 
@@ -276,10 +322,11 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     lexer::code(text).take(MOST_TOKENS).collect()
 }
 
-/// How much of their text the tokens take.
-fn bytes(tokens: &[Token<'_>]) -> usize {
+/// The part of `text` that these of its tokens take.
+fn text_between<'s>(text: &'s str, tokens: &[Token<'_>]) -> &'s str {
     let first = tokens.first().map_or(0, |token| token.offset);
-    tokens.last().map_or(0, |token| token.offset + token.text.len() - first)
+    let end = tokens.last().map_or(0, |token| token.offset + token.text.len());
+    text.get(first..end).unwrap_or_default()
 }
 
 /// The parameters between the parentheses of a kernel.
@@ -287,7 +334,7 @@ fn parameters(
     tokens: &[Token<'_>],
     position: &dyn Fn(&Token<'_>) -> Position,
 ) -> Vec<KernelParameter> {
-    let parts = split(tokens).into_iter().filter(|(part, _)| !part.is_empty());
+    let parts = split(tokens, false).into_iter().filter(|(part, _)| !part.is_empty());
     let all: Vec<_> = parts
         .map(|(part, default)| KernelParameter {
             default: default.map(text_of),
@@ -306,23 +353,28 @@ fn specialised(tokens: &[Token<'_>]) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The names of the parameters between the angles of a template.
-fn names(tokens: &[Token<'_>]) -> Vec<String> {
+/// The names of the parameters between the angles of a template, and their defaults.
+fn template_parameters(tokens: &[Token<'_>]) -> (Vec<String>, Vec<Option<String>>) {
     let name = |part: &[Token<'_>]| {
         let words = part.iter().filter(|token| token.kind == Kind::Word).map(|token| token.text);
         // The first one says what it is.
         let last = words.skip(1).last().filter(|word| !CType::is_type_word(word));
         last.unwrap_or_default().to_owned()
     };
-    let parts = split(tokens).into_iter().map(|(part, _)| part);
-    parts.take_while(|part| part.iter().all(|t| t.text != ".")).map(name).collect()
+    let default = |tokens: &[Token<'_>]| {
+        let words: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+        (words.len() <= LONGEST_DEFAULT).then(|| spell(&words))
+    };
+    let parts = split(tokens, true).into_iter();
+    let parts = parts.take_while(|(part, _)| part.iter().all(|t| t.text != "."));
+    parts.map(|(part, given)| (name(part), given.and_then(default))).unzip()
 }
 
 /// A declaration, and its default argument.
 type Part<'t, 's> = (&'t [Token<'s>], Option<&'t [Token<'s>]>);
 
-/// The declarations between the commas.
-fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<Part<'t, 's>> {
+/// The declarations between the commas. Of templates, `<` is a bracket in a default argument, too.
+fn split<'t, 's>(tokens: &'t [Token<'s>], of_template: bool) -> Vec<Part<'t, 's>> {
     let mut parts = Vec::new();
     let part = |start: usize, equals: Option<usize>, end: usize| match equals {
         Some(equals) => (&tokens[start..equals], Some(&tokens[equals + 1..end])),
@@ -330,8 +382,8 @@ fn split<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<Part<'t, 's>> {
     };
     let (mut start, mut end, mut depth, mut angles) = (0, None, 0_i32, 0_i32);
     for (at, token) in tokens.iter().enumerate() {
-        // Within parentheses and in a default argument `<` is as likely a comparison as a bracket.
-        let brackets = depth == 0 && end.is_none();
+        // Within parentheses and in a function's default argument `<` is as likely a comparison as a bracket.
+        let brackets = depth == 0 && (of_template || end.is_none());
         match token.text {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth -= 1,

@@ -2,8 +2,13 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use crate::cuda::Macros;
+
 /// The standards of C++ that a scene can ask for.
 pub(crate) const STANDARDS: &[&str] = &["c++11", "c++14", "c++17", "c++20", "c++23"];
+
+/// The one without which a scene is compiled.
+const DEFAULT_STANDARD: u32 = 17;
 
 /// `[compile]` of a manifest, with what the command line says over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,5 +36,12 @@ impl CompileOptions {
         }
         arguments.extend(self.max_registers.map(|count| format!("--maxrregcount={count}")));
         arguments
+    }
+
+    /// The macros that are known where the source begins.
+    pub(crate) fn macros(&self) -> Macros {
+        let number = |standard: &String| standard.trim_start_matches("c++").parse().ok();
+        let standard = self.standard.as_ref().and_then(number).unwrap_or(DEFAULT_STANDARD);
+        Macros::of_options(&self.defines, standard)
     }
 }

@@ -185,7 +185,7 @@ impl<'m> Condition<'m> {
             return Some(0);
         }
         match self.macros.is_defined(name) {
-            Likely::Yes => None,
+            Likely::Yes => self.macros.predefined(name),
             likely @ (Likely::No | Likely::Hardly | Likely::Open) => self.answer(likely),
         }
     }

@@ -6,7 +6,7 @@ use crate::cuda::files::{self, FileCode, SourceFile};
 /// The words of the code that is likely, and of what else there may be.
 fn words(text: &str, defines: &[(&str, &str)]) -> (String, Option<String>) {
     let defines = defines.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-    let mut macros = Macros::of_options(&defines.collect());
+    let mut macros = Macros::of_options(&defines.collect(), 17);
     let joined =
         |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
     let file = SourceFile { name: "t.cu", text, includes: BTreeMap::new() };
@@ -49,8 +49,17 @@ fn what_is_defined_nowhere_is_probably_not_compiled() {
 fn what_others_define_may_be_either() {
     check("#include \"own.h\"\n#ifdef A\na\n#else\nb\n#endif", &[], "a b", None);
     check("#if __CUDA_ARCH__ >= 800\na\n#else\nb\n#endif", &[], "a b", None);
-    check("#if CUDART_VERSION >= 12000\na\n#endif", &[], "a", None);
+    check("#if CUDART_VERSION >= 12000\na\n#else\nb\n#endif", &[], "a b", None);
     check("#if __has_include(<a.h>)\na\n#endif", &[], "a", None);
+}
+
+#[test]
+fn what_every_compilation_defines_is_known() {
+    check("#if defined(__NVCC__) && __linux__ == 1\na\n#else\nb\n#endif", &[], "a", None);
+    check("#if defined(_WIN32) || _MSC_VER > 1900\na\n#else\nb\n#endif", &[], "b", None);
+    check("#if __cplusplus >= 201703L\na\n#else\nb\n#endif", &[], "a", None);
+    check("#if __cplusplus > 201703L\na\n#else\nb\n#endif", &[], "b", None);
+    check("#ifdef CUDART_VERSION\na\n#else\nb\n#endif", &[], "a", None);
 }
 
 /// GCC's preprocessor gives each the same.

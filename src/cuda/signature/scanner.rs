@@ -3,6 +3,8 @@
 //! Each token is looked at a few times at most: what ends a bracket is known beforehand, and what belongs to a kernel
 //! ends where the next one begins.
 
+use std::ops::Range;
+
 use super::LONGEST_NAME;
 use crate::cuda::lexer::{Kind, Token};
 
@@ -21,6 +23,8 @@ pub(super) struct Found<'t, 's> {
     pub defined: bool,
     /// What stands between its parentheses.
     pub parameters: &'t [Token<'s>],
+    /// Where these stand in the text.
+    pub span: Range<usize>,
 }
 
 /// Where the groups in brackets end: unclosed ones are not looked through again and again.
@@ -294,6 +298,7 @@ impl<'t, 's> Scanner<'t, 's> {
             specialised: &self.tokens[name + 1..open],
             defined: self.text(body) == "{",
             parameters: &self.tokens[open + 1..after - 1],
+            span: self.tokens[open].offset..self.tokens[after - 1].offset,
         })
     }
 

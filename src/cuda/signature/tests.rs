@@ -192,7 +192,7 @@ fn templates_parameters_are_what_an_instance_says() {
         (
             "template <class T, class U = int> __global__ void f(T x, U n) {}",
             "f<half>",
-            "x: half, n: U",
+            "x: half, n: int",
         ),
         (
             "template <class T> __global__ void f(Grid<T> g, T::type t) {}",
@@ -202,6 +202,22 @@ fn templates_parameters_are_what_an_instance_says() {
         ("template <class... T> __global__ void f(T... x) {}", "f<int>", "x: T . . ."),
         ("template <unsigned long> __global__ void f(long n) {}", "f<3>", "n: long long"),
         ("__global__ void f(int n) {}", "f", "n: int"),
+        (
+            "template <class T, class U = T> __global__ void f(T *x, U n) {}",
+            "f<int>",
+            "x: int *, n: int",
+        ),
+        (
+            "template <class T, class U = T> __global__ void f(T *x, U n) {}",
+            "f<int, float>",
+            "x: int *, n: float",
+        ),
+        ("template <class T = int, class U = T *> __global__ void f(U n) {}", "f<>", "n: int *"),
+        (
+            "template <class T, class U = Pair<T, 3>, int N = (1 > 0), class V = U> __global__ void f(V n) {}",
+            "f<int>",
+            "n: Pair<int,3>",
+        ),
         ("template <class T> __global__ void f(T *x) {}", "f<", "x: T *"),
         ("template <class T> __global__ void f(T *x) {}", ">f<", "x: T *"),
     ];
@@ -376,4 +392,33 @@ fn too_many_macros_are_told() {
     let told: Vec<_> = found.remarks.iter().map(|(file, at, text)| (&**file, *at, *text)).collect();
     assert_eq!(told, [("t.cu", Position { line: 43, column: 3 }, NOT_EXPANDED)]);
     assert_eq!(found.kernels.len(), 1);
+}
+
+#[test]
+fn open_conditions_between_parameters_make_several_kernels() {
+    let found = |parameters: &str| {
+        let found = scan(
+            "t.cu",
+            &format!("__global__ void f({parameters}\n) {{}}\n__global__ void g(int n) {{}}"),
+        );
+        let all: Vec<String> = found.iter().map(describe).collect();
+        assert_eq!(all.last().map(String::as_str), Some("g(n: int)"), "{parameters}");
+        all[..all.len() - 1].to_vec()
+    };
+    let one = "\n#if __CUDA_ARCH__ > 700\n";
+    let two = format!("{one} int a\n#else\n int b\n#endif\n");
+    assert_eq!(found(&two), ["f(a: int)", "f(b: int)"]);
+    assert_eq!(found(&format!("int n{one}, int a\n#endif\n")), ["f(n: int, a: int)", "f(n: int)"]);
+    assert_eq!(
+        found(&format!("{two}, {}", two.replace(" a", " c"))),
+        ["f(a: int, c: int)", "f(a: int, b: int)", "f(b: int, c: int)", "f(b: int, b: int)"]
+    );
+    let nested = format!("{one}{two}\n#elif __CUDA_ARCH__ > 600\n int c\n#endif\n");
+    assert_eq!(found(&nested), ["f(a: int)", "f(b: int)", "f(c: int)", "f()"]);
+    // One of them is compiled, or probably not.
+    assert_eq!(found(&two.replace("__CUDA_ARCH__ > 700", "1")), ["f(a: int)"]);
+    assert_eq!(found(&two.replace("__CUDA_ARCH__ > 700", "NOWHERE")), ["f(b: int)"]);
+    assert_eq!(found(&two.repeat(40).replace("int", ", int")).len(), 16);
+    // What does not end there.
+    assert_eq!(found("int a\n#endif\n, int b"), ["f(a: int, b: int)"]);
 }

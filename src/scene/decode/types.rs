@@ -39,7 +39,7 @@ impl<'r> Types<'r> {
         options: &CompileOptions,
         headers: &'r [String],
     ) -> Self {
-        let macros = Macros::of_options(&options.defines);
+        let macros = options.macros();
         Self { report, macros, headers, structures: OnceCell::new() }
     }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::leaves::Leaf;
 use crate::{
-    cuda::{CType, Macros, Structures},
+    cuda::{CType, Structures},
     scene::Scene,
 };
 
@@ -21,7 +21,7 @@ impl<'a> DeclaredFields<'a> {
 
     fn structures(&self) -> &Structures {
         self.structures.get_or_init(|| {
-            let macros = Macros::of_options(&self.scene.manifest.compile.defines);
+            let macros = self.scene.manifest.compile.macros();
             let headers = self.scene.headers.iter().map(|text| &**text);
             let texts: Vec<&str> = headers.chain([&*self.scene.source]).collect();
             Structures::of(macros, &texts.join("\n"))
