@@ -10,6 +10,8 @@
 //! only the compiler knows.
 
 pub(crate) mod brackets;
+#[cfg(feature = "gl")]
+mod compiled;
 pub(crate) mod conditional;
 mod ctype;
 mod expansion;
@@ -30,16 +32,17 @@ mod structure;
 #[cfg(feature = "cli")]
 pub(crate) use self::folding::folds;
 pub(crate) use self::position::Lines;
+#[cfg(feature = "gl")]
+pub(crate) use self::{
+    compiled::settle,
+    files::SourceFile,
+    macros::Macros,
+    signature::{is_remark, scan_files},
+    structure::{Held, Member, Structures},
+};
 pub use self::{
     ctype::{CType, Pointee},
     header::{BuiltInHeader, headers},
     position::Position,
     signature::{KernelParameter, Signature, scan},
-};
-#[cfg(feature = "gl")]
-pub(crate) use self::{
-    files::SourceFile,
-    macros::Macros,
-    signature::{is_remark, scan_files},
-    structure::{Held, Member, Structures},
 };

@@ -1,7 +1,10 @@
 //! Binds the parameters of kernels by name to what the manifest declares.
 
+mod overloads;
+
 use std::collections::{HashMap, HashSet};
 
+pub(crate) use self::overloads::parted;
 use super::{
     Argument, Builtin, Control, Element, Field, Formula, Given, Kind, Manifest, Number, Pass, Plan,
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
@@ -21,6 +24,13 @@ const MOST_OVERLOADS: usize = 16;
 
 /// So many faults are looked into. To tell what was meant takes its time for each, and nobody reads so many.
 const MOST_FAULTS: usize = 1000;
+
+/// Whether the name of a pass's kernel is that of several.
+pub(super) fn is_overloaded(scene: &Scene) -> bool {
+    let mut kernels = Kernels { all: &scene.kernels, known: HashMap::new() };
+    let mut names = scene.manifest.passes.iter().map(|pass| parted(&pass.kernel).0);
+    names.any(|name| kernels.find(name).is_ok_and(|found| found.len() > 1))
+}
 
 /// Binds every pass of `scene`.
 pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
@@ -62,7 +72,11 @@ impl<'a> Binder<'a> {
             }
         };
         let [kernel] = kernels.as_slice() else { return self.fitting(pass, &kernels) };
-        self.bind(pass, kernel, pass.kernel.clone())
+        let name = match parted(&pass.kernel) {
+            (_, Some(_)) => name_of_overload(pass, kernel),
+            (name, None) => kernel.lowered.clone().unwrap_or_else(|| name.to_owned()),
+        };
+        self.bind(pass, kernel, name)
     }
 
     fn note(&mut self, pass: &Pass, text: String) {
@@ -110,23 +124,23 @@ impl<'a> Binder<'a> {
         let mut fitting = Vec::new();
         for kernel in kernels {
             let before = self.found.len();
-            let types: Vec<&str> = kernel.parameters.iter().map(|p| p.text.as_str()).collect();
-            let cast = format!("static_cast<void (*)({})>({})", types.join(", "), pass.kernel);
-            let bound = self.bind(pass, kernel, cast);
+            let bound = self.bind(pass, kernel, name_of_overload(pass, kernel));
             if self.found.len() == before {
                 fitting.extend(bound);
             }
             self.found.truncate(before);
         }
-        if fitting.len() == 1 {
-            return fitting.pop();
+        if let Some(nearest) = overloads::nearest(&self.scene.manifest, &fitting) {
+            return Some(fitting.swap_remove(nearest));
         }
-        let (name, count) = (&pass.kernel, kernels.len());
+        let (name, count) = (parted(&pass.kernel).0, kernels.len());
         let lines: Vec<String> = kernels.iter().map(|kernel| kernel.at.line.to_string()).collect();
         let fit = if fitting.is_empty() { "none fits" } else { "more than one fits" };
+        let first =
+            kernels.first().map_or_else(String::new, |kernel| overloads::called(name, kernel));
         let text = format!(
             "there are {count} kernels `{name}` with different parameters, on lines {}, of which {fit} what the \
-             manifest has for them",
+             manifest has for them; `kernel = \"{first}\"` names one of them",
             lines.join(", ")
         );
         self.note(pass, text);
@@ -136,14 +150,15 @@ impl<'a> Binder<'a> {
     /// The kernels that the pass may mean: one, where functions are not overloaded. A parameter without a name is
     /// called by its place, counted from 1.
     fn kernels(&mut self, pass: &'a Pass) -> Result<Vec<Signature>, String> {
-        let kernels = self.kernels.find(&pass.kernel)?;
+        let (name, types) = parted(&pass.kernel);
+        let kernels = self.kernels.find(name)?;
         let parameters: usize = kernels.iter().map(|kernel| kernel.parameters.len()).sum();
         let left = self.arguments_left.checked_sub(parameters);
         self.arguments_left = left.ok_or_else(|| {
             format!("up to here the passes take more than {MOST_ARGUMENTS} arguments, the most that a scene has")
         })?;
         let instance = |kernel: &&Signature| {
-            let mut kernel = kernel.instance(&pass.kernel);
+            let mut kernel = kernel.instance(name);
             for (place, parameter) in (1..).zip(&mut kernel.parameters) {
                 if parameter.name.is_empty() {
                     parameter.name = usize::to_string(&place);
@@ -151,7 +166,20 @@ impl<'a> Binder<'a> {
             }
             kernel
         };
-        Ok(kernels.iter().map(instance).collect())
+        let all: Vec<Signature> = kernels.iter().map(instance).collect();
+        let Some(types) = types else { return Ok(all) };
+        let (taking, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|kernel| overloads::takes(kernel, types));
+        if taking.is_empty() {
+            let known =
+                others.iter().map(|kernel| format!("`{}`", overloads::called(name, kernel)));
+            let known: Vec<String> = known.collect();
+            return Err(format!(
+                "no kernel `{name}` takes `({types})`; there is {}",
+                known.join(", ")
+            ));
+        }
+        Ok(taking)
     }
 
     /// What `parameter` receives: what the pass gives it, else what its name means.
@@ -201,6 +229,13 @@ impl<'a> Binder<'a> {
             self.fault(fault.at(given.at.line, given.at.column));
         }
     }
+}
+
+/// What the compiler calls one of several kernels of a name: a cast to its type, where it did not say more.
+fn name_of_overload(pass: &Pass, kernel: &Signature) -> String {
+    let (name, types) = (parted(&pass.kernel).0, overloads::types_of(kernel));
+    let cast = || format!("static_cast<void (*)({types})>({name})");
+    kernel.lowered.clone().unwrap_or_else(cast)
 }
 
 /// A parameter with the name of one before it.
@@ -258,7 +293,7 @@ impl<'a> Kernels<'a> {
             false => kernels.retain(|kernel| kernel.specialised.is_none()),
         }
         match (is_template, arguments.is_empty()) {
-            (true, true) if kernels.len() != 1 || kernels[0].template => Err(format!(
+            (true, true) if kernels.iter().all(|kernel| kernel.template) => Err(format!(
                 "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
             )),
             (false, false) => {

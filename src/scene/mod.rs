@@ -43,7 +43,10 @@ use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
 #[cfg(feature = "gl")]
-pub(crate) use self::{binding::check_given, decode::view_problems};
+pub(crate) use self::{
+    binding::{check_given, parted},
+    decode::view_problems,
+};
 pub use self::{
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
@@ -168,7 +171,7 @@ impl Scene {
     /// Reads the kernels of its text, the first of `files`, and of those that it includes, so that passes may name
     /// them. Where a limit leaves some out, a warning tells it.
     pub(crate) fn read_kernels(&mut self, files: &[SourceFile<'_>]) {
-        let mut macros = cuda::Macros::of_options(&self.manifest.compile.defines);
+        let mut macros = self.manifest.compile.macros();
         let found = cuda::scan_files(&mut macros, files);
         self.kernels = found.kernels;
         self.headers = files.iter().skip(1).map(|file| Arc::from(file.text)).collect();
@@ -196,5 +199,15 @@ impl Scene {
     /// Everything that does not fit, each with its place.
     pub fn plan(&self) -> Result<Plan, Vec<Diagnostic>> {
         binding::plan(self)
+    }
+
+    /// Whether a pass's kernel has the name of others, of which the text alone need not tell which is compiled.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        binding::is_overloaded(self)
+    }
+
+    /// Takes into account which kernels were compiled, by their names in the module. Whether that changed anything.
+    pub(crate) fn settle_kernels<'a>(&mut self, lowered: impl Iterator<Item = &'a str>) -> bool {
+        cuda::settle(&mut self.kernels, lowered)
     }
 }

@@ -15,10 +15,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What the compiler is asked for: the kernels, each once.
+    /// What the compiler is asked for: the kernels, each once, but for those whose mangled names it told already.
     pub fn name_expressions(&self) -> Vec<String> {
         let all = self.passes.iter().map(|pass| pass.name_expression.clone());
-        all.collect::<BTreeSet<_>>().into_iter().collect()
+        let asked = all.filter(|name| !name.starts_with("_Z"));
+        asked.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 
@@ -27,7 +28,8 @@ impl Plan {
 pub struct PlannedPass {
     /// What the manifest says.
     pub declared: Pass,
-    /// The kernel for the compiler: its name, or a cast to its type where functions are overloaded.
+    /// The kernel for the compiler: its name; where functions are overloaded, a cast to its type, or the mangled name
+    /// that the compiler told.
     pub name_expression: String,
     /// One for each parameter of the kernel.
     pub arguments: Vec<Argument>,

@@ -20,7 +20,8 @@ use crate::{
     cuda::{self, SourceFile},
     data::Cache,
     diagnostic::Diagnostic,
-    scene::{self, Plan, PlannedPass, Scene},
+    ptx::outline::Outline,
+    scene::{self, Plan, PlannedPass, Scene, parted},
 };
 
 /// What binding and compiling made of a scene.
@@ -50,12 +51,9 @@ pub(super) fn examine_with(
 ) -> compile::Result<Examined> {
     let mut included = read_included(scene);
     let mut diagnostics = scene.warnings.clone();
-    let plan = scene.plan().map_err(|errors| diagnostics.extend(errors)).ok();
-    // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
-    // sound plan, and compile an unsound one for what else there is to say about it.
-    let mut request = request(scene, target, plan.as_ref());
-    request.options.extend(options);
-    let (compiled, log, mut untrusted) = match compile(scene, &mut request, compiler)? {
+    let (plan, outcome) = planned(scene, target, &options, compiler)?;
+    let plan = plan.map_err(|errors| diagnostics.extend(errors)).ok();
+    let (compiled, log, mut untrusted) = match outcome {
         Outcome::Compiled(compiled) => {
             diagnostics.extend(compiled.diagnostics.iter().cloned());
             let log = Arc::from(compiled.log.as_str());
@@ -99,15 +97,64 @@ pub(super) fn examine_with(
     Ok(Examined { plan, compiled, contents, diagnostics, log, included, untrusted })
 }
 
+/// What the passes of a scene bind to, and what its compilation leads to. Where functions are overloaded, or branches
+/// have different ones, the compiler says which there are, if the text did not.
+fn planned(
+    scene: &mut Scene,
+    target: Target,
+    options: &[String],
+    compiler: &Compiler,
+) -> compile::Result<(Result<Plan, Vec<Diagnostic>>, Outcome)> {
+    // A kernel that does not exist would be an error inside the compiler's own text: ask only for those of a
+    // sound plan, and compile an unsound one for what else there is to say about it.
+    let compile = |scene: &Scene, plan: Option<&Plan>| {
+        let mut request = request(scene, target, plan);
+        request.options.extend_from_slice(options);
+        compile(scene, &mut request, compiler)
+    };
+    let plan = scene.plan();
+    let outcome = compile(scene, plan.as_ref().ok())?;
+    let is_sound = plan.is_ok() && matches!(outcome, Outcome::Compiled(_));
+    if is_sound || !scene.is_overloaded() {
+        return Ok((plan, outcome));
+    }
+    let without_plan = if plan.is_ok() { Some(compile(scene, None)?) } else { None };
+    if let Outcome::Compiled(compiled) = without_plan.as_ref().unwrap_or(&outcome) {
+        let entries = Outline::new(&compiled.ptx).entries;
+        if scene.settle_kernels(entries.iter().map(|entry| entry.name.as_str())) {
+            let plan = scene.plan();
+            let outcome = compile(scene, plan.as_ref().ok())?;
+            return Ok((plan, outcome));
+        }
+    }
+    Ok((plan, outcome))
+}
+
 /// A remark about a kernel's name, with its template arguments, placed where a pass names it; any other one as it is.
 fn at_pass(plan: Option<&Plan>, diagnostic: Diagnostic) -> Diagnostic {
     let mut passes = plan.into_iter().flat_map(|plan| &plan.passes);
     let is_meant =
         |pass: &&PlannedPass| diagnostic.text.starts_with(&remark_of_name(&pass.name_expression));
     match passes.find(is_meant).filter(|_| diagnostic.line.is_none()) {
-        Some(PlannedPass { declared, .. }) => diagnostic.at(declared.at.line, declared.at.column),
+        Some(PlannedPass { declared, name_expression, .. }) => {
+            let mut remark = diagnostic.at(declared.at.line, declared.at.column);
+            if name_expression.starts_with("static_cast<") && remark.text.contains(NO_CAST) {
+                let (name, types) = (parted(&declared.kernel).0, types_of_cast(name_expression));
+                remark.text = format!("no kernel `{name}` that takes `({types})` is compiled");
+            }
+            remark
+        }
         None => diagnostic,
     }
+}
+
+/// What the compiler says of a cast to the type of a function that there is not.
+const NO_CAST: &str = "invalid type conversion";
+
+/// The types of the parameters in `static_cast<void (*)(float *)>(k)`.
+fn types_of_cast(cast: &str) -> &str {
+    let types = cast.split_once(")(").and_then(|(_, types)| types.split_once(")>("));
+    types.map_or("", |(types, _)| types)
 }
 
 /// A remark about the prelude, placed where the manifest declares the constant that it is about; any other one as it

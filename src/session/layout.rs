@@ -21,7 +21,10 @@ use crate::{
     diagnostic::Diagnostic,
     element::{Element, Scalar},
     ptx::outline::Outline,
-    scene::{Argument, Field, Layout, Member, Pass, Plan, PlannedPass, Scene, Source, check_given},
+    scene::{
+        Argument, Field, Layout, Member, Pass, Plan, PlannedPass, Scene, Source, check_given,
+        parted,
+    },
 };
 
 /// The most bytes of such a constant: its fields stand in a manifest, which is shorter.
@@ -130,7 +133,8 @@ fn bare(of: &str) -> &str {
 
 /// The namespaces that a kernel lies in: what its parameters' types are called is meant there.
 fn scope(kernel: &str) -> Vec<&str> {
-    let stem = kernel.split('<').next().unwrap_or_default().trim_start_matches("::");
+    let name = parted(kernel).0;
+    let stem = name.split('<').next().unwrap_or_default().trim_start_matches("::");
     let mut parts: Vec<&str> = stem.split("::").collect();
     parts.pop();
     parts

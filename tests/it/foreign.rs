@@ -2,6 +2,7 @@
 //! of it today. Those that run do so on each device; those whose faults would end a GPU's context, on the CPU device.
 
 mod reproducers;
+mod signatures;
 
 use std::time::Duration;
 

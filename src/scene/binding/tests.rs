@@ -336,12 +336,22 @@ fn kernels_are_found_by_name() {
 }
 
 #[test]
-fn parameters_that_depend_on_an_unknown_condition_are_told() {
+fn parameters_that_depend_on_an_unknown_condition_are_the_compilers() {
     let kernel = "\n__global__ void f(\n#if __CUDA_ARCH__ > 1\n int n, float drag\n#else\n float drag, int n\n#endif\n) {}";
     let scene = Scene::parse("t.cu", &format!("{MANIFEST}{kernel}"), &Overrides::default());
-    let told = scene.expect("good").plan().expect_err("which of them is not known");
+    let mut scene = scene.expect("good");
+    let told = scene.plan().expect_err("which of them is not known");
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].text.contains("two parameters `n`: perhaps an `#if`"), "{told:?}");
+    assert!(told[0].text.contains("2 kernels `f` with different parameters"), "{told:?}");
+    assert!(told[0].text.contains("`kernel = \"f(int, float)\"` names one"), "{told:?}");
+    assert!(scene.is_overloaded() && scene.settle_kernels(["_Z1ffi"].into_iter()));
+    let plan = scene.plan().expect("the compiler told");
+    let names: Vec<_> = plan.passes[0].arguments.iter().map(|given| given.name.as_str()).collect();
+    assert_eq!(
+        (names.as_slice(), plan.passes[0].name_expression.as_str()),
+        (&["drag", "n"][..], "_Z1ffi")
+    );
+    assert!(plan.name_expressions().is_empty(), "it is known");
 }
 
 /// The manifest of these tests has an `n` and a `drag`, and no `m`.

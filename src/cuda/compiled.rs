@@ -1,0 +1,210 @@
+//! Which of the kernels that a text was seen to have the compiler made, and what their types are.
+//!
+//! Enters: signatures as they were read, and the names of compiled kernels, which tell their types. Leaves: those of the
+//! signatures that are compiled. Must not know: `scene`, `compile`, `ptx`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{CType, Pointee, Signature, mangled::Function};
+
+/// A compiled kernel: its name in the module, and its types.
+struct Entry<'a> {
+    lowered: &'a str,
+    types: Vec<CType>,
+}
+
+/// Settles which of several kernels of one name, which their text leaves open, are compiled: the others go, and of these
+/// the types are known, as far as `lowered` tells, the names of all that were compiled. Whether anything changed.
+pub(crate) fn settle<'a>(
+    kernels: &mut Vec<Signature>,
+    lowered: impl Iterator<Item = &'a str>,
+) -> bool {
+    let mut entries: BTreeMap<String, Vec<Entry<'a>>> = BTreeMap::new();
+    for lowered in lowered {
+        let Some(Function { name, parameters: Some(types) }) = Function::of(lowered) else {
+            continue;
+        };
+        let types = types.iter().map(|text| CType::parse(text)).collect();
+        entries.entry(name).or_default().push(Entry { lowered, types });
+    }
+    let before = kernels.clone();
+    let mut is_kept = vec![true; kernels.len()];
+    for (name, entries) in entries {
+        let of_name = |kernel: &Signature| kernel.name == name && !kernel.template;
+        let group: Vec<usize> = (0..kernels.len()).filter(|at| of_name(&kernels[*at])).collect();
+        let mut open = Group {
+            kernels,
+            entries: &entries,
+            known: HashMap::new(),
+            claimed: vec![false; entries.len()],
+        };
+        let compiled = open.settle(&group);
+        // Where none is, they were not read as they are.
+        if !compiled.is_empty() {
+            group.iter().for_each(|at| is_kept[*at] = compiled.contains(at));
+        }
+    }
+    let mut is_kept = is_kept.into_iter();
+    kernels.retain(|_| is_kept.next().unwrap_or(true));
+    *kernels != before
+}
+
+/// Kernels of one name.
+struct Group<'k, 'e> {
+    kernels: &'k mut [Signature],
+    entries: &'e [Entry<'e>],
+    /// What names of types stand for, as far as it was found out.
+    known: HashMap<String, CType>,
+    /// Which of the compiled kernels are those of a signature.
+    claimed: Vec<bool>,
+}
+
+impl Group<'_, '_> {
+    /// Which of these are compiled.
+    fn settle(&mut self, group: &[usize]) -> Vec<usize> {
+        let mut open: Vec<usize> =
+            group.iter().copied().filter(|at| !self.matching(*at, true).is_empty()).collect();
+        let compiled = open.clone();
+        // What one of them tells of a type may decide for another.
+        while let Some((place, entry)) =
+            open.iter().enumerate().find_map(|(place, at)| match self.matching(*at, false)[..] {
+                [only] => Some((place, only)),
+                _ => None,
+            })
+        {
+            self.claim(open.swap_remove(place), entry);
+        }
+        compiled
+    }
+
+    /// The compiled kernels that the signature at `at` may be of; unless `all`, those that are no other's.
+    fn matching(&self, at: usize, all: bool) -> Vec<usize> {
+        let parameters = &self.kernels[at].parameters;
+        let is_one = |entry: &Entry<'_>| {
+            parameters.len() == entry.types.len()
+                && parameters.iter().zip(&entry.types).all(|(p, is)| self.may_be(&p.ctype, is))
+        };
+        let entries = (0..).zip(self.entries).filter(|(_, entry)| is_one(entry));
+        entries.map(|(index, _)| index).filter(|index| all || !self.claimed[*index]).collect()
+    }
+
+    /// Whether what is written as the one type may be the other.
+    fn may_be(&self, written: &CType, is: &CType) -> bool {
+        match (written, is) {
+            (CType::Named(name), CType::Named(other)) if self.is_structure(name) => {
+                is_called(other, name)
+            }
+            (CType::Named(name), _) => match self.known.get(name) {
+                Some(known) => known == is,
+                None => !self.is_structure(name),
+            },
+            // What it points to may be `const` by its name, too.
+            (
+                CType::Pointer { to: to @ Pointee::Named(_), constant },
+                CType::Pointer { to: other, constant: promised },
+            ) => *promised >= *constant && self.may_be(&pointed_to(to), &pointed_to(other)),
+            (CType::Surface | CType::Texture, CType::Value(_)) => true,
+            (CType::Value(_) | CType::Pointer { .. } | CType::Surface | CType::Texture, _) => {
+                written == is
+            }
+        }
+    }
+
+    /// Whether a type is called so by the compiler, too: it stands for no other one.
+    fn is_structure(&self, name: &str) -> bool {
+        let mut types = self.entries.iter().flat_map(|entry| &entry.types);
+        types.any(|is| match is {
+            CType::Named(other) | CType::Pointer { to: Pointee::Named(other), .. } => {
+                is_called(other, name)
+            }
+            CType::Value(_) | CType::Pointer { .. } | CType::Surface | CType::Texture => false,
+        })
+    }
+
+    /// Gives the signature at `at` the types of the compiled kernel that it is of.
+    fn claim(&mut self, at: usize, entry: usize) {
+        self.claimed[entry] = true;
+        let Entry { lowered, types } = &self.entries[entry];
+        let kernel = &mut self.kernels[at];
+        (kernel.left_out, kernel.lowered) = (false, Some((*lowered).to_owned()));
+        for (parameter, is) in kernel.parameters.iter_mut().zip(types) {
+            match (&parameter.ctype, is) {
+                (CType::Named(name), CType::Value(_) | CType::Pointer { .. }) => {
+                    self.known.insert(name.clone(), is.clone());
+                    parameter.ctype = is.clone();
+                }
+                (
+                    CType::Pointer { to: Pointee::Named(name), .. },
+                    CType::Pointer { to: to @ (Pointee::Element(_) | Pointee::Void), .. },
+                ) => {
+                    self.known.insert(name.clone(), pointed_to(to));
+                    parameter.ctype = is.clone();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What a pointer points to, as a type of its own.
+fn pointed_to(to: &Pointee) -> CType {
+    match to {
+        Pointee::Element(element) => CType::Value(*element),
+        Pointee::Void => CType::Named("void".to_owned()),
+        Pointee::Named(name) if name.ends_with('*') => CType::parse(name),
+        Pointee::Named(name) => CType::Named(name.clone()),
+    }
+}
+
+/// Whether the type that the compiler calls `full` may be called `name` where it lies in a namespace.
+fn is_called(full: &str, name: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    let (full, name) = (plain(full), plain(name.trim_start_matches("::")));
+    full == name || full.strip_suffix(name.as_str()).is_some_and(|path| path.ends_with("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::scan;
+
+    /// The parameters of what is compiled of `text`, as they are known then.
+    fn settled(text: &str, lowered: &[&str]) -> Vec<String> {
+        let mut kernels = scan("t.cu", text);
+        settle(&mut kernels, lowered.iter().copied());
+        let types = |kernel: &Signature| {
+            let all = kernel.parameters.iter().map(|p| p.ctype.to_string());
+            all.collect::<Vec<_>>().join(", ")
+        };
+        kernels.iter().map(types).collect()
+    }
+
+    #[test]
+    fn what_is_not_compiled_goes() {
+        let text = "__global__ void k(float *a, int n) {}\n__global__ void k(float *a, double *b, int n) {}\n\
+                    __global__ void other(int n) {}";
+        assert_eq!(settled(text, &["_Z1kPfPdi"]), ["float *, double *, int", "int"]);
+        assert_eq!(settled(text, &["_Z1kPfi", "_Z1kPfPdi"]).len(), 3);
+        // What nothing was read of leaves all as they are.
+        assert_eq!(settled(text, &["_Z1kPi"]).len(), 3);
+        assert_eq!(settled(text, &["k", "_Z1kIfEvT_"]).len(), 3);
+    }
+
+    #[test]
+    fn names_of_types_are_found_out() {
+        let real = "__global__ void k(real *a) {}\n__global__ void k(double *a) {}";
+        assert_eq!(settled(real, &["_Z1kPd", "_Z1kPf"]), ["float *", "double *"]);
+        let more = format!(
+            "{real}\n__global__ void k(wide *a) {{}}\n__global__ void k(wide *a, real b) {{}}"
+        );
+        let lowered = ["_Z1kPd", "_Z1kPf", "_Z1kPi", "_Z1kPif"];
+        assert_eq!(settled(&more, &lowered), ["float *", "double *", "int *", "int *, float"]);
+        let structures =
+            "__global__ void k(Q *a, cells b) {}\n__global__ void k(n::P *a, int *b) {}";
+        let lowered = ["_Z1kPN1n1PEPi", "_Z1kP1QPf"];
+        assert_eq!(settled(structures, &lowered), ["Q *, float *", "n::P *, int *"]);
+        // Which of them is which nobody can say.
+        let open = "__global__ void k(one *a) {}\n__global__ void k(other *a) {}";
+        assert_eq!(settled(open, &["_Z1kPd", "_Z1kPf"]), ["one *", "other *"]);
+    }
+}
