@@ -1,9 +1,9 @@
 //! Which of the kernels that a text was seen to have the compiler made, and what their types are.
 //!
-//! Enters: signatures as they were read, and the names of compiled kernels, which tell their types. Leaves: those of the
-//! signatures that are compiled. Must not know: `scene`, `compile`, `ptx`.
+//! Enters: signatures as they were read, and the names of compiled kernels, which tell their types. Leaves: those of
+//! the signatures that are compiled. Must not know: `scene`, `compile`, `ptx`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::{CType, Pointee, Signature, mangled::Function};
 
@@ -13,40 +13,45 @@ struct Entry<'a> {
     types: Vec<CType>,
 }
 
-/// Settles which of several kernels of one name, which their text leaves open, are compiled: the others go, and of these
-/// the types are known, as far as `lowered` tells, the names of all that were compiled. Whether anything changed.
+/// So many kernels of one name are looked at, each against each.
+const MOST_OF_A_NAME: usize = 64;
+
+/// Settles which of several kernels of one name, which their text leaves open, are compiled: the others go, and of
+/// these the types are known, as far as `lowered` tells, the names of all that were compiled. Whether anything changed.
 pub(crate) fn settle<'a>(
     kernels: &mut Vec<Signature>,
     lowered: impl Iterator<Item = &'a str>,
 ) -> bool {
-    let mut entries: BTreeMap<String, Vec<Entry<'a>>> = BTreeMap::new();
+    let mut groups: HashMap<String, (Vec<usize>, Vec<Entry<'a>>)> = HashMap::new();
+    for (at, kernel) in kernels.iter().enumerate().filter(|(_, kernel)| !kernel.template) {
+        groups.entry(kernel.name.clone()).or_default().0.push(at);
+    }
+    groups.retain(|_, (signatures, _)| (2..=MOST_OF_A_NAME).contains(&signatures.len()));
     for lowered in lowered {
         let Some(Function { name, parameters: Some(types) }) = Function::of(lowered) else {
             continue;
         };
-        let types = types.iter().map(|text| CType::parse(text)).collect();
-        entries.entry(name).or_default().push(Entry { lowered, types });
+        if let Some((_, entries)) = groups.get_mut(&name) {
+            let types = types.iter().map(|text| CType::parse(text)).collect();
+            entries.push(Entry { lowered, types });
+        }
     }
-    let before = kernels.clone();
-    let mut is_kept = vec![true; kernels.len()];
-    for (name, entries) in entries {
-        let of_name = |kernel: &Signature| kernel.name == name && !kernel.template;
-        let group: Vec<usize> = (0..kernels.len()).filter(|at| of_name(&kernels[*at])).collect();
-        let mut open = Group {
-            kernels,
-            entries: &entries,
-            known: HashMap::new(),
-            claimed: vec![false; entries.len()],
-        };
+    groups.retain(|_, (_, entries)| (1..=MOST_OF_A_NAME).contains(&entries.len()));
+    let (mut is_changed, mut is_kept) = (false, vec![true; kernels.len()]);
+    for (group, entries) in groups.into_values() {
+        let claimed = vec![false; entries.len()];
+        let mut open = Group { kernels, entries: &entries, known: HashMap::new(), claimed };
         let compiled = open.settle(&group);
+        is_changed |= open.claimed.contains(&true);
         // Where none is, they were not read as they are.
         if !compiled.is_empty() {
+            is_changed |= compiled.len() < group.len();
             group.iter().for_each(|at| is_kept[*at] = compiled.contains(at));
         }
     }
     let mut is_kept = is_kept.into_iter();
     kernels.retain(|_| is_kept.next().unwrap_or(true));
-    *kernels != before
+    is_changed
 }
 
 /// Kernels of one name.
@@ -188,6 +193,10 @@ mod tests {
         // What nothing was read of leaves all as they are.
         assert_eq!(settled(text, &["_Z1kPi"]).len(), 3);
         assert_eq!(settled(text, &["k", "_Z1kIfEvT_"]).len(), 3);
+        // So many are not looked through.
+        let many: String =
+            (0..500).map(|at| format!("__global__ void k(T{at} *a) {{}}\n")).collect();
+        assert_eq!(settled(&many, &["_Z1kPf"]).len(), 500);
     }
 
     #[test]

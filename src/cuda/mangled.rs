@@ -1,5 +1,8 @@
 //! The mangled names of variables (Itanium C++ ABI, section 5.1), as far as an edit of the text around them leaves
 //! them, and those of kernels, read.
+//!
+//! Enters: names of a compiled module. Leaves: which of them go on as which, and what those of kernels tell.
+//! Must not know: `cuda::signature`, `cuda::host`.
 
 mod function;
 

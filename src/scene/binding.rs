@@ -1,4 +1,7 @@
 //! Binds the parameters of kernels by name to what the manifest declares.
+//!
+//! Enters: a scene with its kernels. Leaves: what each parameter of each pass's kernel receives, or what does not fit.
+//! Must not know: `scene::view`, `scene::plot`, `scene::draft::manifest`.
 
 mod overloads;
 

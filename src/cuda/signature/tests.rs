@@ -216,7 +216,7 @@ fn templates_parameters_are_what_an_instance_says() {
         (
             "template <class T, class U = Pair<T, 3>, int N = (1 > 0), class V = U> __global__ void f(V n) {}",
             "f<int>",
-            "n: Pair<int,3>",
+            "n: Pair<int, 3>",
         ),
         ("template <class T> __global__ void f(T *x) {}", "f<", "x: T *"),
         ("template <class T> __global__ void f(T *x) {}", ">f<", "x: T *"),

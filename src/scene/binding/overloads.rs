@@ -54,8 +54,8 @@ fn parts(types: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty() && *part != "void").collect()
 }
 
-/// The one of `all`, which take what the manifest has for them, whose types are nearest to it: no other one is nearer in
-/// any parameter. All must have the same parameters for that.
+/// The one of `all`, which take what the manifest has for them, whose types are nearest to it: no other one is nearer
+/// in any parameter. All must have the same parameters for that.
 pub(super) fn nearest(manifest: &Manifest, all: &[PlannedPass]) -> Option<usize> {
     let distances: Vec<_> = all.iter().map(|pass| distances(manifest, pass)).collect();
     let is_nearer = |one: &Distances<'_>, other: &Distances<'_>| {
