@@ -150,14 +150,12 @@ fn refused(log: &str) -> Error {
 }
 
 /// The error about `function` as a whole, with the place where this begins in the source.
-pub(super) fn placed(error: Error, module: &Module, function: &Function) -> Error {
-    let first = function.body.iter().flat_map(Body::instructions).find_map(|i| i.location);
-    match error {
-        Error::Load { device, log, location: None } => {
-            Error::Load { device, log, location: location::own(module, first) }
-        }
-        other => other,
+pub(super) fn placed(mut error: Error, module: &Module, function: &Function) -> Error {
+    if let Error::Load { location: place @ None, .. } = &mut error {
+        let first = function.body.iter().flat_map(Body::instructions).find_map(|i| i.location);
+        *place = location::own(module, first);
     }
+    error
 }
 
 /// What the edges out of a block cost, where these are more than those of a branch. The block itself may be one that
