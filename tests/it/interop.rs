@@ -32,7 +32,8 @@ fn alone() -> MutexGuard<'static, ()> {
 /// A GPU and a context on it, or `None`, said aloud.
 fn registered() -> Option<(Device, CurrentContext, Interop)> {
     let device = nvidia()?;
-    let context = CurrentContext::headless(Headless { cuda_ordinal: Some(0) }).ok()?;
+    let context = CurrentContext::headless(Headless { cuda_ordinal: Some(0) });
+    let context = context.map_err(|error| skip(Need::Gl, error)).ok()?;
     let interop = Interop::new(context.gl(), &device);
     if *interop.path() != Path::Registered {
         skip(Need::Nvidia, interop.path());

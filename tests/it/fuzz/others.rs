@@ -126,7 +126,8 @@ pub fn difference(engines: &mut Engines, row: Row, seed: u64) -> Option<String> 
             return None;
         }
     }
-    (compared == 0).then(|| format!("no instruction of `{}` loads", row.notation))
+    (compared < INSTRUCTIONS)
+        .then(|| format!("only {compared} instructions of `{}` load", row.notation))
 }
 
 /// A kernel of one instruction.

@@ -37,8 +37,8 @@ const LARGE: u64 = 1 << 20;
 /// The driver gives a heap whole pages.
 const PAGE: u64 = 2 << 20;
 
-/// Where the heap lies. From now on its size cannot be changed. Where both pieces do not tell both ends, it is as much as
-/// may be heap. The context is current.
+/// Where the heap lies. From now on its size cannot be changed. Where both pieces do not tell both ends, it is as much
+/// as may be heap. The context is current.
 pub(super) fn find(context: &CudaContext, stream: sys::CUstream) -> Result<Option<Range<u64>>> {
     let mut bytes = 0;
     let limit = sys::CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE;
@@ -87,9 +87,9 @@ fn run(
         let arguments = arguments.as_mut_ptr();
         driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, ptr::null_mut())
     });
-    // SAFETY: both sides have as many bytes, and live until the stream was waited for.
     let copied = launched.and_then(|()| {
         let (to, bytes) = (told.as_mut_ptr().cast(), size_of_val(&told));
+        // SAFETY: both sides have as many bytes, and live until the stream was waited for.
         context.check(unsafe { driver.cuMemcpyDtoHAsync_v2(to, address, bytes, stream) })
     });
     // SAFETY: the stream is alive.
