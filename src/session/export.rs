@@ -121,7 +121,7 @@ impl Session {
     }
 
     fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {
-        let mut copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
+        let copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let (wanted, write) = match content {
             Exportable::State => {
                 let about = self.about(&copy.inputs)?;

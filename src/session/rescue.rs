@@ -107,7 +107,7 @@ impl Session {
             Err(error) if error.is_for_want_of_memory() => None,
             Err(error) => return Err(error),
         };
-        let Some(mut copy) = copied else {
+        let Some(copy) = copied else {
             self.rescue.due = Some(begun + NO_ROOM);
             return Ok(None);
         };

@@ -54,8 +54,8 @@ pub(crate) enum Subject {
 /// Where the bytes are.
 enum Content {
     Device(Arc<PoolBlock>),
-    /// On their way from the device to the host.
-    Sent(Sending),
+    /// On their way from the device, where they still are, to the host.
+    Sent(Arc<PoolBlock>, Sending),
     Host(Arc<Vec<u8>>),
 }
 
@@ -195,7 +195,7 @@ impl Checkpoint {
     /// Whether its content takes memory of the device.
     pub(crate) fn is_on_device(&self) -> bool {
         match self.content {
-            Content::Device(_) | Content::Sent(_) => true,
+            Content::Device(_) | Content::Sent(..) => true,
             Content::Host(_) => false,
         }
     }
@@ -209,7 +209,7 @@ impl Checkpoint {
         if let Content::Device(block) = &self.content
             && let Some(sending) = Sending::start(block.clone(), stream)?
         {
-            self.content = Content::Sent(sending);
+            self.content = Content::Sent(block.clone(), sending);
         }
         Ok(())
     }
@@ -220,27 +220,23 @@ impl Checkpoint {
     /// The device's.
     pub(crate) fn settle(&mut self) -> Result<Transfer> {
         match &self.content {
-            Content::Sent(sending) if !sending.has_arrived() => Ok(Transfer::UnderWay),
-            Content::Sent(_) | Content::Device(_) | Content::Host(_) => self.settled(),
+            Content::Sent(_, sending) if !sending.has_arrived() => Ok(Transfer::UnderWay),
+            Content::Sent(..) | Content::Device(_) | Content::Host(_) => self.settled(),
         }
     }
 
-    /// Puts the copying of its content to the host on `stream`; where it lies stays as it is. What is on its way there
-    /// already is waited for.
+    /// Puts the copying of its content to the host on `stream`; where it lies stays as it is.
     ///
     /// # Errors
     /// The device's.
-    pub(crate) fn download(&mut self, stream: &Stream) -> Result<Download> {
-        self.settled()?;
+    pub(crate) fn download(&self, stream: &Stream) -> Result<Download> {
         let (inputs, parts) = (self.inputs.clone(), self.parts.clone());
         match &self.content {
-            Content::Device(block) => {
+            Content::Device(block) | Content::Sent(block, _) => {
                 let readback = stream.download(block.slice(..)?)?;
                 Ok(Download::coming(inputs, parts, readback))
             }
             Content::Host(bytes) => Ok(Download::here(inputs, parts, bytes.clone())),
-            // It was waited for above.
-            Content::Sent(_) => Ok(Download::here(inputs, parts, Arc::default())),
         }
     }
 
@@ -248,7 +244,7 @@ impl Checkpoint {
     fn settled(&mut self) -> Result<Transfer> {
         let (content, way) =
             match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
-                Content::Sent(sending) => {
+                Content::Sent(_, sending) => {
                     let arrived = sending.wait()?;
                     (Content::Host(Arc::new(arrived.bytes)), Transfer::Arrived(arrived.took))
                 }
@@ -261,8 +257,9 @@ impl Checkpoint {
     /// Puts the copying of one part to its place on `stream`.
     fn put(&self, part: &Part, to: Region<'_>, stream: &Stream) -> Result<()> {
         match &self.content {
-            Content::Device(block) => stream.copy(to, block.slice(part.range())?)?,
-            Content::Sent(_) => {}
+            Content::Device(block) | Content::Sent(block, _) => {
+                stream.copy(to, block.slice(part.range())?)?;
+            }
             Content::Host(all) => {
                 all.get(part.range()).map_or(Ok(()), |bytes| stream.upload(to, bytes))?;
             }
