@@ -30,7 +30,8 @@ const HEADERS: [(&str, &str, &str); 11] = [
          int_least32_t int_least64_t uint_least8_t uint_least16_t uint_least32_t uint_least64_t int_fast8_t int_fast16_t \
          int_fast32_t int_fast64_t uint_fast8_t uint_fast16_t uint_fast32_t uint_fast64_t intmax_t uintmax_t",
     ),
-    ("stdio", "", "printf"),
+    // Structures have pointers to it.
+    ("stdio", "typedef struct _IO_FILE FILE;\n", "FILE printf"),
     ("stdlib", include_str!("c/stdlib.h"), "abs div_t free labs ldiv_t llabs lldiv_t malloc"),
     ("string", "", "memcpy memset"),
     ("time", include_str!("c/time.h"), "clock clock_t time_t"),

@@ -5,7 +5,12 @@
 //! the host has. They stay until the compiler complains of one: then it goes, too, and the rest is compiled again.
 //! That is right where no kernel needs it; where one does, the first complaint is what is told.
 
-use std::{collections::BTreeSet, ops::Range, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use super::{
     Outcome, Result, diagnostics,
@@ -18,7 +23,7 @@ use super::{
 use crate::{
     cuda::{
         Lines, Position,
-        host::{HostCode, LeftOut, Marks, needed_of_shared, without},
+        host::{HostCode, LeftOut, Marks, class_names, needed_of_shared, without},
         lexer,
     },
     diagnostic::{Diagnostic, Severity},
@@ -231,13 +236,12 @@ impl Sources {
             self.files.iter_mut().zip(needed).for_each(|(file, needed)| file.needed = Some(needed));
         }
         let mut notes = Vec::new();
+        let before: Vec<_> = self.files.iter().map(|file| file.dropped.clone()).collect();
         for remark in remarks.iter().filter(|remark| remark.severity >= Severity::Error) {
-            let mut files = self.files.iter_mut().filter(|file| file.is(&remark.file));
-            if files.any(|file| file.drop_declaration(remark)) {
-                let text = format!(
-                    "left out, since the device has no use for it as it is: {}",
-                    remark.text
-                );
+            let files = self.files.iter_mut().zip(&before);
+            let mut files = files.filter(|(file, _)| file.is(&remark.file));
+            if files.any(|(file, before)| file.drop_declaration(remark, before)) {
+                let text = format!("left out, since the device does not have it: {}", remark.text);
                 notes.push(Diagnostic { text, ..remark.clone() }.with_severity(Severity::Note));
             }
         }
@@ -273,6 +277,41 @@ impl Sources {
         });
     }
 
+    /// Warnings of data members that went from classes which the device's text names.
+    fn laid_out_otherwise(&self) -> Vec<Diagnostic> {
+        let members: Vec<_> = self.files.iter().map(SourceFile::dropped_data).collect();
+        if members.iter().all(Vec::is_empty) {
+            return Vec::new();
+        }
+        let texts: Vec<String> = self.files.iter().map(SourceFile::for_device).collect();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (word, count) in texts.iter().flat_map(|text| lexer::word_counts(text)) {
+            *counts.entry(word).or_default() += count;
+        }
+        let mut warnings = Vec::new();
+        for ((file, text), members) in self.files.iter().zip(&texts).zip(members) {
+            let lines = Lines::new(&file.text);
+            for (class, at) in members {
+                let own = lexer::word_counts(&text[class.clone()]);
+                let names = class_names(&text[class]);
+                let is_used = |name: &&str| counts.get(name) > own.get(name);
+                if names.iter().any(is_used) {
+                    let at = lines.position(at);
+                    let name = names[0];
+                    let remark = Diagnostic::error(
+                        &file.name,
+                        format!(
+                            "this member is left out, since the device does not have its type: in kernels `{name}` has \
+                             another size than on the host, and the members behind this one lie elsewhere"
+                        ),
+                    );
+                    warnings.push(remark.at(at.line, at.column).with_severity(Severity::Warning));
+                }
+            }
+        }
+        warnings
+    }
+
     /// Whether an error names what is not there because its declaration went.
     fn is_dropped(&self, remark: &Diagnostic) -> bool {
         let names: Vec<&str> = quoted(&remark.text).collect();
@@ -291,6 +330,7 @@ impl Sources {
                 self.forget_unused(&mut compiled.diagnostics);
                 self.forget_marks(&mut compiled.diagnostics);
                 compiled.diagnostics.extend(self.files.iter().flat_map(SourceFile::left_out));
+                compiled.diagnostics.extend(self.laid_out_otherwise());
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }
@@ -364,6 +404,26 @@ impl SourceFile {
         parts.map(|part| &self.text[part.clone()])
     }
 
+    /// The data members that went from classes that are still there: where the class is, and where the member begins.
+    /// Of each class the first one.
+    fn dropped_data(&self) -> Vec<(Range<usize>, usize)> {
+        let gone = |class: &Range<usize>| {
+            let mut dropped = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
+            dropped.any(|part| part.start <= class.start && class.end <= part.end)
+        };
+        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+        for index in &self.dropped {
+            if let (Some(class), Some(part)) =
+                (self.host.data.get(index), self.host.open.get(*index))
+            {
+                first.entry(*class).or_insert(part.start);
+            }
+        }
+        let classes = first.into_iter();
+        let places = classes.filter_map(|(class, at)| Some((self.host.layouts.get(class)?, at)));
+        places.filter(|(class, _)| !gone(class)).map(|(class, at)| (class.clone(), at)).collect()
+    }
+
     /// What is to be said of what kernels have not, and might mean.
     fn left_out(&self) -> Vec<Diagnostic> {
         if self.host.left_out.is_empty() {
@@ -418,15 +478,19 @@ impl SourceFile {
         text
     }
 
-    /// The smallest open declaration that a remark is about, where it may go and is still there.
-    fn open_at(&mut self, remark: &Diagnostic) -> Option<usize> {
-        let (line, column) = (remark.line?, remark.column);
+    /// Finds out where the open declarations begin and end, once.
+    fn find_places(&mut self) {
         if self.places.is_empty() {
             let lines = Lines::new(&self.text);
             let place =
                 |part: &Range<usize>| (lines.position(part.start), lines.position(part.end));
             self.places = self.host.open.iter().map(place).collect();
         }
+    }
+
+    /// The smallest open declaration that a remark is about, where it may go and is none of `dropped`.
+    fn open_at(&self, remark: &Diagnostic, dropped: &BTreeSet<usize>) -> Option<usize> {
+        let (line, column) = (remark.line?, remark.column);
         let is_at = |(first, last): (Position, Position)| match column {
             Some(column) if first.line == last.line => {
                 line == first.line && (first.column..=last.column).contains(&column)
@@ -435,7 +499,7 @@ impl SourceFile {
         };
         let may_go = |index: &usize| {
             let is_needed = self.needed.as_ref().is_some_and(|needed| needed.contains(index));
-            !self.dropped.contains(index) && !is_needed
+            !dropped.contains(index) && !is_needed
         };
         let open = self.host.open.iter().enumerate();
         let there = open.filter(|(index, _)| is_at(self.places[*index]) && may_go(index));
@@ -444,12 +508,19 @@ impl SourceFile {
 
     /// The constant that a remark is about.
     fn constant_at(&mut self, remark: &Diagnostic) -> Option<usize> {
-        self.open_at(remark).filter(|index| self.host.constants.contains_key(index))
+        self.find_places();
+        let index = self.open_at(remark, &self.dropped)?;
+        self.host.constants.contains_key(&index).then_some(index)
     }
 
-    /// Drops the declaration that a remark is about, where one may go.
-    fn drop_declaration(&mut self, remark: &Diagnostic) -> bool {
-        let Some(index) = self.open_at(remark) else { return false };
+    /// Drops the declaration that a remark is about, where one may go. What is said twice of one that was there
+    /// `before` is said of that one alone, not of what is around it.
+    fn drop_declaration(&mut self, remark: &Diagnostic, before: &BTreeSet<usize>) -> bool {
+        self.find_places();
+        let Some(index) = self.open_at(remark, before) else { return false };
+        if self.dropped.contains(&index) {
+            return false;
+        }
         let name = macro_name(&self.text[self.host.open[index].clone()]);
         let like_it =
             self.host.open.iter().enumerate().filter(|(_, part)| {

@@ -113,6 +113,10 @@ pub(crate) struct HostCode {
     pub(crate) shared: BTreeMap<usize, String>,
     /// Which of these are constants that could be `constexpr`, and where their `const` stands.
     pub(crate) constants: BTreeMap<usize, usize>,
+    /// The classes that lie in no other one.
+    pub(crate) layouts: Vec<Range<usize>>,
+    /// Which of the open declarations are data members, and of which of these classes.
+    pub(crate) data: BTreeMap<usize, usize>,
     /// What of it the device would need, or might mean.
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -141,18 +145,23 @@ impl HostCode {
             };
             left_out.retain(is_compiled);
         }
-        let mut found = Self { left_out, ..Self::default() };
-        for Declaration { tokens, function, is_prototype, is_open, is_shared, constant } in
+        let bytes = |tokens: &Range<usize>| {
+            let (first, last) = (code[tokens.start], code[tokens.end - 1]);
+            first.offset..last.offset + last.text.len()
+        };
+        let layouts = reader.layouts.iter().map(bytes).collect();
+        let mut found = Self { left_out, layouts, ..Self::default() };
+        for Declaration { tokens, function, is_prototype, is_open, is_shared, constant, layout } in
             &reader.found
         {
-            let (first, last) = (code[tokens.start], code[tokens.end - 1]);
-            let part = first.offset..last.offset + last.text.len();
+            let part = bytes(tokens);
             if *is_open {
                 let index = found.open.len();
                 if *is_shared {
                     found.shared.insert(index, (*function).to_owned());
                 }
                 found.constants.extend(constant.map(|at| (index, code[at].offset)));
+                found.data.extend(layout.map(|class| (index, class)));
                 found.open.push(part);
             } else if !(*is_prototype && is_of_device(function)) {
                 found.parts.push(part);
@@ -163,6 +172,24 @@ impl HostCode {
         }
         found
     }
+}
+
+/// The names of the classes that `class` defines, whose text it is, and of what it declares with them.
+pub(crate) fn class_names(class: &str) -> Vec<&str> {
+    let code: Vec<Token<'_>> = lexer::code(class).collect();
+    let mut names = Vec::new();
+    let is_key = |token: &Token<'_>| matches!(token.text, "class" | "struct" | "union");
+    for key in (0..code.len()).filter(|at| is_key(&code[*at])) {
+        let words = code[key + 1..].iter().take_while(|token| token.kind == Kind::Word);
+        let words: Vec<&str> = words.map(|token| token.text).collect();
+        let behind = code.get(key + 1 + words.len()).map_or("", |token| token.text);
+        if matches!(behind, "{" | ":" | "<") {
+            names.extend(words.into_iter().filter(|word| *word != "final"));
+        }
+    }
+    let behind = code.iter().rev().take_while(|token| token.text != "}");
+    names.extend(behind.filter(|token| token.kind == Kind::Word).map(|token| token.text));
+    names
 }
 
 /// `text` with blanks for what is in `parts`, which are in its order: lines and columns stay. Preprocessor lines stay,

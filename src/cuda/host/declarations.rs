@@ -29,6 +29,16 @@ pub(super) struct Declaration<'s> {
     pub(super) is_shared: bool,
     /// The `const` of a constant that `constexpr` may take the place of.
     pub(super) constant: Option<usize>,
+    /// The class that this data member is part of, by its place among [`Reader::layouts`].
+    pub(super) layout: Option<usize>,
+}
+
+impl Declaration<'_> {
+    fn new(tokens: Range<usize>, is_open: bool) -> Self {
+        let (function, is_prototype, is_shared) = ("", false, false);
+        let (constant, layout) = (None, None);
+        Self { tokens, function, is_prototype, is_open, is_shared, constant, layout }
+    }
 }
 
 /// Goes through the declarations of a text.
@@ -53,6 +63,8 @@ pub(super) struct Reader<'t, 's> {
     pub(super) functions: Vec<Function<'s>>,
     /// The classes around, with their tokens.
     classes: Vec<(&'s str, Range<usize>)>,
+    /// The classes that lie in no other one, from their first token to behind their `;`.
+    pub(super) layouts: Vec<Range<usize>>,
 }
 
 /// What is known of a declaration up to its body, its initial value or its end.
@@ -74,6 +86,8 @@ struct Head<'s> {
     is_enumeration: bool,
     /// `const` behind the last `*`, or anywhere where there is none.
     is_constant: bool,
+    /// The first parentheses hold a pointer: `int (*name)(int)`.
+    is_of_pointer: bool,
 }
 
 /// How a head ends.
@@ -104,6 +118,7 @@ impl<'t, 's> Reader<'t, 's> {
             members: Vec::new(),
             functions: Vec::new(),
             classes: Vec::new(),
+            layouts: Vec::new(),
         }
     }
 
@@ -233,7 +248,9 @@ impl<'t, 's> Reader<'t, 's> {
                 // Half-typed: it may be the device's.
                 None => self.code.len(),
             },
-            End::Semicolon | End::Equals if head.function.is_some() && !is_type => {
+            End::Semicolon | End::Equals
+                if head.function.is_some() && !is_type && !(in_class && head.is_of_pointer) =>
+            {
                 let end = self.behind_semicolon(at);
                 let is_told = self.code[at..end]
                     .iter()
@@ -258,13 +275,20 @@ impl<'t, 's> Reader<'t, 's> {
     fn class(&mut self, start: usize, head: Range<usize>) -> usize {
         let (before, open) = (self.found.len(), head.end);
         let whole = start..self.brackets.after(open).unwrap_or(self.code.len());
-        self.classes.push((self.class_name(head), whole));
+        if self.classes.is_empty() {
+            self.layouts.push(start..self.behind_semicolon(whole.end));
+        }
+        let name = self.class_name(head);
+        let is_named = !name.is_empty();
+        self.classes.push((name, whole));
         let inside = self.inside(open, true);
         self.classes.pop();
         let end = self.behind_semicolon(inside);
         if !self.code[start..end].iter().any(|token| self.marks.has(token.text)) {
             // The class goes as a whole, or its members do.
             self.leave_open_at(before, start..end);
+            let is_type_alone = is_named && self.text(inside) == ";";
+            self.found[before].layout = self.layout().filter(|_| !is_type_alone);
         }
         end
     }
@@ -273,7 +297,12 @@ impl<'t, 's> Reader<'t, 's> {
     fn variable(&mut self, tokens: Range<usize>, head: &Head<'s>, is_no_variable: bool) {
         let device_may_have = head.is_constant || head.is_constant_expression;
         if is_no_variable || head.is_class || device_may_have || head.words < 2 {
+            let takes_place = !(head.is_class && head.words < 2 || self.is_static(tokens.clone()));
+            let layout = self.layout().filter(|_| takes_place);
             self.leave_open(tokens.clone());
+            if let Some(last) = self.found.last_mut() {
+                last.layout = layout;
+            }
             let is_constant = head.is_constant && !(is_no_variable || head.is_marked);
             if let Some(last) = self.found.last_mut().filter(|_| is_constant) {
                 let start = tokens.start;
@@ -285,6 +314,18 @@ impl<'t, 's> Reader<'t, 's> {
         } else if !head.is_marked {
             self.host(tokens, "", false);
         }
+    }
+
+    /// The outermost class around, by its place among the layouts.
+    fn layout(&self) -> Option<usize> {
+        self.layouts.len().checked_sub(1).filter(|_| !self.classes.is_empty())
+    }
+
+    /// Whether the member at `tokens` takes no place in objects of its class.
+    fn is_static(&self, tokens: Range<usize>) -> bool {
+        let head = self.code[tokens].iter().map(|token| token.text);
+        let mut head = head.take_while(|text| !matches!(*text, "=" | "{" | "(" | "["));
+        head.any(|text| matches!(text, "typedef" | "friend" | "static" | "template"))
     }
 
     /// Takes a function.
@@ -333,15 +374,8 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn host(&mut self, tokens: Range<usize>, function: &'s str, is_prototype: bool) {
         if !tokens.is_empty() {
-            let (is_open, is_shared, constant) = (false, false, None);
-            self.found.push(Declaration {
-                tokens,
-                function,
-                is_prototype,
-                is_open,
-                is_shared,
-                constant,
-            });
+            let host = Declaration { function, is_prototype, ..Declaration::new(tokens, false) };
+            self.found.push(host);
         }
     }
 
@@ -351,10 +385,7 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn leave_open_at(&mut self, index: usize, tokens: Range<usize>) {
         if !tokens.is_empty() {
-            let (function, is_prototype, is_open, is_shared, constant) =
-                ("", false, true, false, None);
-            let open = Declaration { tokens, function, is_prototype, is_open, is_shared, constant };
-            self.found.insert(index, open);
+            self.found.insert(index, Declaration::new(tokens, true));
         }
     }
 
@@ -376,6 +407,7 @@ impl<'t, 's> Reader<'t, 's> {
                 "(" => {
                     if head.function.is_none() && !self.is_attribute(at) {
                         head.function = Some((head.last, head.words.saturating_sub(1)));
+                        head.is_of_pointer = self.begins_pointer(at + 1);
                     }
                     head.is_marked |= self.brackets.after(at).is_none();
                     at = self.brackets.after(at).unwrap_or(at + 1);
@@ -396,6 +428,14 @@ impl<'t, 's> Reader<'t, 's> {
             at += 1;
         }
         (head, End::Broken(at))
+    }
+
+    /// Whether the declarator of a pointer or a reference begins at `at`: `*`, or `Class::*`.
+    fn begins_pointer(&self, mut at: usize) -> bool {
+        while self.text(at + 1) == "::" {
+            at += 2;
+        }
+        matches!(self.text(at), "*" | "&")
     }
 
     /// Takes a word of a head into account.

@@ -170,6 +170,47 @@ fn what_a_kernel_needs_of_the_host_is_told() {
     assert_eq!(notes, [(Severity::Note, Some(1))], "{:?}", compiled.diagnostics);
 }
 
+/// A class of which a kernel has objects is laid out as on the host, or the user is told.
+#[test]
+fn a_member_that_is_left_out_is_told() {
+    let Some(compiler) = compiler() else { return };
+    let warned = |source: &str| -> Vec<(Option<u32>, String)> {
+        let Outcome::Compiled(compiled) = compiler.compile(&request(source)).unwrap() else {
+            panic!("{source}")
+        };
+        let told = compiled.diagnostics.into_iter();
+        let told = told.filter(|remark| remark.severity == Severity::Warning);
+        told.map(|remark| (remark.line, remark.text)).collect()
+    };
+    let kernel = "\n__global__ void k(int *o) { o[0] = sizeof(Q); }\nint main() { Q q; return 0; }\n";
+    let classes = [
+        "struct Q { int a;\nstd::string s; int b; };",
+        "typedef struct { int a;\nstd::string s; int b; } Q;",
+        "class Q { int a;\nstd::string s; __device__ int get() { return a; } };",
+        "struct Q { int a; struct { float x;\nstd::string s; } in; };",
+        "struct Q { int a; struct In { float x;\nstd::string s; }; In in; };",
+        "struct Q { int a;\nunsigned int (*f)(std::string); };",
+    ];
+    for class in classes {
+        let warnings = warned(&format!("#include <string>\n{class}{kernel}"));
+        let [(line, text)] = &warnings[..] else { panic!("{class}: {warnings:?}") };
+        assert!(*line == Some(3) && text.contains("`Q` has another size"), "{class}: {warnings:?}");
+    }
+    // Pointers have their size, whatever they point to; what takes no place changes none.
+    let same = [
+        ("struct Q { int a; FILE *f; int b; };", 24),
+        ("struct Q { int a; unsigned int (*f)(int); int b; };", 24),
+        ("struct Q { int a; static std::string s; int b; };", 8),
+        ("struct Q { int a; int get(std::string s); int b; };", 8),
+        ("struct Q { int a; int b; };\nstruct Other { std::string s; };", 8),
+    ];
+    for (class, size) in same {
+        let right = format!("\nstatic_assert(sizeof(Q) == {size}, \"\");");
+        let source = format!("#include <cstdio>\n#include <string>\n{class}{right}{kernel}");
+        assert!(warned(&source).is_empty(), "{class}: {:?}", warned(&source));
+    }
+}
+
 /// What lies beside a header is not beside the source.
 #[cfg(target_os = "linux")]
 #[test]
