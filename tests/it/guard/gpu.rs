@@ -126,9 +126,15 @@ impl Gpu {
         self.launch_as(kernel, n, &LaunchConfig::new(1, 64));
     }
 
-    #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
     fn launch_as(&self, kernel: &str, n: i32, config: &LaunchConfig) {
-        let words: Vec<u8> = (0..COUNT as u32).flat_map(u32::to_ne_bytes).collect();
+        self.launch_with(kernel, n, config, &[]);
+    }
+
+    /// The same; `y` begins with other numbers.
+    #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
+    fn launch_with(&self, kernel: &str, n: i32, config: &LaunchConfig, first: &[u32]) {
+        let rest = first.len() as u32..COUNT as u32;
+        let words: Vec<u8> = first.iter().copied().chain(rest).flat_map(u32::to_ne_bytes).collect();
         self.stream.upload(self.y.slice(..).unwrap(), &words).unwrap();
         self.stream.upload(self.x.slice(..).unwrap(), &vec![0; 4 * COUNT]).unwrap();
         let function = self.module.function(kernel).unwrap();
@@ -329,6 +335,43 @@ extern \"C\" __global__ void none(int *x, const int *y, int n)
     gpu.launch("lists", 5);
     gpu.stream.synchronize().unwrap();
     assert_eq!(gpu.x()[63], 68, "the heap is as good as before");
+}
+
+/// What lies in the heap belongs to modules that have `malloc`: `malloc` itself would end no more where another one
+/// writes over what it keeps there.
+#[test]
+fn the_heap_is_no_memory_of_other_modules_on_a_gpu() {
+    let with = "
+extern \"C\" __global__ void make(int *x, const int *y, int n)
+{
+    *(int **)x = (int *)malloc(n);
+}";
+    let without = "
+extern \"C\" __global__ void right(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = y[i] + 1;
+}
+extern \"C\" __global__ void far(int *x, const int *y, int n)
+{
+    unsigned long long *kept = (unsigned long long *)x;
+    if (threadIdx.x == 0)
+        kept[0] = y[0] + ((unsigned long long)y[1] << 32);
+    __syncthreads();
+    *(int *)kept[0] = n;
+}";
+    let Some(gpu) = Gpu::of(with, Telling::First) else { return };
+    gpu.launch_as("make", 64, &LaunchConfig::new(1, 1));
+    gpu.stream.synchronize().unwrap();
+    let address = [gpu.x()[0], gpu.x()[1]];
+    assert_ne!(address, [0, 0]);
+    drop(gpu);
+    let gpu = Gpu::of(without, Telling::First).expect("as before");
+    gpu.launch_with("far", 1, &LaunchConfig::new(1, 1), &address);
+    let Err(Error::Fault(fault)) = gpu.stream.synchronize() else { panic!("no fault") };
+    assert_eq!((&fault.kind, fault.kernel.as_str()), (&FaultKind::InvalidWrite, "far"));
+    gpu.works();
 }
 
 #[test]

@@ -60,7 +60,7 @@ struct State {
     modules: Vec<Weak<GuardedModule>>,
     /// The table of ranges: its address, how many ranges it can hold, and what the ranges' number was then.
     table: Option<(u64, usize, u64)>,
-    /// Whether the ranges have the heap of `malloc`, as far as it can be found.
+    /// Whether the control block has the heap of `malloc`, as far as it can be found.
     knows_heap: bool,
     /// The guarded kernel that was launched last.
     launched: Option<Arc<str>>,
@@ -159,7 +159,8 @@ impl Guard {
         if module.allocates() && !state.knows_heap {
             state.knows_heap = true;
             if let Some(heap) = heap::find(context, self.stream.0)? {
-                context.ranges().insert(heap.start, (heap.end - heap.start) as usize);
+                let bytes = [heap.start, heap.end - heap.start].map(u64::to_ne_bytes).concat();
+                self.write(context, self.block + control::HEAP.unsigned_abs(), &bytes)?;
             }
         }
         let searches = module.searches();
@@ -188,7 +189,7 @@ impl Guard {
         if !words.is_empty() {
             self.write(context, *address, bytemuck::cast_slice(&words))?;
         }
-        let mut bytes = [0; control::BYTES - control::TABLE as usize];
+        let mut bytes = [0; (control::PRINTED - control::TABLE) as usize];
         bytes[..8].copy_from_slice(&address.to_ne_bytes());
         bytes[8..12].copy_from_slice(&(words.len() as u32).to_ne_bytes());
         self.write(context, self.block + control::TABLE.unsigned_abs(), &bytes)

@@ -264,7 +264,8 @@ pub fn guard_telling(
             FunctionKind::Func => NO_KERNEL,
         };
         let (variable, seen) = (Symbol::Variable(variable), seen.map(Symbol::Variable));
-        let recorder = Recorder { variable, kernel, seen, globals, windows };
+        let heap = guarded.allocates;
+        let recorder = Recorder { variable, kernel, seen, globals, heap, windows };
         let done = guard_function(module, function, body, recorder, &mut guarded.checks)?;
         let Done { body, words, counts, searches, proved } = done;
         guarded.searches |= searches;

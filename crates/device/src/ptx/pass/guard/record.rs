@@ -33,8 +33,12 @@ pub mod control {
     pub const RANGES: i64 = 24;
     /// How many calls of `printf` there were since the host looked. 32 bits.
     pub const PRINTED: i64 = 28;
+    /// Address of the heap of `malloc`, which is no memory to kernels of modules that have no `malloc`. 64 bits.
+    pub const HEAP: i64 = 32;
+    /// Its length in bytes; 0 where there is none yet. 64 bits.
+    pub const HEAP_BYTES: i64 = 40;
     /// Its size in bytes.
-    pub const BYTES: usize = 32;
+    pub const BYTES: usize = 48;
 }
 
 /// Where the fields of the record lie, in bytes. It begins as zeros.
@@ -98,6 +102,8 @@ pub(super) struct Recorder {
     pub(super) seen: Option<Symbol>,
     /// The module's own memory.
     pub(super) globals: Option<Globals>,
+    /// Whether the heap of `malloc` is memory to it.
+    pub(super) heap: bool,
     /// Where generic addresses may lead beside that.
     pub(super) windows: Windows,
 }

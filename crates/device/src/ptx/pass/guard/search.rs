@@ -105,6 +105,11 @@ impl Found {
         if let Some(globals) = recorder.globals {
             self.find_global(code, globals, address, done);
         }
+        if recorder.heap {
+            let start = code.give("ld.global.u64", Type::B64, [at(block, control::HEAP)]);
+            let bytes = code.give("ld.global.u64", Type::B64, [at(block, control::HEAP_BYTES)]);
+            self.take(code, address, start, bytes, done);
+        }
         code.place(done);
     }
 
