@@ -182,7 +182,8 @@ fn a_member_that_is_left_out_is_told() {
         let told = told.filter(|remark| remark.severity == Severity::Warning);
         told.map(|remark| (remark.line, remark.text)).collect()
     };
-    let kernel = "\n__global__ void k(int *o) { o[0] = sizeof(Q); }\nint main() { Q q; return 0; }\n";
+    let kernel =
+        "\n__global__ void k(int *o) { o[0] = sizeof(Q); }\nint main() { Q q; return 0; }\n";
     let classes = [
         "struct Q { int a;\nstd::string s; int b; };",
         "typedef struct { int a;\nstd::string s; int b; } Q;",

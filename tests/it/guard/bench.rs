@@ -15,7 +15,7 @@ use warpaint::{
     ptx::{
         self,
         pass::guard::{
-            CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, guard_telling,
+            CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, LocalMemory, guard_telling,
             record::{MOST, Telling, VARIABLE, control, field},
         },
     },
@@ -77,7 +77,7 @@ pub fn guarded_telling(text: &str, telling: Telling) -> Guarded {
     let module = ptx::parse(text).unwrap();
     let faults = ptx::verify(&module);
     assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
-    let guarded = guard_telling(&module, &[], telling);
+    let guarded = guard_telling(&module, &[], telling, LocalMemory::Window);
     let guarded = guarded.unwrap_or_else(|refused| panic!("{refused}"));
     let faults = ptx::verify(&guarded.module);
     assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
@@ -110,7 +110,8 @@ impl Bench {
 
     pub fn telling(device: &Device, text: &str, telling: Telling) -> Self {
         let guarded = guarded_telling(text, telling);
-        let (printed, host) = GuardedModule::telling(text, &[], telling).unwrap();
+        let (printed, host) =
+            GuardedModule::telling(text, &[], telling, LocalMemory::Window).unwrap();
         assert_eq!(printed, ptx::print(&guarded.module));
         let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
         let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());

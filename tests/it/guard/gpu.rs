@@ -289,6 +289,45 @@ fn pointers_in_memory_are_searched_on_a_gpu() {
     gpu.stream.synchronize().unwrap();
 }
 
+/// Generic addresses of local memory are a window of 16 MiB, of which a thread has its frames alone.
+#[test]
+fn local_memory_ends_with_the_frames_on_a_gpu() {
+    let source = "
+extern \"C\" __global__ void right(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = y[i] + 1;
+}
+__device__ __noinline__ int *volatile *kept(int *x, int *own)
+{
+    int *volatile *pointers = (int *volatile *)x;
+    pointers[threadIdx.x] = own;
+    return pointers;
+}
+extern \"C\" __global__ void frame(int *x, const int *y, int n)
+{
+    int own[64];
+    for (int i = 0; i < 64; ++i)
+        own[i] = y[i];
+    int *volatile *pointers = kept(x, own);
+    int read = pointers[threadIdx.x][n];
+    __syncthreads();
+    x[threadIdx.x] = read;
+}
+";
+    let Some(gpu) = Gpu::of(source, Telling::First) else { return };
+    for n in [0, 63] {
+        gpu.launch("frame", n);
+        gpu.stream.synchronize().unwrap();
+        assert_eq!(gpu.x()[..64], [n as u32; 64]);
+    }
+    for n in [-(1 << 11), -(1 << 20), 1 << 20] {
+        let fault = gpu.fault("frame", n);
+        assert_eq!(fault.kind, FaultKind::InvalidRead, "{n}: {fault}");
+    }
+}
+
 /// What `malloc` gives is no memory of ours: it lies in a heap that the driver does not tell.
 #[test]
 fn the_heap_of_malloc_is_known_on_a_gpu() {

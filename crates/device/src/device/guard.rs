@@ -10,8 +10,8 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, Find, Guarded, GuardedKernel, Launch, NotGuarded,
-        Word, guard_telling, pointer_at,
+        Check, CheckKind, CheckedAccess, Counts, Find, Guarded, GuardedKernel, Launch, LocalMemory,
+        NotGuarded, Word, guard_telling, pointer_at,
         record::{NO_KERNEL, Telling, field},
     },
     types::Space,
@@ -104,10 +104,11 @@ impl GuardedModule {
     /// # Errors
     /// [`NotGuarded`], where it has something that the guard does not know: then it is loaded as it is.
     pub fn of(text: &str, plain: &[&str]) -> Result<(String, Self), NotGuarded> {
-        Self::telling(text, plain, Telling::First)
+        Self::telling(text, plain, Telling::First, LocalMemory::Window)
     }
 
-    /// The same; tells of the first fault, at which kernels end, or of one at each place.
+    /// The same; tells of the first fault, at which kernels end, or of one at each place, on a device with this local
+    /// memory.
     ///
     /// # Errors
     /// As [`GuardedModule::of`].
@@ -115,6 +116,7 @@ impl GuardedModule {
         text: &str,
         plain: &[&str],
         telling: Telling,
+        local: LocalMemory,
     ) -> Result<(String, Self), NotGuarded> {
         let told = |diagnostics: &[crate::diagnostic::Diagnostic]| NotGuarded {
             why: diagnostics.first().map_or_else(String::new, ToString::to_string),
@@ -124,7 +126,7 @@ impl GuardedModule {
         if crate::diagnostic::has_errors(&faults) {
             return Err(told(&faults));
         }
-        let guarded = guard_telling(&module, plain, telling)?;
+        let guarded = guard_telling(&module, plain, telling, local)?;
         let printed = ptx::print(&guarded.module);
         let Guarded { module: _, kernels, checks, searches, allocates } = guarded;
         let seen = Mutex::default();

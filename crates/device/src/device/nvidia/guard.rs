@@ -31,7 +31,7 @@ use crate::{
         Arguments, Error, Fault, FaultKind, GuardRecord, GuardedModule, LaunchConfig, Result,
     },
     ptx::pass::guard::{
-        Find, NotGuarded,
+        Find, LocalMemory, NotGuarded,
         record::{MOST, MOST_PRINTS, Telling, VARIABLE, VARIABLE_BYTES, control, field},
     },
 };
@@ -484,10 +484,11 @@ impl Device {
         plain: &[&str],
         telling: Telling,
     ) -> Result<(Module, Option<NotGuarded>)> {
-        let (text, guarded) = match GuardedModule::telling(ptx, plain, telling) {
-            Ok(guarded) => guarded,
-            Err(why) => return Ok((self.load(ptx)?, Some(why))),
-        };
+        let (text, guarded) =
+            match GuardedModule::telling(ptx, plain, telling, LocalMemory::FromStackPointer) {
+                Ok(guarded) => guarded,
+                Err(why) => return Ok((self.load(ptx)?, Some(why))),
+            };
         let module = match self.load(&text) {
             Ok(module) => module,
             Err(Error::Load { log, .. }) => {

@@ -52,6 +52,7 @@ use std::collections::HashMap;
 
 pub use self::{
     proof::{Launch, Proof},
+    windows::LocalMemory,
     words::{Find, Word, pointer_at},
 };
 use super::{access::Action, origin::Origins};
@@ -221,10 +222,10 @@ const UNKNOWN_MEMORY: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaL
 /// # Errors
 /// [`NotGuarded`], where it has something that is not known here.
 pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
-    guard_telling(module, plain, Telling::First)
+    guard_telling(module, plain, Telling::First, LocalMemory::Window)
 }
 
-/// The same; tells of the first fault, or of those at all places.
+/// The same; tells of the first fault, or of those at all places, for a device with this local memory.
 ///
 /// # Errors
 /// [`NotGuarded`], where it has something that is not known here.
@@ -232,6 +233,7 @@ pub fn guard_telling(
     module: &Module,
     plain: &[&str],
     telling: Telling,
+    local: LocalMemory,
 ) -> Result<Guarded, NotGuarded> {
     expect_known(module)?;
     let variable = module.variables.len() as u32;
@@ -251,7 +253,7 @@ pub fn guard_telling(
         guarded.module.items.insert(0, Item::Variable(index));
         index
     });
-    let windows = Windows::of(module);
+    let windows = Windows::of(module, local);
     let mut second = Vec::new();
     guarded.module.items.insert(0, Item::Variable(variable));
     for (index, function) in module.functions.iter().enumerate() {

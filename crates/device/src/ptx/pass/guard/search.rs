@@ -5,7 +5,7 @@
 use super::code::{Code, at, unless, when};
 use super::globals::Globals;
 use super::record::{Recorder, control};
-use super::windows::Windows;
+use super::windows::{LocalMemory, Windows};
 use crate::ptx::operand::{Label, Operand, Reg, Scalar, Special};
 use crate::ptx::types::Type;
 
@@ -64,11 +64,15 @@ impl Found {
                 if shared {
                     self.find_shared(code, address);
                 }
-                if local {
-                    self.find_window(code, address, "local", LOCAL_WINDOW);
+                if let Some(local) = local {
+                    let lowest = match local {
+                        LocalMemory::FromStackPointer => Some(stack_pointer(code)),
+                        LocalMemory::Window => None,
+                    };
+                    self.find_window(code, address, "local", LOCAL_WINDOW, lowest);
                 }
                 if constant {
-                    self.find_window(code, address, "const", CONSTANT_WINDOW);
+                    self.find_window(code, address, "const", CONSTANT_WINDOW, None);
                 }
             }
             self.test(code, address, span, inside);
@@ -142,8 +146,16 @@ impl Found {
         code.place(nowhere);
     }
 
-    /// Takes what of a space's addresses is not below the generic `address` as the range, where that is one of them.
-    fn find_window(self, code: &mut Code, address: Reg, space: &str, window: i64) {
+    /// Takes what of a space's addresses is not below the generic `address` as the range, where that is one of them,
+    /// and not below the `lowest` address in the space.
+    fn find_window(
+        self,
+        code: &mut Code,
+        address: Reg,
+        space: &str,
+        window: i64,
+        lowest: Option<Reg>,
+    ) {
         let operand = Operand::Reg(address);
         let here = code.give(&format!("isspacep.{space}"), Type::Pred, [operand.clone()]);
         let own = code.reg(Type::B64);
@@ -151,6 +163,10 @@ impl Found {
         code.put_if(when(here), &convert, [Operand::Reg(own)], [operand.clone()]);
         let below = [Operand::Reg(own), Operand::Int(window - 1)];
         let below = code.give("and.b64", Type::B64, below);
+        if let Some(lowest) = lowest {
+            let sides = [Operand::Reg(below), Operand::Reg(lowest), Operand::Reg(here)];
+            code.put("setp.hs.and.u64", [Operand::Reg(here)], sides);
+        }
         let (start, bytes) = (Operand::Reg(self.start), Operand::Reg(self.bytes));
         let rest = [Operand::Int(window), Operand::Reg(below)];
         code.put_if(when(here), "sub.s64", [bytes], rest);
@@ -170,4 +186,12 @@ impl Found {
         let all = code.give("add.u32", Type::B32, all);
         code.put_if(when(here), "cvt.u64.u32", [bytes], [Operand::Reg(all)]);
     }
+}
+
+/// The thread's stack pointer, an address of local memory: its frames lie there and above, up to the window's end.
+fn stack_pointer(code: &mut Code) -> Reg {
+    let saved = code.reg(Type::B64);
+    code.put("stacksave.u64", [Operand::Reg(saved)], []);
+    let low = [Operand::Reg(saved), Operand::Int(LOCAL_WINDOW - 1)];
+    code.give("and.b64", Type::B64, low)
 }

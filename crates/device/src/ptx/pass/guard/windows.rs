@@ -8,24 +8,38 @@ use crate::ptx::ast::{Body, Module};
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::types::Space;
 
+/// The first version of PTX that has `stacksave`.
+const STACKSAVE: (u32, u32) = (7, 3);
+
+/// Which part of the window of local memory a thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalMemory {
+    /// What lies at its stack pointer and above, as on NVIDIA GPUs. Modules older than `stacksave` have the window.
+    FromStackPointer,
+    /// What of the window it has is not known.
+    Window,
+}
+
 /// The windows that are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Windows {
     pub(super) shared: bool,
-    pub(super) local: bool,
+    pub(super) local: Option<LocalMemory>,
     pub(super) constant: bool,
 }
 
 impl Windows {
-    pub(super) fn of(module: &Module) -> Self {
+    pub(super) fn of(module: &Module, local: LocalMemory) -> Self {
         let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
         let makes = |wanted: Space| {
             let is_made = |i: &Instruction| matches!(i.op, Op::Cvta { to_generic: true, space, .. } if space.kind() == wanted);
             bodies.clone().flat_map(Body::instructions).any(is_made)
         };
+        let knows_stack = module.version >= STACKSAVE;
+        let local = if knows_stack { local } else { LocalMemory::Window };
         Self {
             shared: makes(Space::Shared),
-            local: makes(Space::Local),
+            local: makes(Space::Local).then_some(local),
             // Initial values have generic addresses of them, too.
             constant: module.variables.iter().any(|variable| variable.space == Space::Const),
         }
