@@ -1,12 +1,12 @@
 //! The control *A/B* beside the past: what is to be compared with what runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use egui::{RichText, ScrollArea, Ui, containers::menu::MenuButton};
 
 use super::Action;
 use crate::{
-    session::{Command, Snapshot, Timeline, Value, Variant, VariantText},
+    session::{Command, Line, Snapshot, Timeline, Value, Variant, VariantText},
     studio::{number, theme},
 };
 
@@ -24,8 +24,7 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
         let tip = "B keeps this text and these parameters: edit the text or move a slider, and see what it does";
         offer(ui, "What runs now, while I change A", tip, held(snapshot), actions);
         let before = Variant { text: VariantText::Before, ..Variant::default() };
-        let was_edited = timeline.lines.iter().flat_map(|line| &line.edits).count() > timeline.lines.len();
-        ui.add_enabled_ui(was_edited, |ui| {
+        ui.add_enabled_ui(was_edited(&timeline.lines), |ui| {
             offer(ui, "The text before the last edit", "The version that ran before, with the files that it included", before, actions);
         });
         let file = ui.button("The text as it was saved").on_hover_text("The file, or the built-in scene");
@@ -55,6 +54,12 @@ pub fn show(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
     let tip =
         "Run a second version on a copy of the state, step by step, and see where they differ";
     button.on_hover_text(tip);
+}
+
+/// Whether another text ran before: a branch begins with the text of its line, or with another one.
+fn was_edited(lines: &[Line]) -> bool {
+    let edits = lines.iter().flat_map(|line| &line.edits);
+    edits.map(|(_, generation)| generation).collect::<BTreeSet<_>>().len() > 1
 }
 
 /// What is said of a B whose kernels are not guarded.
@@ -105,4 +110,20 @@ fn versions(ui: &mut Ui, snapshot: &Snapshot, timeline: &Timeline, actions: &mut
             );
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::was_edited;
+    use crate::session::Line;
+
+    #[test]
+    fn a_branch_alone_is_no_edit() {
+        let line = |edits: &[(u64, u64)]| Line { edits: edits.to_vec(), ..Line::default() };
+        assert!(!was_edited(&[]));
+        assert!(!was_edited(&[line(&[(0, 1)])]));
+        assert!(!was_edited(&[line(&[(0, 1)]), line(&[(30, 1)])]));
+        assert!(was_edited(&[line(&[(0, 1)]), line(&[(30, 2)])]));
+        assert!(was_edited(&[line(&[(0, 1), (12, 2)])]));
+    }
 }
