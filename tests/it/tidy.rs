@@ -47,7 +47,7 @@ pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[test]
 fn foreign_crates_stay_where_they_belong() {
-    let rules: [(&[&str], &[&str]); 6] = [
+    let rules: [(&[&str], &[&str]); 7] = [
         (&["cudarc"], &["device/nvidia/", "interop/registered"]),
         (
             &[
@@ -61,6 +61,7 @@ fn foreign_crates_stay_where_they_belong() {
         ),
         (&["glow", "glutin"], &["gl/"]),
         (&["egui", "egui_glow", "egui_winit", "egui_plot", "egui_extras"], &["studio/"]),
+        (&["egui_tiles"], &["studio/panes/"]),
         (&["epaint"], &["draw/"]),
         (&["winit", "glutin_winit"], &["studio/", "gl/context"]),
     ];

@@ -2,7 +2,7 @@
 
 use warpaint::{
     array::{Error, GpuArray},
-    device::{Choice, Device},
+    device::{self, Choice, Device},
     kernel::Context,
 };
 
@@ -10,7 +10,11 @@ use crate::support::devices;
 
 /// The CPU device and every GPU.
 fn contexts() -> Vec<Context> {
-    let others = (1..).map_while(|ordinal| Device::open(Choice::Cuda(ordinal)).ok());
+    let others = (1..).map_while(|ordinal| match Device::open(Choice::Cuda(ordinal)) {
+        Ok(device) => Some(device),
+        Err(device::Error::NoDriver { .. } | device::Error::NoDevice { .. }) => None,
+        Err(error) => panic!("{error}"),
+    });
     let devices = devices().into_iter().chain(others);
     devices.map(|device| Context::new(device).unwrap()).collect()
 }

@@ -122,7 +122,7 @@ impl Guard {
         *self.current.lock().unwrap() = None;
     }
 
-    /// Fails where something was found.
+    /// Fails where something was found, or nothing was tried.
     pub fn finish(self) {
         let seconds = self.started.elapsed().as_secs_f64();
         eprintln!("{}: {} cases in {seconds:.1} s", self.test, self.cases);
@@ -134,6 +134,7 @@ impl Guard {
             .values()
             .map(|(case, text)| format!("WARPAINT_FUZZ_SEED={case}: {text}"))
             .collect();
+        assert!(self.cases > 0, "{}: no case was tried", self.test);
         assert!(all.is_empty(), "{} failures\n{}", all.len(), all.join("\n\n"));
     }
 }
@@ -184,4 +185,16 @@ pub fn shortened(text: &str, mut fails: impl FnMut(&str) -> bool) -> String {
         }
         size = (size / 2).max(1);
     }
+}
+
+#[test]
+fn a_guard_that_saw_no_case_fails() {
+    let none = || {
+        Guard::new("none").finish();
+        Ok(())
+    };
+    assert!(caught(none).is_err());
+    let mut guard = Guard::new("one");
+    guard.try_text(0, "", |_| Ok(()));
+    guard.finish();
 }
