@@ -21,9 +21,11 @@ mod corpus;
 mod cuda;
 mod guard;
 mod hostile;
+mod images;
 mod instructions;
 mod launch;
 mod mutate;
+mod operands;
 mod others;
 mod random;
 pub mod refused;
@@ -91,7 +93,27 @@ impl Iterator for Budget {
 }
 
 fn number(variable: &str) -> Option<f64> {
-    std::env::var(variable).ok()?.trim().parse().ok()
+    std::env::var(variable).ok().map(|text| parse(variable, &text))
+}
+
+/// The value of a variable; a slip of the pen must not be another number.
+fn parse(variable: &str, text: &str) -> f64 {
+    let number = text.trim().parse::<f64>().ok().filter(|number| (0.0..1e18).contains(number));
+    number.unwrap_or_else(|| panic!("{variable}={text} is no number"))
+}
+
+/// How often each form is tried.
+fn rounds() -> u64 {
+    number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64)
+}
+
+#[test]
+fn numbers_that_are_none_are_told() {
+    let is_refused = |text: &str| std::panic::catch_unwind(|| parse("X", text)).is_err();
+    assert!((parse("X", " 2.5 ") - 2.5).abs() < f64::EPSILON);
+    for bad in ["", "1O", "ten", "-1", "nan", "inf"] {
+        assert!(is_refused(bad), "{bad}");
+    }
 }
 
 /// A generator for case `case` of the test `test`.
@@ -207,9 +229,8 @@ fn warps_that_part_give_the_same_everywhere() {
 fn what_its_operands_decide_is_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut found = Vec::new();
-    let rounds = number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64);
     // From the first case's number, so that several processes share the rounds.
-    for seed in first()..first() + rounds {
+    for seed in first()..first() + rounds() {
         let guard = if seed % 2 == 0 { "" } else { "@%p3 " };
         for (rows, architecture) in [
             (&spec::INTEGER, 80),
@@ -232,14 +253,13 @@ fn what_its_operands_decide_is_the_same_everywhere() {
     engines.expect_groups(Runner::Jit, 45);
 }
 
-/// The other forms give the same bits on all engines of the CPU device, but for those that are listed with a reason:
-/// memory, atomics, warps, matrices, carries.
+/// The other forms give the same bits on all engines, but for those that are listed with a reason: memory, atomics,
+/// warps, matrices, carries, images.
 #[test]
-fn what_more_decides_is_the_same_on_all_engines_of_the_cpu_device() {
+fn what_more_decides_is_the_same_everywhere() {
     let mut engines = Engines::new();
-    let rounds = number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64);
     let mut found = Vec::new();
-    for round in 0..rounds {
+    for round in 0..rounds() {
         for (at, row) in others::rows().into_iter().enumerate() {
             let seed = first() + 1000 * round + at as u64;
             found.extend(others::difference(&mut engines, row, seed));
@@ -256,7 +276,13 @@ fn what_more_decides_is_the_same_on_all_engines_of_the_cpu_device() {
 fn what_is_not_compared_is_there() {
     for (start, reason) in others::NOT_COMPARED {
         let is_it = |row: &&spec::Row| others::reason(row) == Some(*reason);
-        let named = spec::OTHER.iter().filter(|row| row.notation.starts_with(start));
+        let named = spec::OTHER.iter().filter(|row| spec::begins(row, start));
+        assert!(named.filter(is_it).count() > 0, "`{start}` ({reason}) is no form of this group");
+    }
+    let rows = others::rows();
+    for (start, reason) in others::NOT_ON_NVIDIA {
+        let is_it = |row: &&spec::Row| others::reason_on_nvidia(row) == Some(*reason);
+        let named = rows.iter().filter(|row| spec::begins(row, start));
         assert!(named.filter(is_it).count() > 0, "`{start}` ({reason}) is no form of this group");
     }
 }
@@ -277,7 +303,7 @@ fn random_cuda_gives_the_same_everywhere() {
             let text = nvrtc.compile(source, optimised)?;
             let (text, module) = engines.load(&text)?;
             let buffers = vec![input.clone(), vec![0; input.len()]];
-            let job = Job { text, grid: 2, block: 32, buffers };
+            let job = Job { text, grid: 2, block: 32, buffers, images: Vec::new() };
             let place = |_, at| format!("thread {}, out[{}]", at / 64, at % 64 / 8);
             let found = compare(&mut engines, &module, &job, place)?;
             let Some(host) = &host else { return Ok(()) };

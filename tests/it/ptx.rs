@@ -210,6 +210,9 @@ fn parse(text: &str) -> Case {
         let is_compared =
             run.fault.is_some() || expected.flat_map(|c| &c.after).any(Option::is_some);
         assert!(is_compared, "nothing is expected of the run of {}", run.kernel);
+        for argument in &run.arguments {
+            argument.check(&run.kernel);
+        }
     }
     case
 }
@@ -287,6 +290,15 @@ impl Argument {
         }
     }
 
+    /// That all is compared that is expected, and something with each element.
+    fn check(&self, kernel: &str) {
+        let Some(Content { ty, before, after }) = self.content() else { return };
+        let is_texture = matches!(self, Self::Image { object: Object::Texture, .. });
+        assert!(!is_texture || after.is_empty(), "{kernel}: a texture stays what it was");
+        let (found, expected) = (before.len() / ty.bytes(), after.len());
+        assert!(expected == 0 || found == expected, "{kernel}: {expected} values of {found}");
+    }
+
     fn content(&self) -> Option<&Content> {
         match self {
             Self::Value(..) => None,
@@ -333,7 +345,11 @@ fn execute(
     let mut wrong = Vec::new();
     for (at, (argument, held)) in run.arguments.iter().zip(&held).enumerate() {
         let Some(Content { ty, after: expected, .. }) = argument.content() else { continue };
+        if expected.is_empty() {
+            continue;
+        }
         let found = held.read(&stream);
+        assert_eq!(found.len(), expected.len() * ty.bytes(), "{name}, {}", run.kernel);
         for (index, (found, expected)) in found.chunks(ty.bytes()).zip(expected).enumerate() {
             let Some(expected) = expected else { continue };
             if !ty.same(found, expected, run.tolerance) {
@@ -486,6 +502,10 @@ fn cases_say_what_is_expected() {
         assert!(is_refused(&format!("// run: k grid 1 block 1\n{bad}\n")), "{bad}");
     }
     assert!(is_refused(&format!("{good}// bufer: u32 1 -> 2\n")));
+    // More or less than there is, and what a texture would hold, nobody would compare.
+    for bad in ["buffer: u32 1 2 -> 2", "buffer: u32 1 -> 2 3", "texture: u32 2 1 5 6 -> 5 6"] {
+        assert!(is_refused(&format!("{good}// {bad}\n")), "{bad}");
+    }
 }
 
 #[test]
@@ -552,6 +572,12 @@ fn the_list_of_operations_is_the_table() {
     for (word, opcodes, reason) in refused::WORDS {
         let opcodes: Vec<String> = opcodes.iter().map(|opcode| format!("`{opcode}`")).collect();
         due += &format!("| `.{word}` | {} | {reason} |\n", opcodes.join(", "));
+    }
+    due +=
+        "\nOperands of forms that it takes otherwise:\n\n| operand | of | why |\n|---|---|---|\n";
+    for (operand, opcodes, reason) in refused::OPERANDS {
+        let opcodes: Vec<String> = opcodes.iter().map(|opcode| format!("`{opcode}`")).collect();
+        due += &format!("| {operand} | {} | {reason} |\n", opcodes.join(", "));
     }
     if std::env::var_os("WARPAINT_UPDATE_DOCS").is_some() {
         fs::write(&path, due).unwrap();

@@ -11,6 +11,8 @@ use warpaint::device::{
     nvidia::JitOptions,
 };
 
+use super::images::Image;
+
 /// Longest that a kernel may take, on a machine that is busy: shortened ones may not end.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -34,6 +36,8 @@ pub struct Job {
     pub block: u32,
     /// What the buffers hold before.
     pub buffers: Vec<Vec<u8>>,
+    /// Whose handles stand behind them; they count as further buffers.
+    pub images: Vec<Image>,
 }
 
 /// All engines.
@@ -65,14 +69,27 @@ impl Engines {
     pub fn runners(&self, architecture: u32) -> Vec<Runner> {
         let mut list = vec![Runner::Jit, Runner::Groups, Runner::Singles, Runner::Deterministic];
         list.push(Runner::Interpreter);
-        let has = |device: &Device| {
-            let (major, minor) = device.info().compute_capability;
-            10 * major + minor >= architecture
-        };
-        if self.nvidia.as_ref().is_some_and(has) {
+        if self.nvidia_has(architecture) {
             list.push(Runner::Nvidia);
         }
         list
+    }
+
+    /// Whether there is an NVIDIA device that runs kernels for `architecture`.
+    pub fn nvidia_has(&self, architecture: u32) -> bool {
+        self.nvidia.as_ref().is_some_and(|device| capability(device) >= architecture)
+    }
+
+    /// How a kernel for the architecture `target` ends on the NVIDIA device, made for that one; or why that does not
+    /// load it.
+    pub fn run_on_nvidia(&self, job: &Job, target: &str) -> Result<Outcome, String> {
+        let nvidia = self.nvidia.as_ref().ok_or("no NVIDIA device")?;
+        let own = capability(nvidia);
+        // What is of one architecture alone is asked for by an `a`.
+        let own = format!("sm_{own}{}", if own >= 90 { "a" } else { "" });
+        let text = made_for(&job.text, target, &own);
+        let module = load_plainly(nvidia, &text).map_err(|error| error.to_string())?;
+        Ok(self.launch(Runner::Nvidia, nvidia, &module, job).unwrap_or_else(Err))
     }
 
     /// The text without what the CPU device lacks, loaded there.
@@ -200,6 +217,10 @@ impl Engines {
             arguments.push(&memory.address());
             memories.push(memory);
         }
+        let mut images = Vec::new();
+        for image in &job.images {
+            images.push(image.push(device, &stream, &mut arguments).map_err(told)?);
+        }
         let config = LaunchConfig::new(job.grid, job.block);
         start(runner, &stream, &function, &config, &arguments).map_err(told)?;
         let end = Instant::now() + LIMIT;
@@ -217,8 +238,22 @@ impl Engines {
             let slice = memory.slice(..).map_err(told)?;
             after.push(stream.download(slice).map_err(told)?.wait().map_err(told)?);
         }
+        for image in &images {
+            after.push(image.read(&stream).map_err(told)?);
+        }
         Ok(Ok(after))
     }
+}
+
+/// The text for another architecture than `before`.
+pub fn made_for(text: &str, before: &str, target: &str) -> String {
+    text.replacen(&format!(".target {before}\n"), &format!(".target {target}\n"), 1)
+}
+
+/// 90 for sm_90.
+fn capability(device: &Device) -> u32 {
+    let (major, minor) = device.info().compute_capability;
+    10 * major + minor
 }
 
 /// Loads without optimisation: with it, NVIDIA's assembler (of driver 580) gets one random kernel in 150 wrong.

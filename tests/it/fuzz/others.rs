@@ -5,19 +5,17 @@
 use std::fmt::Write as _;
 
 use fastrand::Rng;
-use warpaint::{
-    device::Error,
-    ptx::{
-        matrix::MatrixOp,
-        op::{Floats, Op, Signature, Slot, Waits, WarpOp},
-        types::{Space, Type},
-    },
+use warpaint::ptx::{
+    op::{Floats, Op},
+    types::Type,
 };
 
 use super::{
-    compare::{Engines, Job, Outcome, lengths},
+    compare::{self, Engines, Job, Outcome, Runner, lengths},
+    images::{self, Image},
+    operands::{self, COMMON, Missing, OWN, THREADS, is_whole_matrix, matrix},
     random::{Writer, narrow},
-    refused::{self, has_refused_word},
+    refused::{self, is_refused},
     spec::{self, Row},
     values,
 };
@@ -42,28 +40,16 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("ret", "ends the thread before it can show anything"),
     ("exit", "ends the thread before it can show anything"),
     ("trap", "ends the launch"),
-    ("tex", "needs a texture: `image.ptx` and the tests of textures have some"),
-    ("tld4", "needs a texture, as above"),
-    ("txq", "needs a texture, as above"),
-    ("suq", "needs a surface, as above"),
-    ("suld.b", "needs a surface, as above"),
-    ("sust", "needs a surface, as above"),
 ];
 
-/// Threads of the kernel: one warp.
-const THREADS: usize = 32;
-/// Bytes that a thread has in each state space.
-const OWN: usize = 64;
 /// Bytes of a thread's output: eight registers, and what it has in shared and local memory.
 const OUT: usize = 8 * 8 + 2 * OWN;
-/// Bytes of memory that all have together: the largest matrix, with a stride of [`STRIDE`].
-const COMMON: usize = 16 << 10;
-/// Elements from row to row of a matrix in memory: whole blocks of 16 bytes of any type.
-const STRIDE: &str = "128";
 /// Instructions of a form, one in each [`Frame`].
 const INSTRUCTIONS: usize = Frame::ALL.len();
+/// The architecture that kernels are for on the CPU device: all of the table is there.
+const TARGET: &str = "sm_100a";
 /// How often a form is tried until an instruction of it is one that loads.
-const TRIES: usize = 40;
+pub const TRIES: usize = 40;
 
 /// What is round an instruction. Groups of threads have other code for each.
 #[derive(Clone, Copy)]
@@ -91,43 +77,87 @@ pub fn rows() -> Vec<Row> {
 }
 
 /// Why a form is not compared.
-pub fn reason(row: &Row) -> Option<&'static str> {
+pub fn reason(row: Row) -> Option<&'static str> {
     let refused = refused::FORMS.iter().filter(|(form, _)| row.notation == *form);
-    let mut list = NOT_COMPARED.iter().filter(|(start, _)| row.notation.starts_with(start));
+    let mut list = NOT_COMPARED.iter().filter(|(start, _)| spec::begins(row, start));
     refused.chain(list.by_ref()).map(|(_, reason)| *reason).next()
+}
+
+/// What is not compared with an NVIDIA GPU, by how its notation begins, with the reason; nor is what the ISA leaves a
+/// part of to the device ([`Facts::is_exact`](warpaint::ptx::op::Facts::is_exact)).
+pub const NOT_ON_NVIDIA: &[(&str, &str)] = &[
+    ("discard", "what memory holds then, the ISA leaves open"),
+    ("applypriority", "takes whole lines of 128 bytes, and a thread has 64"),
+    ("setmaxnreg", "needs a group of four warps, and a kernel that says how many registers it has"),
+    ("brkpt", "ends the launch where no debugger is"),
+    ("txq", "needs a texture: the tests of textures run on both devices"),
+    ("suq", "needs a surface, as above"),
+];
+
+/// Why a form is not compared with an NVIDIA GPU.
+pub fn reason_on_nvidia(row: Row) -> Option<&'static str> {
+    let (mnemonic, _) = row.expand(|_| 0);
+    if !Op::parse(&mnemonic).unwrap().facts().is_exact {
+        return Some("approximate, or the device's own");
+    }
+    let mut list = NOT_ON_NVIDIA.iter().filter(|(start, _)| spec::begins(row, start));
+    list.next().map(|(_, reason)| *reason)
+}
+
+/// A kernel of an instruction of the form, made for the architecture, if a GPU defines what that does.
+pub fn text_for_nvidia(row: Row, target: &str, rng: &mut Rng) -> Option<String> {
+    let frame = Frame::ALL[rng.usize(0..Frame::ALL.len())];
+    let one = One::new(row, frame, true, rng).filter(One::is_for_nvidia)?;
+    Some(compare::made_for(&one.text, TARGET, target))
 }
 
 /// How the engines differ in some instructions of the form, if they do; or that none of it loads.
 pub fn difference(engines: &mut Engines, row: Row, seed: u64) -> Option<String> {
     let mut rng = Rng::with_seed(seed);
-    let mut compared = 0;
+    let needs_nvidia = reason_on_nvidia(row).is_none() && engines.nvidia_has(row.since);
+    let (mut compared, mut on_nvidia, mut refused) = (0, 0, String::new());
     for _ in 0..TRIES {
-        let Some(one) = One::new(row, Frame::ALL[compared], &mut rng) else { continue };
+        let frame = Frame::ALL[compared % Frame::ALL.len()];
+        let simple = compared >= INSTRUCTIONS;
+        let Some(one) = One::new(row, frame, simple, &mut rng) else { continue };
+        let told = |what: String| {
+            Some(format!("`{}` of `{}`: {what}\n{}", one.shown, row.notation, one.text))
+        };
         let module = match engines.load_whole(&one.text) {
             Ok(module) => module,
-            // Which words those are, another test looks up.
-            Err(Error::UnsupportedPtx { .. }) if has_refused_word(&one.shown) => continue,
-            Err(error) => return Some(format!("`{}`: {error}\n{}", one.shown, one.text)),
+            Err(error) => return told(error.to_string()),
         };
         let job = one.job(&mut rng);
         let runners = engines.runners(u32::MAX).into_iter();
-        let outcomes: Vec<_> =
+        let mut outcomes: Vec<_> =
             runners.filter_map(|r| Some((r, engines.run(r, &module, &job)?))).collect();
-        for pair in outcomes.windows(2) {
-            if let Some(how) = one.unlike(&pair[0].1, &pair[1].1) {
-                return Some(format!(
-                    "`{}`, {:?} and {:?}: {how}",
-                    one.shown, pair[0].0, pair[1].0
-                ));
+        compared += 1;
+        if needs_nvidia && one.is_for_nvidia() {
+            match engines.run_on_nvidia(&job, TARGET) {
+                Ok(outcome) => {
+                    on_nvidia += 1;
+                    outcomes.push((Runner::Nvidia, outcome));
+                }
+                // Not all words of a form go together.
+                Err(error) => refused = format!("`{}`: {error}\n{}", one.shown, one.text),
             }
         }
-        compared += 1;
-        if compared == INSTRUCTIONS {
+        for pair in outcomes.windows(2) {
+            if let Some(how) = one.unlike(&pair[0].1, &pair[1].1) {
+                return told(format!("{:?} and {:?}: {how}", pair[0].0, pair[1].0));
+            }
+        }
+        if compared >= INSTRUCTIONS && (!needs_nvidia || on_nvidia >= INSTRUCTIONS) {
             return None;
         }
     }
-    (compared < INSTRUCTIONS)
-        .then(|| format!("only {compared} instructions of `{}` load", row.notation))
+    if compared < INSTRUCTIONS {
+        return Some(format!("only {compared} instructions of `{}` load", row.notation));
+    }
+    (on_nvidia == 0).then(|| {
+        let row = row.notation;
+        format!("none of {compared} instructions of `{row}` loads on the GPU; the last: {refused}")
+    })
 }
 
 /// A kernel of one instruction.
@@ -137,26 +167,16 @@ struct One {
     text: String,
     /// What its results are, and what memory holds.
     ty: Option<Type>,
-}
-
-/// Writes the operands of an instruction.
-struct Operands<'a> {
-    rng: &'a mut Rng,
-    mnemonic: &'a str,
-    op: Op,
-    /// How many registers of its own it has taken as destinations: their names.
-    destinations: Vec<String>,
+    image: Option<Image>,
 }
 
 impl One {
-    /// Any instruction of the form; none where it would store in constant memory, which ends the launch.
-    fn new(row: Row, frame: Frame, rng: &mut Rng) -> Option<Self> {
-        let (mnemonic, signature) = row.expand(|list| rng.usize(0..list.len()));
-        let is_constant =
-            |slot: &Slot| *slot == Slot::Memory { space: Some(Space::Const), written: true };
-        if signature.sources.iter().any(is_constant) {
-            return None;
-        }
+    /// Any instruction of the form, or a simple one, whose words mostly go together; none where that is refused.
+    fn new(row: Row, frame: Frame, simple: bool, rng: &mut Rng) -> Option<Self> {
+        let (mnemonic, signature) = row.expand(|list| {
+            let first = simple && rng.u32(0..3) > 0;
+            if first { 0 } else { rng.usize(0..list.len()) }
+        });
         let op = Op::parse(&mnemonic).unwrap();
         let ty = match op.facts().floats {
             Floats::None => None,
@@ -164,9 +184,23 @@ impl One {
                 mnemonic.split('.').filter_map(Type::parse).find(|ty| ty.is_float())
             }
         };
-        let (instruction, destinations) = instruction(&mnemonic, &signature, frame.alike, rng);
-        let text = kernel(&op, &instruction, &destinations, frame);
-        Some(Self { shown: instruction, text, ty })
+        let missing = Missing::random(&signature, rng);
+        // All results that it can have, where all threads have the same ones.
+        let missing =
+            Missing { destinations: if frame.alike { 0 } else { missing.destinations }, ..missing };
+        let (instruction, destinations) =
+            operands::instruction(&mnemonic, &signature, missing, rng);
+        if is_refused(&instruction) {
+            return None;
+        }
+        let image = Image::new(&op, rng);
+        let text = kernel(&op, &instruction, &destinations, image.is_some(), frame);
+        Some(Self { shown: instruction, text, ty, image })
+    }
+
+    /// Whether a GPU defines what it does: not with parameters of a call that is none.
+    fn is_for_nvidia(&self) -> bool {
+        !self.shown.contains("parameter")
     }
 
     fn job(&self, rng: &mut Rng) -> Job {
@@ -179,7 +213,8 @@ impl One {
             vec![0; THREADS * OUT],
             bytes(2 * COMMON),
         ];
-        Job { text: self.text.clone(), grid: 1, block: THREADS as u32, buffers }
+        let (text, block) = (self.text.clone(), THREADS as u32);
+        Job { text, grid: 1, block, buffers, images: self.image.clone().into_iter().collect() }
     }
 
     /// The first place where two outcomes differ; one NaN is as good as another.
@@ -218,178 +253,19 @@ impl One {
     }
 }
 
-/// An instruction on registers of the pool and memory of the thread's own, and the registers that it writes: all that
-/// it can, or those that it must and perhaps more.
-pub fn instruction(
-    mnemonic: &str,
-    signature: &Signature,
-    all_results: bool,
-    rng: &mut Rng,
-) -> (String, Vec<String>) {
-    let op = Op::parse(mnemonic).unwrap();
-    let mut operands = Operands { rng, mnemonic, op, destinations: Vec::new() };
-    let instruction = operands.instruction(signature, all_results);
-    (instruction, operands.destinations)
-}
-
-impl Operands<'_> {
-    fn instruction(&mut self, signature: &Signature, all_results: bool) -> String {
-        let Signature { destinations, sources, optional_destinations, optional_sources } =
-            signature;
-        let missing = if all_results { 0 } else { self.rng.usize(0..=*optional_destinations) };
-        let written = destinations.len() - missing;
-        let read = sources.len() - self.rng.usize(0..=*optional_sources);
-        let written: Vec<String> =
-            destinations[..written].iter().map(|slot| self.destination(*slot)).collect();
-        let read: Vec<String> = sources[..read]
-            .iter()
-            .enumerate()
-            .map(|(at, slot)| self.source(*slot, at, at + 1 == read))
-            .collect();
-        let written = written.join("|");
-        let operands = [written].into_iter().filter(|text| !text.is_empty()).chain(read);
-        format!("{} {}", self.mnemonic, operands.collect::<Vec<_>>().join(", "))
-    }
-
-    fn destination(&mut self, slot: Slot) -> String {
-        let (ty, count, vector) = match slot {
-            Slot::Vector(ty, count) => (ty, count, true),
-            Slot::Lanes(ty, count) | Slot::Whole(ty, count) => (ty, count, count > 1),
-            slot => (value_of(slot), 1, false),
-        };
-        let first = self.destinations.len();
-        for at in first..first + usize::from(count) {
-            self.destinations.push(format!("%to_{}{at}", kind(ty)));
-        }
-        let names = self.destinations[first..].join(", ");
-        if vector { format!("{{{names}}}") } else { names }
-    }
-
-    fn source(&mut self, slot: Slot, at: usize, is_last: bool) -> String {
-        let opcode = self.mnemonic.split('.').next().unwrap_or_default();
-        match slot {
-            // Which threads take part: all of the warp.
-            Slot::Value(Type::B32) if is_last && self.is_masked() => "-1".to_owned(),
-            Slot::Value(Type::B32) if is_whole_matrix(&self.op) => STRIDE.to_owned(),
-            Slot::Value(Type::U32) => match (opcode, self.mnemonic.contains(".ca.")) {
-                ("cp", true) => self.pick(&["4", "8", "16"]).to_owned(),
-                ("cp", false) => "16".to_owned(),
-                ("discard" | "applypriority", _) => "128".to_owned(),
-                ("setmaxnreg", _) => "40".to_owned(),
-                _ => self.register(Type::U32),
-            },
-            Slot::Vector(ty, count) => self.vector(ty, count),
-            Slot::Lanes(ty, count) if count > 1 => self.vector(ty, count),
-            Slot::Whole(..) => self.pick(&["%tid", "%ntid", "%ctaid", "%nctaid"]).to_owned(),
-            Slot::Amount => self.rng.u32(0..70).to_string(),
-            // A barrier, and how many threads come to it.
-            Slot::Small if at > 0 => THREADS.to_string(),
-            Slot::Small => self.rng.u32(0..16).to_string(),
-            Slot::Byte => self.rng.u32(0..16).to_string(),
-            Slot::Memory { space, written: _ } => self.address(space),
-            Slot::Address if self.mnemonic.contains(".local") => "[%local]".to_owned(),
-            Slot::Address => "[%own]".to_owned(),
-            Slot::Pointer => self.pick(&["%own", "%shared_as", "%local_as"]).to_owned(),
-            Slot::SizeOrPredicate => self.pick(&["0", "4", "%p0", "!%p1"]).to_owned(),
-            slot => self.register(value_of(slot)),
-        }
-    }
-
-    fn is_masked(&self) -> bool {
-        match self.op.facts().waits {
-            Waits::Warp(_) => matrix(&self.op).is_none(),
-            Waits::No | Waits::Block(_) => false,
-        }
-    }
-
-    fn address(&mut self, space: Option<Space>) -> String {
-        let space = space.map(Space::kind);
-        if is_whole_matrix(&self.op) {
-            let all = if space == Some(Space::Shared) { "[%all_shared]" } else { "[%all]" };
-            return all.to_owned();
-        }
-        let tiles =
-            matches!(matrix(&self.op), Some(MatrixOp::LoadTiles(_) | MatrixOp::StoreTiles(_)));
-        let base = match space {
-            None if tiles => "%shared_as",
-            None => self.pick(&["%own", "%shared_as", "%local_as"]),
-            Some(Space::Shared) => "%shared",
-            Some(Space::Local) => "%local",
-            Some(Space::Const) => "table",
-            Some(Space::Param) => "parameter",
-            _ => "%own",
-        };
-        format!("[{base}+{}]", self.pick(&[0, 32]))
-    }
-
-    fn vector(&mut self, ty: Type, count: u8) -> String {
-        let parts: Vec<String> = (0..count).map(|_| self.register(ty)).collect();
-        format!("{{{}}}", parts.join(", "))
-    }
-
-    /// One of the pool, or of 128 bits.
-    fn register(&mut self, ty: Type) -> String {
-        match kind(ty) {
-            'p' => format!("%p{}", self.rng.u32(0..4)),
-            'h' => format!("%h{}", self.rng.u32(0..4)),
-            'r' => format!("%r{}", self.rng.u32(0..8)),
-            'd' => format!("%d{}", self.rng.u32(0..6)),
-            _ => format!("%q{}", self.rng.u32(0..2)),
-        }
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.rng.usize(0..list.len())]
-    }
-}
-
-/// The type of a single value.
-fn value_of(slot: Slot) -> Type {
-    match slot {
-        Slot::Value(ty) | Slot::Divisor(ty) | Slot::Loose(ty) | Slot::Packed(ty) => ty,
-        Slot::Lanes(ty, _) | Slot::Vector(ty, _) | Slot::Whole(ty, _) => ty,
-        Slot::Amount | Slot::Small | Slot::Byte | Slot::SizeOrPredicate => Type::U32,
-        Slot::Address | Slot::Memory { .. } | Slot::Pointer => Type::U64,
-        Slot::Label | Slot::Table | Slot::Call | Slot::Coordinates => {
-            panic!("{slot:?} is no value")
-        }
-    }
-}
-
-/// Which registers hold values of a type.
-fn kind(ty: Type) -> char {
-    match ty.bits() {
-        1 => 'p',
-        8 | 16 => 'h',
-        32 => 'r',
-        64 => 'd',
-        _ => 'q',
-    }
-}
-
-/// The beginning of a kernel, with all that instructions name.
-pub fn begin(writer: &mut Writer<'_>) {
-    writer.out = format!(
-        ".version 8.8\n.target sm_100a\n.address_size 64\n\
-         .const .align 64 .b8 table[128] = {{1, 2, 3, 250, 5, 6, 7, 128, 9, 10, 11, 255}};\n\
-         .shared .align 64 .b8 sh[{}];\n\
-         .visible .entry k(.param .u64 in, .param .u64 memory, .param .u64 out, .param .u64 all)\n{{\n\
-         .param .align 64 .b8 parameter[64];\n.local .align 64 .b8 lo[{OWN}];\n\
-         .reg .pred %to_p<8>;\n.reg .b16 %to_h<8>;\n.reg .b32 %to_r<8>;\n.reg .b64 %to_d<8>;\n\
-         .reg .b128 %to_q<8>, %q<2>;\n\
-         .reg .b64 %shared, %shared_as, %local, %local_as, %all_shared;\n",
-        THREADS * OWN + COMMON
-    );
-    writer.registers();
-}
-
 /// A kernel that fills registers and memory, does it, and shows what they hold then: only what the instruction has to
 /// do with. Of what writes local memory, and of most that has carries, there is no code for groups of threads.
-fn kernel(op: &Op, instruction: &str, destinations: &[String], frame: Frame) -> String {
+fn kernel(
+    op: &Op,
+    instruction: &str,
+    destinations: &[String],
+    image: bool,
+    frame: Frame,
+) -> String {
     let mut rng = Rng::with_seed(0);
     let mut writer = Writer::new(&mut rng, true, false);
     writer.alike = frame.alike;
-    begin(&mut writer);
+    operands::begin(&mut writer, TARGET, if image { ", .param .u64 image" } else { "" });
     writer.begin_thread(THREADS as u32, OUT);
     writer.load_pool();
     // What is only read may be the same memory for all.
@@ -403,6 +279,10 @@ fn kernel(op: &Op, instruction: &str, destinations: &[String], frame: Frame) -> 
          mov.b128 %q0, {{%d0, %d1}};\nmov.b128 %q1, {{%d2, %d0}};\n",
         THREADS * OWN
     );
+    if image {
+        writer.out.push_str("ld.param.u64 %image, [image];\n");
+        images::give_coordinates(op, instruction, &mut writer.out);
+    }
     let own = [("shared", "%shared"), ("local", "%local")];
     let own = own.into_iter().filter(|(space, _)| instruction.contains(space));
     let own: Vec<(&str, &str)> = own.collect();
@@ -479,16 +359,6 @@ fn kernel(op: &Op, instruction: &str, destinations: &[String], frame: Frame) -> 
     }
     writer.out.push_str("ret;\n}\n");
     if frame.wide { writer.out } else { narrow(&writer.out) }
-}
-
-/// What threads do together with matrices: they read what others wrote before, or write what others read behind it.
-fn matrix(op: &Op) -> Option<MatrixOp> {
-    if let Waits::Warp(WarpOp::Matrix(matrix)) = op.facts().waits { Some(matrix) } else { None }
-}
-
-/// Whether it loads or stores a whole matrix, which lies in memory of all threads.
-fn is_whole_matrix(op: &Op) -> bool {
-    matches!(matrix(op), Some(MatrixOp::Load(_) | MatrixOp::Store(_)))
 }
 
 /// Copies what all threads have together, each a part.

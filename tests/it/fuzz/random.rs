@@ -37,7 +37,7 @@ impl Kernel {
         let threads = (self.grid * self.block) as usize;
         let input = Pool::new(threads, seed).bytes;
         let buffers = vec![input, vec![0; threads * OUT_BYTES], vec![0x55; SHARED_OUT_BYTES]];
-        Job { text, grid: self.grid, block: self.block, buffers }
+        Job { text, grid: self.grid, block: self.block, buffers, images: Vec::new() }
     }
 }
 

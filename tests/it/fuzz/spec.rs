@@ -141,6 +141,24 @@ pub fn form(row: Row, mut choose: impl FnMut(usize) -> usize) -> Form {
     Form { mnemonic, destinations, sources }
 }
 
+/// Whether the notation of a form begins so, but for the architecture that may stand before it.
+pub fn begins(row: Row, start: &str) -> bool {
+    let notation = row.notation;
+    let behind = notation.strip_prefix("sm_").and_then(|rest| rest.split_once(' '));
+    behind.map_or(notation, |(_, rest)| rest).starts_with(start)
+}
+
+/// What there is to choose in a form's mnemonic: for each place where there are several words, its number with each of
+/// theirs.
+pub fn choices(row: Row) -> Vec<Vec<(usize, usize)>> {
+    let mut all: Vec<Vec<(usize, usize)>> = Vec::new();
+    row.expand(|list| {
+        all.push((0..list.len()).map(|choice| (all.len(), choice)).collect());
+        0
+    });
+    all
+}
+
 /// An instruction of one of `rows`.
 pub fn random(rng: &mut Rng, rows: &[Row]) -> Form {
     let row = rows[rng.usize(0..rows.len())];

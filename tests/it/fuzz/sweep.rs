@@ -136,7 +136,7 @@ impl Trial<'_> {
         }
         let out = vec![0; self.block as usize * SLOTS * SLOT_BYTES];
         let buffers = vec![pool.bytes.clone(), out, vec![0; 8]];
-        let job = Job { text, grid: 1, block: self.block, buffers };
+        let job = Job { text, grid: 1, block: self.block, buffers, images: Vec::new() };
         let outcomes: Vec<(Runner, Outcome)> = self
             .runners
             .iter()

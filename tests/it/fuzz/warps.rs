@@ -28,7 +28,7 @@ impl Kernel {
         let words = (self.grid * self.block) as usize * BYTES / 4;
         let input = (0..words).flat_map(|_| values::word(&mut rng).to_le_bytes()).collect();
         let buffers = vec![input, vec![0; words * 4]];
-        Job { text, grid: self.grid, block: self.block, buffers }
+        Job { text, grid: self.grid, block: self.block, buffers, images: Vec::new() }
     }
 }
 

@@ -413,8 +413,6 @@ pub struct Access {
     pub scope: Option<Scope>,
     /// `ld.global.nc`: read-only for the whole kernel.
     pub nc: bool,
-    /// `ld.const`, `ldu`: `.unified`.
-    pub unified: bool,
     /// Hints.
     pub cache: CacheHints,
 }
@@ -429,7 +427,7 @@ impl Access {
     /// A weak access without hints.
     pub fn plain(space: Option<Space>, ty: Type, lanes: u8) -> Self {
         let cache = CacheHints::default();
-        Self { space, ty, lanes, order: None, scope: None, nc: false, unified: false, cache }
+        Self { space, ty, lanes, order: None, scope: None, nc: false, cache }
     }
 
     /// Bytes accessed, which is the alignment needed, too.

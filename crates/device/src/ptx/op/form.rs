@@ -1,6 +1,7 @@
 //! The notation of the table's forms: which mnemonics an operation has, and which operands each takes.
 //!
-//! A form is `mnemonic destinations <- sources`, with `sm_90 ` before it where an architecture is the first to have it.
+//! A form is `mnemonic destinations <- sources`, with `sm_90 ` before it where an architecture is the first to have any
+//! of it.
 //!
 //! In the mnemonic one is chosen of `{a,b,c}`, perhaps an empty one, as in `{,.ftz}`. `{T:a,b}` names the choice. What
 //! begins with `$` stands for a list.
@@ -42,18 +43,18 @@ pub const LISTS: &[(&str, &str)] = &[
     ("bits", "b16,b32,b64"),
     ("value", "b16,b32,b64,u16,s16,u32,s32,u64,s64,f32,f64"),
     ("half", "f16,f16x2,bf16,bf16x2"),
-    ("small", "b8,u8,s8,b16,u16,s16,f16,bf16,b32,u32,s32,f32"),
-    ("memory", "b8,u8,s8,b16,u16,s16,f16,bf16,b32,u32,s32,f32,f16x2,bf16x2,b64,u64,s64,f64"),
-    ("texel", "u32,s32,f32,f16x2"),
+    ("memory", "b8,u8,s8,b16,u16,s16,b32,u32,s32,f32,b64,u64,s64,f64"),
+    ("texel", "u32,s32,f32"),
     ("rnd", ",.rn,.rz,.rm,.rp"),
     ("frnd", "rn,rz,rm,rp"),
     ("rni", "rni,rzi,rmi,rpi"),
     ("cmp", "eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan"),
-    ("space", "global,shared,shared::cta,local,const,param,param::entry,param::func"),
+    ("window", "global,shared,shared::cta,local,const,param,param::entry"),
     (
         "in",
         ",.global,.shared,.shared::cta,.shared::cluster,.local,.const,.param,.param::entry,.param::func",
     ),
+    ("to", ",.global,.shared,.shared::cta,.shared::cluster,.local,.param,.param::func"),
     ("atomic", ",.global,.shared,.shared::cta,.shared::cluster"),
     ("own", ",.shared,.shared::cta"),
     ("near", ",.global,.shared,.shared::cta"),
@@ -62,31 +63,31 @@ pub const LISTS: &[(&str, &str)] = &[
     (
         "read",
         ",.weak,.volatile,.relaxed.cta,.relaxed.cluster,.relaxed.gpu,.relaxed.sys,.acquire.cta,\
-      .acquire.cluster,.acquire.gpu,.acquire.sys,.mmio.relaxed.sys",
+      .acquire.cluster,.acquire.gpu,.acquire.sys",
     ),
     (
         "write",
         ",.weak,.volatile,.relaxed.cta,.relaxed.cluster,.relaxed.gpu,.relaxed.sys,.release.cta,\
-      .release.cluster,.release.gpu,.release.sys,.mmio.relaxed.sys",
+      .release.cluster,.release.gpu,.release.sys",
     ),
     ("sem", ",.relaxed,.acquire,.release,.acq_rel"),
     ("scope", ",.cta,.cluster,.gpu,.sys"),
-    (
-        "arrival",
-        ",.acquire.cta,.acquire.cluster,.release.cta,.release.cluster,.relaxed.cta,.relaxed.cluster",
-    ),
-    ("cached", ",.ca,.cg,.cs,.lu,.cv,.wb,.wt"),
+    ("arrival", ",.release.cta,.release.cluster,.relaxed.cta,.relaxed.cluster"),
+    ("wait", ",.acquire.cta,.acquire.cluster,.relaxed.cta,.relaxed.cluster"),
+    ("load", ",.ca,.cg,.cs,.lu,.cv"),
+    ("store", ",.wb,.cg,.cs,.wt"),
     (
         "evict",
-        ",.L1::evict_normal,.L1::evict_unchanged,.L1::evict_first,.L1::evict_last,.L1::no_allocate,\
-      .L2::evict_normal,.L2::evict_first,.L2::evict_last",
+        ",.L1::evict_normal,.L1::evict_unchanged,.L1::evict_first,.L1::evict_last,.L1::no_allocate",
     ),
+    ("far", ".L2::evict_normal,.L2::evict_first,.L2::evict_last"),
     ("fetch", ",.L2::64B,.L2::128B,.L2::256B"),
     ("policy", "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"),
     ("few", ",.v2,.v4"),
     ("lanes", ",.v2,.v4,.v8"),
-    ("geometry", "1d,2d,3d,a1d,a2d,cube,acube,2dms,a2dms"),
-    ("clamp", ",.trap,.clamp,.zero"),
+    ("texture", "1d,2d,3d,a1d,a2d,cube,acube"),
+    ("surface", "1d,2d,3d,a1d,a2d"),
+    ("clamp", ".trap,.clamp,.zero"),
     (
         "query",
         "width,height,depth,array_size,num_mipmap_levels,num_samples,normalized_coords,\
@@ -99,7 +100,7 @@ pub const LISTS: &[(&str, &str)] = &[
 pub struct Form {
     /// As it stands in the table.
     pub notation: &'static str,
-    /// The first architecture that has it, as in `sm_90`; 0 where all have.
+    /// The first architecture that has any of it, as in `sm_90`; 0 where all have. Some words are of later ones.
     pub since: u32,
     pieces: Vec<Piece>,
     destinations: Vec<FormOperand>,

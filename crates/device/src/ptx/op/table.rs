@@ -38,19 +38,19 @@ operations! {
         ["mov.{T:$bits,$int,f32,f64} +T <- +T",
          "mov.b128 +b128 <- +b128",
          "mov.pred p <- p",
-         "mov.{L:v2,v4}.{T:u32,b32} LxT <- %LxT"]
+         "mov.{L:v4}.{T:u32,b32} LxT <- %LxT"]
 
     /// `cvta d <- a`: between an address in `space` and a generic one.
     Cvta { "cvta",
            /// `cvta.space` (true) or `cvta.to.space` (false).
            to_generic: bool = "" / "to", space: Space, ty: Type }
         => bits(),
-        ["cvta{,.to}.{$space}.{T:u32,u64} ptr <- ptr"]
+        ["cvta{,.to}.{$window}.{T:u32,u64} ptr <- ptr"]
 
     /// `isspacep p <- a`: whether the generic address `a` lies in `space`.
     Isspacep { "isspacep", space: Space }
         => bits(),
-        ["isspacep.{$space} p <- ptr"]
+        ["isspacep.{$window} p <- ptr"]
 
     /// `cvt d <- a`, or `d <- a, b` packing two (`a` in the upper half) where `to` is a packed type of two `from`.
     Cvt("cvt", cvt: Cvt)
@@ -488,16 +488,18 @@ operations! {
     /// `ld d <- [address] [, cache policy]`; `d` is a vector where `lanes > 1`.
     Ld("ld", access: Access)
         => loads(access),
-        ["ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}{,.unified}{L:$few}.{T:$memory} LxT <- [S] P:b64",
-         "ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}{L:.v8}.{T:$small} LxT <- [S] P:b64",
-         "ld{$read}{S:$in}{,.nc}{$cached}{$evict}{P:,.L2::cache_hint}{$fetch}.b128 ~b128 <- [S] P:b64"]
+        ["ld{$read,.mmio.relaxed.sys}{S:$in}{,.nc}{$load}{$evict}{P:,.L2::cache_hint}{$fetch}{L:$few}.{T:$memory} LxT <- [S] P:b64",
+         "sm_100 ld{$read}{S:,.global}{,.nc}{$load}{$evict,$far}{P:,.L2::cache_hint}{$fetch}.v8.{T:b32,u32,s32,f32} 8xT <- [S] P:b64",
+         "sm_100 ld{$read}{S:,.global}{,.nc}{$load}{$evict,$far}{P:,.L2::cache_hint}{$fetch}.v4.{T:b64,u64,s64,f64} 4xT <- [S] P:b64",
+         "ld{$read,.mmio.relaxed.sys}{S:$in}{,.nc}{$load}{$evict}{P:,.L2::cache_hint}{$fetch}.b128 ~b128 <- [S] P:b64"]
 
     /// `st [address], a [, cache policy]`: sources `address, a`.
     St("st", access: Access)
         => changes().idempotent(),
-        ["st{$write}{S:$in}{$cached}{$evict}{P:,.L2::cache_hint}{L:$few}.{T:$memory} <- [S]= LxT P:b64",
-         "st{$write}{S:$in}{$cached}{$evict}{P:,.L2::cache_hint}{L:.v8}.{T:$small} <- [S]= LxT P:b64",
-         "st{$write}{S:$in}{$cached}{$evict}{P:,.L2::cache_hint}.b128 <- [S]= ~b128 P:b64"]
+        ["st{$write,.mmio.relaxed.sys}{S:$to}{$store}{$evict}{P:,.L2::cache_hint}{L:$few}.{T:$memory} <- [S]= LxT P:b64",
+         "sm_100 st{$write}{S:,.global}{$store}{$evict,$far}{P:,.L2::cache_hint}.v8.{T:b32,u32,s32,f32} <- [S]= 8xT P:b64",
+         "sm_100 st{$write}{S:,.global}{$store}{$evict,$far}{P:,.L2::cache_hint}.v4.{T:b64,u64,s64,f64} <- [S]= 4xT P:b64",
+         "st{$write,.mmio.relaxed.sys}{S:$to}{$store}{$evict}{P:,.L2::cache_hint}.b128 <- [S]= ~b128 P:b64"]
 
     /// `ldu d <- [address]`: read-only for all threads of the warp.
     Ldu("ldu", access: Access)
@@ -508,8 +510,8 @@ operations! {
     Atom("atom", atomic: Atomic)
         => atomic.facts(together()).observes_if(true).changes_if(true),
         ["atom{$sem}{$scope}{S:$atomic}.{and,or,xor}{P:,.L2::cache_hint}.{T:b32,b64} ~T <- [S]= ~T P:b64",
-         "atom{$sem}{$scope}{S:$atomic}.exch{P:,.L2::cache_hint}.{T:b32,b64,b128,$word,f32,f64} ~T <- [S]= ~T P:b64",
-         "atom{$sem}{$scope}{S:$atomic}.cas{P:,.L2::cache_hint}.{T:b16,b32,b64,b128,$word} ~T <- [S]= ~T ~T P:b64",
+         "atom{$sem}{$scope}{S:$atomic}.exch{P:,.L2::cache_hint}.{T:b32,b64,b128} ~T <- [S]= ~T P:b64",
+         "atom{$sem}{$scope}{S:$atomic}.cas.{T:b16,b32,b64,b128} ~T <- [S]= ~T ~T",
          "atom{$sem}{$scope}{S:$atomic}.{add,min,max}{P:,.L2::cache_hint}.{T:$word} ~T <- [S]= ~T P:b64",
          "atom{$sem}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}{L:$few}.f32 Lxf32 <- [S]= Lxf32 P:b64",
          "atom{$sem}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}.f64 ~f64 <- [S]= ~f64 P:b64",
@@ -519,12 +521,12 @@ operations! {
     /// `red [address], b [, cache policy]`: sources `address, b`.
     Red("red", atomic: Atomic)
         => atomic.facts(changes()),
-        ["red{$sem}{$scope}{S:$atomic}.{and,or,xor}{P:,.L2::cache_hint}.{T:b32,b64} <- [S]= ~T P:b64",
-         "red{$sem}{$scope}{S:$atomic}.{add,min,max}{P:,.L2::cache_hint}.{T:$word} <- [S]= ~T P:b64",
-         "red{$sem}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}{L:$few}.f32 <- [S]= Lxf32 P:b64",
-         "red{$sem}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}.f64 <- [S]= ~f64 P:b64",
-         "red{$sem}{$scope}{S:$atomic}.{add,min,max}.noftz{P:,.L2::cache_hint}{L:$lanes}.{T:$half} <- [S]= LxT P:b64",
-         "red{$sem}{$scope}{S:$atomic}.{inc,dec}{P:,.L2::cache_hint}.u32 <- [S]= ~u32 P:b64"]
+        ["red{,.relaxed,.release}{$scope}{S:$atomic}.{and,or,xor}{P:,.L2::cache_hint}.{T:b32,b64} <- [S]= ~T P:b64",
+         "red{,.relaxed,.release}{$scope}{S:$atomic}.{add,min,max}{P:,.L2::cache_hint}.{T:$word} <- [S]= ~T P:b64",
+         "red{,.relaxed,.release}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}{L:$few}.f32 <- [S]= Lxf32 P:b64",
+         "red{,.relaxed,.release}{$scope}{S:$atomic}.add{P:,.L2::cache_hint}.f64 <- [S]= ~f64 P:b64",
+         "red{,.relaxed,.release}{$scope}{S:$atomic}.{add,min,max}.noftz{P:,.L2::cache_hint}{L:$lanes}.{T:$half} <- [S]= LxT P:b64",
+         "red{,.relaxed,.release}{$scope}{S:$atomic}.{inc,dec}{P:,.L2::cache_hint}.u32 <- [S]= ~u32 P:b64"]
 
     /// `prefetch [address]`, `prefetchu`: a hint, which does nothing where there is no memory.
     Prefetch {
@@ -549,11 +551,11 @@ operations! {
         mnemonic: Box<str> }
         => controls(),
         ["fence.proxy.{alias,async,async.global,async.shared::cta,async.shared::cluster} <-",
-         "fence.proxy.tensormap::generic.release.{cta,cluster,gpu,sys} <-",
-         "fence.proxy.async::generic.{acquire,release}.sync_restrict::shared::{cta,cluster}.cluster <-",
-         "fence.mbarrier_init.release.cluster <-",
-         "griddepcontrol.{launch_dependents,wait} <-",
-         "setmaxnreg.{inc,dec}.sync.aligned.u32 <- u32"]
+         "sm_90 fence.proxy.tensormap::generic.release.{cta,cluster,gpu,sys} <-",
+         "sm_90 fence.proxy.async::generic.{acquire,release}.sync_restrict::shared::{cta,cluster}.cluster <-",
+         "sm_90 fence.mbarrier_init.release.cluster <-",
+         "sm_90 griddepcontrol.{launch_dependents,wait} <-",
+         "sm_90 setmaxnreg.{inc,dec}.sync.aligned.u32 <- u32"]
 
     /// `createpolicy d <- …`: how a cache is to treat an access; a value that other instructions only pass on.
     Createpolicy {
@@ -567,17 +569,17 @@ operations! {
     /// `mbarrier`: a barrier that lies in shared memory.
     Mbarrier(mbarrier: Mbarrier)
         => mbarrier.facts(),
-        ["mbarrier.init{S:$shared}.b64 <- [S]= u32",
-         "mbarrier.inval{S:$shared}.b64 <- [S]=",
-         "mbarrier.{arrive,arrive_drop}{$arrival}{S:$shared}.b64 b64? <- [S]= u32?",
-         "mbarrier.{arrive,arrive_drop}.{expect_tx,noComplete}{$arrival}{S:$shared}.b64 b64? <- [S]= u32",
-         "mbarrier.{expect_tx,complete_tx}{,.relaxed}{,.cta,.cluster}{S:$shared}.b64 <- [S]= u32",
-         "mbarrier.test_wait{$arrival}{S:$shared}.b64 p <- [S] b64",
-         "mbarrier.test_wait.parity{$arrival}{S:$shared}.b64 p <- [S] u32",
-         "mbarrier.try_wait{$arrival}{S:$shared}.b64 p <- [S] b64 u32?",
-         "mbarrier.try_wait.parity{$arrival}{S:$shared}.b64 p <- [S] u32 u32?",
+        ["mbarrier.init{S:$own}.b64 <- [S]= u32",
+         "mbarrier.inval{S:$own}.b64 <- [S]=",
+         "mbarrier.{arrive,arrive_drop}{$arrival}{S:$shared}.b64 b64 <- [S]= u32?",
+         "mbarrier.{arrive,arrive_drop}.{expect_tx,noComplete}{$arrival}{S:$shared}.b64 b64 <- [S]= u32",
+         "sm_90 mbarrier.{expect_tx,complete_tx}{,.relaxed.cta,.relaxed.cluster}{S:$shared}.b64 <- [S]= u32",
+         "mbarrier.test_wait{$wait}{S:$own}.b64 p <- [S] b64",
+         "mbarrier.test_wait.parity{$wait}{S:$own}.b64 p <- [S] u32",
+         "sm_90 mbarrier.try_wait{$wait}{S:$own}.b64 p <- [S] b64 u32?",
+         "sm_90 mbarrier.try_wait.parity{$wait}{S:$own}.b64 p <- [S] u32 u32?",
          "mbarrier.pending_count.b64 u32 <- b64",
-         "cp.async.mbarrier.arrive{,.noinc}{S:$shared}.b64 <- [S]="]
+         "cp.async.mbarrier.arrive{,.noinc}{S:$own}.b64 <- [S]="]
 
     /// `cp.async [shared], [global], bytes [, source bytes]`: copies `bytes`; those after `source bytes` are zero.
     CpAsync { "cp", "async",
@@ -689,7 +691,7 @@ operations! {
     /// `elect.sync d|p <- mask`.
     Elect["elect", "sync"]
         => together().waits(WarpOp::Elect),
-        ["sm_90 elect.sync b32 p? <- b32"]
+        ["sm_90 elect.sync b32 p <- b32"]
 
     /// `membar`.
     Membar { "membar",
@@ -867,12 +869,15 @@ operations! {
     /// coordinates are a vector or one register, offsets a vector, depth an `f32`.
     Tex("tex", tex: Tex)
         => images().in_brackets(tex.in_brackets()),
-        ["tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr xyz xyz? xyz?",
-         "tex{,.base}.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz? xyz?",
-         "tex.level.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr xyz xyz xyz? xyz?",
-         "tex.level.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz? xyz?",
-         "tex.grad.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr xyz xyz xyz xyz? xyz?",
-         "tex.grad.{$geometry}{L:$few}.{T:$texel}.{s32,f32} LxT p? <- ptr ptr xyz xyz xyz xyz? xyz?"]
+        ["tex{,.base}.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr xyz xyz? xyz?",
+         "tex{,.base}.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr ptr xyz xyz? xyz?",
+         "tex.level.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr xyz xyz xyz? xyz?",
+         "tex.level.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr ptr xyz xyz xyz? xyz?",
+         "tex.grad.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr xyz xyz xyz xyz? xyz?",
+         "tex.grad.{$texture}.v4.{T:$texel}.{s32,f32} 4xT p? <- ptr ptr xyz xyz xyz xyz? xyz?",
+         "tex{,.base}.{2dms,a2dms}.v4.{T:$texel}.s32 4xT p? <- ptr xyz xyz?",
+         "tex{,.base}.{$texture}.v4.f16.{s32,f32} 4xf16 p? <- ptr xyz xyz? xyz?",
+         "tex{,.base}.{$texture}.v2.f16x2.{s32,f32} 2xf16x2 p? <- ptr xyz xyz? xyz?"]
 
     /// `tld4 d[|p] <- handle [, sampler], coordinates [, offset] [, depth]`: one component of the four texels.
     Tld4 { "tld4",
@@ -881,8 +886,8 @@ operations! {
            /// The texture and the types.
            tex: Tex }
         => images().in_brackets(tex.in_brackets()),
-        ["tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr xyz xyz? xyz?",
-         "tld4.{r,g,b,a}.{2d,a2d,cube,acube}{L:.v4}.{T:u32,s32,f32}.f32 LxT p? <- ptr ptr xyz xyz? xyz?"]
+        ["tld4.{r,g,b,a}.{2d,a2d,cube,acube}.v4.{T:$texel}.f32 4xT p? <- ptr xyz xyz? xyz?",
+         "tld4.{r,g,b,a}.{2d,a2d,cube,acube}.v4.{T:$texel}.f32 4xT p? <- ptr ptr xyz xyz? xyz?"]
 
     /// `txq d <- handle [, level]`.
     Txq { "txq",
@@ -891,33 +896,35 @@ operations! {
           /// What is asked.
           query: Query, ty: Type }
         => bits().in_brackets(1),
-        ["txq{V:,.level}.{$query}.b32 ~b32 <- ptr V:u32"]
+        ["txq.{$query}.b32 ~b32 <- ptr",
+         "txq.level.{width,height,depth}.b32 ~b32 <- ptr u32"]
 
     /// `suq d <- handle`.
     Suq { "suq",
           /// What is asked.
           query: Query, ty: Type }
         => bits().in_brackets(1),
-        ["suq.{$query}.b32 ~b32 <- ptr"]
+        ["suq.{width,height,depth,array_size,channel_data_type,channel_order}.b32 ~b32 <- ptr"]
 
     /// `suld.b d <- handle, coordinates`: `x` in bytes.
     Suld("suld", surface: Surface)
         => images(),
-        ["suld.b.{$geometry}{$cached}{L:$few}.{T:b8,b16,b32,b64}{$clamp} LxT <- ptr xyz",
-         "suld.p.{$geometry}{$cached}{L:$few}.{T:b32,u32,s32,f32}{$clamp} LxT <- ptr xyz"]
+        ["suld.b.{$surface}{,.ca,.cg,.cs,.cv}{L:$few}.{T:b8,b16,b32}{$clamp} LxT <- ptr xyz",
+         "suld.b.{$surface}{,.ca,.cg,.cs,.cv}{L:,.v2}.b64{$clamp} Lxb64 <- ptr xyz"]
 
     /// `sust handle, coordinates, a`: with `.b`, `x` in bytes.
     Sust("sust", surface: Surface)
         => images().changes_if(true),
-        ["sust.b.{$geometry}{$cached}{L:$few}.{T:b8,b16,b32,b64}{$clamp} <- ptr xyz LxT",
-         "sust.p.{$geometry}{$cached}{L:$few}.{T:b32,u32,s32,f32}{$clamp} <- ptr xyz LxT"]
+        ["sust.b.{$surface}{$store}{L:$few}.{T:b8,b16,b32}{$clamp} <- ptr xyz LxT",
+         "sust.b.{$surface}{$store}{L:,.v2}.b64{$clamp} <- ptr xyz Lxb64",
+         "sust.p.{$surface}{$store}{L:$few}.b32{$clamp} <- ptr xyz Lxb32"]
 
     /// `sured handle, coordinates, a`.
     Sured("sured", reduction: SurfaceReduction)
         => images().changes_if(true),
-        ["sured.b.{add,min,max}.{$geometry}.{T:u32,u64,s32,s64}{$clamp} <- ptr xyz ~T",
-         "sured.b.{and,or}.{$geometry}.{T:b32,b64}{$clamp} <- ptr xyz ~T",
-         "sured.p.{add,min,max,and,or}.{$geometry}.b32{$clamp} <- ptr xyz ~b32"]
+        ["sured.b.{add,min,max}.{1d,2d,3d}.{T:u32,u64,s32,s64}{$clamp} <- ptr xyz ~T",
+         "sured.b.{and,or}.{1d,2d,3d}.b32{$clamp} <- ptr xyz ~b32",
+         "sured.p.{add,min,max,and,or}.{1d,2d,3d}.b32{$clamp} <- ptr xyz ~b32"]
 
     // The rest ----------------------------------------------------------------------------------
 

@@ -285,7 +285,6 @@ impl Modifier for Access {
             space: Modifier::take(words)?,
             nc: words.flag("nc"),
             cache: Modifier::take(words)?,
-            unified: words.flag("unified"),
             lanes: Modifier::take(words)?,
             ty: Modifier::take(words)?,
         })
@@ -294,7 +293,7 @@ impl Modifier for Access {
     fn put(&self, text: &mut Text) {
         put_order(text, self.order, self.scope);
         text.put(&self.space).flag(self.nc, "nc").put(&self.cache);
-        text.flag(self.unified, "unified").put(&self.lanes).put(&self.ty);
+        text.put(&self.lanes).put(&self.ty);
     }
 }
 
