@@ -144,13 +144,15 @@ fn named_modules(source: &Source) -> impl Iterator<Item = (&Name, String)> {
     })
 }
 
-/// What the modules of `parent` name of each other: who, whom, and one place each.
+/// What the modules of `parent` name of each other: who, whom, and one place each. The parent's head is one of them,
+/// with what it defines itself.
 fn edges(sources: &[Source], parent: &[&str]) -> BTreeMap<(String, String), String> {
     let head = sources.iter().find(|source| source.module == parent).unwrap();
     let depth = parent.len();
     let mut edges = BTreeMap::new();
+    let of = |module: &[String]| module.get(depth).or(module.last()).cloned();
     for source in sources.iter().filter(|source| source.module.starts_with(&head.module)) {
-        let Some(own) = source.module.get(depth) else { continue };
+        let Some(own) = of(&source.module) else { continue };
         if source.module.iter().any(|module| module == "tests") {
             continue;
         }
@@ -162,10 +164,15 @@ fn edges(sources: &[Source], parent: &[&str]) -> BTreeMap<(String, String), Stri
             // What the parent only passes on belongs to the module that has it.
             let item = Name { line: name.line, path: path[depth + 1..].to_vec() };
             let path = head.absolute(&item);
-            let Some(other) = path.get(depth + 1).filter(|_| path[0] == "crate") else { continue };
-            if other != own && sources.iter().any(|s| s.module[..] == path[1..depth + 2]) {
-                let place = || source.at(name.line);
-                edges.entry((own.clone(), other.clone())).or_insert_with(place);
+            let module = path.get(1..depth + 2).filter(|_| path[0] == "crate");
+            let module = module.filter(|module| sources.iter().any(|s| s.module[..] == **module));
+            // What it imports from elsewhere is nobody's here; all else is its own.
+            let is_foreign = module.is_none() && path != item.path;
+            let Some(other) = of(module.unwrap_or(&head.module)).filter(|_| !is_foreign) else {
+                continue;
+            };
+            if other != own {
+                edges.entry((own.clone(), other)).or_insert_with(|| source.at(name.line));
             }
         }
     }
@@ -200,6 +207,19 @@ fn circles_are_found() {
     let found = circles(edges(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("a", "d")]));
     assert_eq!(found, edges(&[("b", "c"), ("c", "b")]));
     assert_eq!(circles(edges(&[("a", "b"), ("b", "c"), ("a", "c")])), BTreeMap::new());
+}
+
+#[test]
+fn what_a_head_defines_is_a_part_of_a_circle() {
+    let file = |path: &str, text: &str| Source::new("src", path.to_owned(), text.to_owned());
+    let head = |text: &str| file("a/mod.rs", text);
+    let user = || file("a/b.rs", "use super::{Owner, Passed, Foreign}; pub struct Leaf;");
+    let passed = || file("a/c.rs", "pub struct Passed;");
+    let of = |head| edges(&[head, user(), passed()], &["a"]).into_keys().collect::<Vec<_>>();
+    let edge = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+    let begin = "mod b; mod c; pub use c::Passed; use std::fs as Foreign;";
+    let circle = of(head(&format!("{begin} use b::Leaf; struct Owner(Leaf);")));
+    assert_eq!(circle, [edge("a", "b"), edge("a", "c"), edge("b", "a"), edge("b", "c")]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Device, Shared, memory::Range};
-use crate::device::{ArrayDescriptor, ArrayRegion, ArrayShape, DeviceId, Pitch, Result};
+use super::memory::{Arena, Range};
+use crate::device::{ArrayDescriptor, ArrayRegion, DeviceId, Pitch};
 
 /// An array; clones are the same one.
 #[derive(Clone, Debug)]
@@ -15,12 +15,13 @@ pub struct Array(Arc<Texels>);
 pub(super) struct Texels {
     range: Range,
     descriptor: ArrayDescriptor,
-    shared: Arc<Shared>,
+    arena: Arc<Arena>,
+    device: DeviceId,
 }
 
 impl Drop for Texels {
     fn drop(&mut self) {
-        self.shared.arena.free(self.range);
+        self.arena.free(self.range);
     }
 }
 
@@ -30,38 +31,17 @@ impl Texels {
     }
 }
 
-impl Device {
-    /// The most texels in x, y and z of such an array: those of compute capability 8.0 (CUDA C++ programming guide,
-    /// "Compute Capabilities").
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn largest_array(&self, descriptor: &ArrayDescriptor) -> Result<[usize; 3]> {
-        Ok(match (descriptor.shape, descriptor.surface) {
-            (ArrayShape::D1 { .. }, false) => [131_072, 1, 1],
-            (ArrayShape::D1 { .. }, true) => [32_768, 1, 1],
-            (ArrayShape::D2 { .. }, _) if descriptor.gather => [32_768, 32_768, 1],
-            (ArrayShape::D2 { .. }, _) => [131_072, 65_536, 1],
-            (ArrayShape::D3 { .. }, _) => [16_384; 3],
-            (ArrayShape::Layered1 { .. }, _) => [32_768, 1, 2048],
-            (ArrayShape::Layered2 { .. }, _) => [32_768, 32_768, 2048],
-            (ArrayShape::Cube { .. }, _) => [32_768, 32_768, 6],
-            (ArrayShape::LayeredCube { .. }, _) => [32_768, 32_768, 2046],
-        })
-    }
-
-    /// Allocates an array.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::device::Error::OutOfMemory).
-    pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array> {
-        let range = self.shared.alloc(descriptor.bytes() as u64)?;
-        let (descriptor, shared) = (*descriptor, self.shared.clone());
-        Ok(Array(Arc::new(Texels { range, descriptor, shared })))
-    }
-}
-
 impl Array {
+    /// In a range of a device's memory that nobody else has.
+    pub(super) fn new(
+        device: DeviceId,
+        arena: Arc<Arena>,
+        range: Range,
+        descriptor: ArrayDescriptor,
+    ) -> Self {
+        Self(Arc::new(Texels { range, descriptor, arena, device }))
+    }
+
     /// What it was made as.
     pub fn descriptor(&self) -> &ArrayDescriptor {
         &self.0.descriptor
@@ -69,7 +49,7 @@ impl Array {
 
     /// The device it belongs to.
     pub fn device_id(&self) -> DeviceId {
-        self.0.shared.id
+        self.0.device
     }
 
     pub(super) fn texels(&self) -> &Arc<Texels> {

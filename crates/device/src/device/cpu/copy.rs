@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Array, HostMemory, Shared, memory::Arena};
+use super::{Array, HostMemory, memory::Arena};
 use crate::device::{self, Error, Fill, Pitch, Region, Result, host::HostRows};
 
 /// Where a piece of work leaves its result, or finds what it works with.
@@ -76,7 +76,7 @@ pub(super) enum Kind {
     Peer {
         to: Lines,
         from: Lines,
-        device: Arc<Shared>,
+        arena: Arc<Arena>,
     },
     /// Between the device and host memory that stays its owner's: to the device if `upload`.
     Transfer {
@@ -105,11 +105,11 @@ impl Copy {
                     })
                 })
             }
-            Kind::Peer { to, from, device } => {
+            Kind::Peer { to, from, arena: theirs } => {
                 let mut row = Vec::with_capacity(row_bytes);
                 each.all(|at| {
                     row.clear();
-                    let read = device.arena.append(from.address(at), row_bytes, &mut row);
+                    let read = theirs.append(from.address(at), row_bytes, &mut row);
                     read && arena.write(to.address(at), &row)
                 })
             }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Shared;
+use super::{shared::Shared, thread};
 use crate::device::{Error, EventOptions, Result};
 
 /// A moment on a stream.
@@ -75,7 +75,7 @@ impl Event {
     /// # Errors
     /// [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
-        super::thread::expect_free()?;
+        thread::expect_free()?;
         if let Some(moment) = self.latest() {
             moment.wait();
         }

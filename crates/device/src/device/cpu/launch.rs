@@ -20,11 +20,12 @@ use std::{
 };
 
 pub(super) use pool::Pool;
-pub(super) use scratch::Scratch;
+
+use scratch::Scratch;
 
 use super::{
-    Function, LaunchOptions, Shared, abi, interp, jit::Kernel, layout::VariablePlace,
-    memory::Range as Memory, printf::Prints, texture::Snapshot,
+    Function, LaunchOptions, abi, interp, jit::Kernel, layout::VariablePlace,
+    memory::Range as Memory, printf::Prints, shared::Shared, texture::Snapshot,
 };
 use crate::{
     device::{Error, Fault, FaultKind, LaunchConfig, Result},
@@ -65,6 +66,7 @@ pub(super) struct Launch {
 struct Run {
     launch: Launch,
     shared: Arc<Shared>,
+    pool: Arc<Pool>,
     objects: Arc<Snapshot>,
     blocks: u64,
     next: Counter,
@@ -108,7 +110,7 @@ impl Launch {
     }
 
     /// Runs all blocks; the first fault, if there was one.
-    pub(super) fn run(self, shared: &Arc<Shared>) -> Result<()> {
+    pub(super) fn run(self, shared: &Arc<Shared>, pool: &Arc<Pool>) -> Result<()> {
         let blocks = self.config.grid.count();
         let workspace =
             self.config.cooperative.then(|| abi::workspace(&shared.arena)).transpose()?;
@@ -125,6 +127,7 @@ impl Launch {
         let run = Arc::new(Run {
             launch: self,
             shared: shared.clone(),
+            pool: pool.clone(),
             objects: shared.objects.snapshot(),
             blocks,
             next: Counter::default(),
@@ -132,7 +135,7 @@ impl Launch {
             prints: Prints::new(shared.printer.clone()),
             fault: Mutex::new(None),
         });
-        let ran = shared.pool.run(&run);
+        let ran = pool.run(&run);
         let printed = run.prints.finish(run.launch.function.name());
         if let Some(range) = workspace {
             shared.arena.free_own(range);
@@ -202,6 +205,10 @@ impl Run {
         stopped || self.next.0.load(Ordering::Relaxed) >= self.blocks
     }
 
+    fn put_scratch(&self, scratch: Scratch) {
+        self.pool.put_scratch(&self.shared.arena, scratch);
+    }
+
     /// Runs blocks on this thread until none is left.
     fn work(&self) -> Result<()> {
         worker::run_blocks(self)
@@ -217,7 +224,7 @@ impl Run {
 
     /// How many threads may work at the launch: one runs all blocks in their order.
     fn workers(&self) -> usize {
-        if self.launch.options.deterministic { 1 } else { self.shared.pool.threads() }
+        if self.launch.options.deterministic { 1 } else { self.pool.threads() }
     }
 
     /// Ends the launch with a fault, unless it has ended with another one already.

@@ -1,6 +1,6 @@
 //! Linking several pieces of PTX into one module.
 
-use super::jit;
+use super::{error::NAME, jit};
 use crate::{
     device::{Error, Location, Result},
     diagnostic::Diagnostic,
@@ -65,5 +65,5 @@ fn in_its_piece(found: Diagnostic, starts: &[(String, u32)]) -> Diagnostic {
 /// The error for a module that is not as it must be.
 fn refused(diagnostics: impl IntoIterator<Item = Diagnostic>, location: Option<Location>) -> Error {
     let lines: Vec<_> = diagnostics.into_iter().map(|found| found.to_string()).collect();
-    Error::load(super::NAME, &lines.join("\n"), location)
+    Error::load(NAME, &lines.join("\n"), location)
 }

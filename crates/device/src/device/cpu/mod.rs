@@ -8,16 +8,23 @@
 //! [`Fault`](super::Fault), never the process. Streams (`stream`) are queues with a thread each; blocks of a
 //! launch (`launch`) are shared out among all cores.
 //!
-//! The modules name each other in one direction, which a test computes:
+//! The modules name each other in one direction, which a test computes. This file defines nothing, or it would stand
+//! at both ends:
 //!
 //! ```text
-//! memory, printf, location, thread, exact
-//!   -> matrix                     what a warp computes with matrices
+//! error, exact, location, mbarrier, printf, report, together
+//!   -> memory, options, thread    the arena; how a launch is to run; the device's threads
+//!   -> matrix, array              what a warp computes with matrices; texels in the arena
 //!   -> texture                    what handles stand for
-//!   -> abi                        what compiled code and the host share while a block runs
-//!   -> layout                     where variables, parameters and locals lie
+//!   -> abi, layout                what compiled code and the host share while a block runs; where variables,
+//!                                 parameters and locals lie
+//!   -> shared                     what all handles of a device share
+//!   -> allocation, event          handles of memory and of moments
 //!   -> jit, interp                the two engines
-//!   -> module -> launch -> stream -> transfer
+//!   -> link -> module -> launch   code that is loaded; blocks of it that run
+//!   -> device                     the device itself
+//!   -> attribute, host, object    its properties, host memory, texture and surface objects
+//!   -> copy -> stream -> transfer
 //! ```
 
 #![deny(
@@ -27,9 +34,12 @@
 )]
 
 mod abi;
+mod allocation;
 mod array;
 mod attribute;
 mod copy;
+mod device;
+mod error;
 mod event;
 mod exact;
 mod host;
@@ -43,398 +53,28 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod module;
+mod object;
 mod options;
 mod printf;
 mod report;
+mod shared;
 mod stream;
 mod texture;
 mod thread;
 mod together;
 mod transfer;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-
+pub use allocation::Memory;
 pub use array::Array;
+pub use device::Device;
 pub use event::Event;
 pub use host::{HostMemory, MappedMemory};
 pub use interp::{Canceller, Debugger, Register, ThreadPosition};
 pub use location::unsupported_instructions;
-pub use memory::Memory;
 pub use module::{Function, Module};
+pub use object::{SurfaceObject, TextureObject};
 pub use options::{Check, Engine, Lanes, LaunchOptions};
 pub use printf::{Printed, PrintedAt};
 pub use report::{Action, Finding, FindingKind, Report, Site};
 pub use stream::Stream;
-pub use texture::{SurfaceObject, TextureObject};
 pub use transfer::{Readback, Transfer};
-
-use super::{
-    Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, Error, EventOptions, Limit,
-    MemoryInfo, Result, StreamOptions,
-};
-use crate::ptx;
-use abi::MAX_THREADS;
-use launch::{Pool, Scratch};
-use memory::{Access, Arena, Range};
-use printf::Printer;
-use stream::Queue;
-
-/// How messages name the device.
-const NAME: &str = "the CPU device";
-/// As much as any NVIDIA GPU gives a block (227 KiB).
-const MAX_SHARED_BYTES: u32 = 227 << 10;
-
-/// A CPU device; cloning gives the same one.
-///
-/// ```
-/// use warpaint::device::{Device, cpu};
-///
-/// let cpu = cpu::Device::new()?; // what `Device::cpu` opens
-/// cpu.set_launch_options(cpu::LaunchOptions::interpreted());
-/// let device = Device::Cpu(cpu); // for what is written for any device
-/// assert_eq!(device.info().name, cpu::Device::describe().name);
-/// # Ok::<(), warpaint::device::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Device {
-    shared: Arc<Shared>,
-}
-
-/// What a device's handles and threads share.
-#[derive(Debug)]
-struct Shared {
-    id: DeviceId,
-    info: DeviceInfo,
-    arena: Arena,
-    pool: Pool,
-    printer: Arc<Printer>,
-    /// How launches run that do not say so themselves.
-    options: Mutex<LaunchOptions>,
-    queues: Mutex<Vec<Weak<Queue>>>,
-    objects: texture::Objects,
-    /// Memory of threads that run blocks, while they do not.
-    scratch: Mutex<Vec<Scratch>>,
-    /// What was dropped by work on streams, such as host functions, and is not free yet.
-    dropped: Mutex<Vec<Owned>>,
-}
-
-/// What work that is on streams may still use when its owner drops it.
-#[derive(Debug)]
-enum Owned {
-    Memory(Range),
-    /// Of a module.
-    Variable(Range),
-    /// A texture or surface object.
-    Object(u64),
-}
-
-impl Device {
-    /// What a CPU device of this machine is, without opening one.
-    pub fn describe() -> DeviceInfo {
-        DeviceInfo {
-            kind: DeviceKind::Cpu,
-            selector: "cpu".into(),
-            name: host_name(),
-            compute_capability: (8, 0),
-            multiprocessors: cores() as u32,
-            warp_size: 32,
-            max_threads_per_block: MAX_THREADS as u32,
-            max_block: [1024, 1024, 64],
-            max_grid: [i32::MAX as u32, 65535, 65535],
-            max_shared_bytes: MAX_SHARED_BYTES,
-            total_memory_bytes: memory::device_bytes(),
-            driver_version: None,
-        }
-    }
-
-    /// Opens a device of its own.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] when addresses or threads cannot be had.
-    pub fn new() -> Result<Self> {
-        let mut info = Self::describe();
-        let arena = Arena::new(info.total_memory_bytes)?;
-        info.total_memory_bytes = arena.total_bytes();
-        let shared = Shared {
-            id: DeviceId::next(),
-            arena,
-            pool: Pool::new(cores())?,
-            printer: Arc::default(),
-            options: Mutex::default(),
-            queues: Mutex::default(),
-            objects: texture::Objects::default(),
-            scratch: Mutex::default(),
-            dropped: Mutex::default(),
-            info,
-        };
-        Ok(Self { shared: Arc::new(shared) })
-    }
-
-    /// Name, limits and capabilities.
-    pub fn info(&self) -> &DeviceInfo {
-        &self.shared.info
-    }
-
-    /// Tells this device's handles from another's.
-    pub fn id(&self) -> DeviceId {
-        self.shared.id
-    }
-
-    /// Free and total memory in bytes, now.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn memory_info(&self) -> Result<MemoryInfo> {
-        let arena = &self.shared.arena;
-        Ok(MemoryInfo { free: arena.free_bytes(), total: arena.total_bytes() })
-    }
-
-    /// Allocates device memory, aligned to 64 KiB.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn alloc(&self, bytes: usize) -> Result<Memory> {
-        self.alloc_with_capacity(bytes, bytes)
-    }
-
-    /// As [`Device::alloc`], of `capacity` bytes, of which kernels may use the first `bytes` at first.
-    pub(in crate::device) fn alloc_with_capacity(
-        &self,
-        bytes: usize,
-        capacity: usize,
-    ) -> Result<Memory> {
-        Memory::new(self.shared.clone(), bytes, capacity.max(bytes))
-    }
-
-    /// Allocates memory for rows that start at multiples of 512 bytes, as those of NVIDIA GPUs do; the memory, and the
-    /// bytes from one row to the next.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn alloc_pitch(&self, row_bytes: usize, rows: usize) -> Result<(Memory, usize)> {
-        let pitch = row_bytes.checked_next_multiple_of(512).unwrap_or(usize::MAX);
-        Ok((self.alloc(pitch.saturating_mul(rows))?, pitch))
-    }
-
-    /// The allocation that an address lies in.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn address_range(&self, address: u64) -> Result<Option<Allocation>> {
-        let nearest = self.shared.arena.nearest(address);
-        let holds = |found: &Allocation| {
-            let offset = address.checked_sub(found.address);
-            offset.is_some_and(|offset| offset < found.bytes)
-        };
-        Ok(nearest.filter(holds))
-    }
-
-    /// Lets `sink` take what kernels print, the text of one `printf` after the other, instead of the standard output.
-    ///
-    /// It is called by the threads that run kernels, several at once; those of one thread of a kernel come in their
-    /// order. A launch prints at most 1 MiB; how many calls were dropped after that is said at its end.
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// use warpaint::{device::{Device, LaunchConfig, cpu}, kernel::{Context, Source}};
-    ///
-    /// let (device, (sink, printed)) = (cpu::Device::new()?, mpsc::channel());
-    /// device.print_to(move |text| sink.send(text.to_owned()).unwrap_or_default());
-    /// let context = Context::new(Device::Cpu(device))?;
-    /// let source = Source::new("__global__ void say(float x) { printf(\"%.1f is half\\n\", x / 2); }");
-    /// let say = context.module(&source)?.kernel("say")?;
-    /// // SAFETY: the kernel accesses no memory.
-    /// unsafe { say.launch(context.stream(), &LaunchConfig::new(1, 1), &[5.0f32.into()])? };
-    /// context.synchronize()?;
-    /// assert_eq!(printed.recv()?, "2.5 is half\n");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn print_to(&self, sink: impl Fn(&str) + Send + Sync + 'static) {
-        self.print_with(move |printed| sink(printed.text));
-    }
-
-    /// As [`print_to`](Self::print_to), and `sink` is told which thread has printed.
-    pub fn print_with(&self, sink: impl Fn(Printed<'_>) + Send + Sync + 'static) {
-        self.shared.printer.redirect(Some(Arc::new(sink)));
-    }
-
-    /// Lets kernels print to the standard output again.
-    pub fn print_to_stdout(&self) {
-        self.shared.printer.redirect(None);
-    }
-
-    /// How launches run from now on that do not say so themselves, as those of scenes and arrays: interpreted, say, or
-    /// watched by a [`Check`].
-    ///
-    /// ```
-    /// use warpaint::{array::GpuArray, device::{Device, cpu}, kernel::Context};
-    ///
-    /// let (device, check) = (cpu::Device::new()?, cpu::Check::all());
-    /// device.set_launch_options(cpu::LaunchOptions::checked(&check));
-    /// let context = Context::new(Device::Cpu(device))?;
-    /// let x = GpuArray::<f32>::arange(&context, 100)?;
-    /// assert_eq!(x.sum()?.item()?, 4950.0);
-    /// assert!(check.report().findings.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_launch_options(&self, options: LaunchOptions) {
-        *self.shared.options.lock().unwrap_or_else(PoisonError::into_inner) = options;
-    }
-
-    /// A new stream; its priority does not matter.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] when the host gives no thread.
-    pub fn stream(&self, options: StreamOptions) -> Result<Stream> {
-        Stream::new(self.clone(), options)
-    }
-
-    /// The only priority of streams, twice.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn stream_priorities(&self) -> Result<(i32, i32)> {
-        Ok((0, 0))
-    }
-
-    /// A new event, not yet recorded.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn event(&self, options: EventOptions) -> Result<Event> {
-        Ok(Event::new(self.shared.clone(), options))
-    }
-
-    /// A limit: that of what a launch prints.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn limit(&self, limit: Limit) -> Result<Option<usize>> {
-        Ok((limit == Limit::PrintfBytes).then_some(printf::MOST_BYTES as usize))
-    }
-
-    /// Without effect: there is no such memory here.
-    ///
-    /// # Errors
-    /// None on this device.
-    pub fn set_cache_preference(&self, _preference: CachePreference) -> Result<()> {
-        Ok(())
-    }
-
-    /// Not possible: there is nothing to be set.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`].
-    pub fn set_limit(&self, _limit: Limit, _value: usize) -> Result<()> {
-        self.unsupported("setting a limit")
-    }
-
-    /// What cannot be done here.
-    pub(super) fn unsupported<T>(&self, operation: &'static str) -> Result<T> {
-        Err(Error::Unsupported { operation, device: NAME.into() })
-    }
-
-    /// Compiles a module.
-    ///
-    /// # Errors
-    /// [`Error::Load`] when it is no PTX,
-    /// [`Error::UnsupportedPtx`] with the source line.
-    pub fn load(&self, text: &str) -> Result<Module> {
-        let pieces = [(ptx::FILE, text)];
-        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
-    }
-
-    /// Waits until all work on all streams has ended.
-    ///
-    /// # Errors
-    /// The first error of any stream that was not reported yet.
-    pub fn synchronize(&self) -> Result<()> {
-        thread::expect_free()?;
-        let results: Vec<_> =
-            self.shared.queues().iter().map(|queue| queue.synchronize(&self.shared)).collect();
-        results.into_iter().collect()
-    }
-}
-
-impl Shared {
-    fn queues(&self) -> Vec<Arc<Queue>> {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.retain(|queue| queue.strong_count() > 0);
-        queues.iter().filter_map(Weak::upgrade).collect()
-    }
-
-    fn add_queue(&self, queue: &Arc<Queue>) {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.push(Arc::downgrade(queue));
-    }
-
-    /// Frees what nobody has any more, once all work that is on streams now has ended, well or not. Work itself cannot
-    /// wait for that: what it drops is freed with what somebody else drops, or when memory runs out.
-    fn free(self: &Arc<Self>, owned: impl IntoIterator<Item = Owned>) {
-        if thread::is_working() {
-            return self.dropped().extend(owned);
-        }
-        let dropped = std::mem::take(&mut *self.dropped());
-        self.queues().iter().for_each(|queue| queue.drain(self));
-        for owned in owned.into_iter().chain(dropped) {
-            match owned {
-                Owned::Memory(range) => self.arena.free(range),
-                Owned::Variable(range) => self.arena.free_own(range),
-                Owned::Object(handle) => self.objects.remove(handle),
-            }
-        }
-    }
-
-    /// Memory that kernels may read and write.
-    fn alloc(self: &Arc<Self>, bytes: u64) -> Result<Range> {
-        let alloc = || self.arena.alloc(bytes, Access::ReadWrite);
-        match alloc() {
-            Err(Error::OutOfMemory { .. }) if !self.dropped().is_empty() => {
-                self.free([]);
-                alloc()
-            }
-            allocated => allocated,
-        }
-    }
-
-    fn dropped(&self) -> MutexGuard<'_, Vec<Owned>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How launches run that do not say so themselves.
-    fn options(&self) -> LaunchOptions {
-        self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn take_scratch(&self) -> Result<Scratch> {
-        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.map_or_else(|| Scratch::new(&self.arena), Ok)
-    }
-
-    fn put_scratch(&self, scratch: Scratch) {
-        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        // A launch with many blocks at once has many; later ones seldom need more than one for each thread.
-        if kept.len() < 2 * self.pool.threads() {
-            kept.push(scratch);
-        } else {
-            drop(kept);
-            scratch.release(&self.arena);
-        }
-    }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// The processor's name, where the system tells it.
-fn host_name() -> String {
-    static NAME: OnceLock<String> = OnceLock::new();
-    let read = || {
-        let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with("model name"));
-        let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim());
-        format!("{}, {} cores", name.unwrap_or(std::env::consts::ARCH), cores())
-    };
-    NAME.get_or_init(read).clone()
-}

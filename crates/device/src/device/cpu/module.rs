@@ -6,17 +6,18 @@ use std::{
 };
 
 use super::{
-    Device, Lanes, LaunchOptions, Owned, Shared, abi,
+    Lanes, LaunchOptions, abi,
     interp::{self, Debugger, Order},
     jit::{self, Groups, Kernel},
     layout::Globals,
     link::Linked,
     memory::Range,
+    shared::{Owned, Shared},
 };
 use crate::{
     device::{
         Arguments, CachePreference, DeviceId, DeviceInfo, Error, FunctionInfo, LaunchConfig,
-        LinkCode, LinkInput, Result, Slice,
+        Result, Slice,
     },
     ptx,
 };
@@ -228,7 +229,7 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Device::load`].
+    /// Those of [`Device::load`](super::Device::load).
     pub fn side_by_side(&self, lanes: Lanes, row: u32) -> Result<usize> {
         let width = self.kernel_with(lanes, row)?.width;
         Ok(if (row as usize).is_multiple_of(width) { width } else { 1 })
@@ -297,24 +298,5 @@ impl Debugger {
             workspace: config.cooperative.then(|| abi::workspace(&shared.arena)).transpose()?,
         };
         Self::new(shared, &order, function.module.clone())
-    }
-}
-
-impl Device {
-    /// Links pieces of PTX to one module.
-    ///
-    /// # Errors
-    /// [`Error::Load`] with all that is wrong,
-    /// [`Error::UnsupportedPtx`] with the source line,
-    /// [`Error::Unsupported`] for code that is no PTX.
-    pub fn link<'a>(&self, inputs: &[LinkInput<'a>]) -> Result<Module> {
-        let piece = |input: &LinkInput<'a>| match input.code {
-            LinkCode::Ptx(text) => Ok((input.name, text)),
-            LinkCode::Cubin(_) | LinkCode::Fatbin(_) | LinkCode::Library(_) => {
-                self.unsupported("machine code of GPUs")
-            }
-        };
-        let pieces: Vec<_> = inputs.iter().map(piece).collect::<Result<_>>()?;
-        Module::link(self.shared.clone(), &pieces, self.shared.options().lanes)
     }
 }

@@ -7,15 +7,17 @@ use std::{
     collections::VecDeque,
     fmt,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU32},
 };
 
 use super::{
-    Device, Event, Function, LaunchOptions, Shared,
+    Device, Event, Function, LaunchOptions, Memory,
     copy::{Copy, Slot},
+    error::unsupported,
     event::Moment,
     launch::{self, Launch},
-    memory::{Access, Memory, Range},
+    memory::{Access, Range},
+    shared::{Shared, WorkQueue},
     thread,
 };
 use crate::device::{Arguments, Error, LaunchConfig, Result, StreamOptions};
@@ -32,7 +34,6 @@ pub struct Stream(Arc<Handle>);
 #[derive(Debug)]
 struct Handle {
     queue: Arc<Queue>,
-    device: Device,
     checked: bool,
 }
 
@@ -44,7 +45,8 @@ impl Drop for Handle {
 }
 
 #[derive(Debug)]
-pub(super) struct Queue {
+struct Queue {
+    device: Device,
     state: Mutex<State>,
     /// Wakes the queue's own thread.
     filled: Condvar,
@@ -96,10 +98,10 @@ impl Work {
         if let Self::Launch(launch) = self { Some(launch) } else { None }
     }
 
-    fn run(self, shared: &Arc<Shared>) -> Result<()> {
+    fn run(self, Device { shared, pool }: &Device) -> Result<()> {
         let fits = match self {
             Self::Copy(copy) => copy.run(&shared.arena),
-            Self::Launch(launch) => return launch.run(shared),
+            Self::Launch(launch) => return launch.run(shared, pool),
             Self::Host(HostFunction(function)) => {
                 let done = panic::catch_unwind(AssertUnwindSafe(function));
                 return done.map_err(Error::panicked);
@@ -118,14 +120,7 @@ impl Work {
             }
         };
         // Only a range whose owner was leaked or dropped by another thread at the same time.
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::Unsupported {
-                operation: "copying freed memory",
-                device: super::NAME.into(),
-            })
-        }
+        if fits { Ok(()) } else { unsupported("copying freed memory") }
     }
 
     /// Whether only the queue's own thread may do it: it may need a deep stack, or wait for another queue.
@@ -160,12 +155,11 @@ impl Queue {
         &'a self,
         mut state: MutexGuard<'a, State>,
         work: Work,
-        shared: &Arc<Shared>,
     ) -> MutexGuard<'a, State> {
         state.busy = true;
         state.running = work.launch().map(|launch| launch.abort().clone());
         drop(state);
-        let result = thread::working(|| thread::guarded(|| work.run(shared)));
+        let result = thread::working(|| thread::guarded(|| work.run(&self.device)));
         let mut state = self.lock();
         state.busy = false;
         state.running = None;
@@ -179,12 +173,12 @@ impl Queue {
     }
 
     /// What the queue's thread does all its life.
-    fn serve(&self, shared: &Arc<Shared>) {
+    fn serve(&self) {
         let mut state = self.lock();
         loop {
             let next = if state.busy { None } else { state.work.pop_front() };
             state = match next {
-                Some(work) => self.perform(state, work, shared),
+                Some(work) => self.perform(state, work),
                 None if state.closed && !state.busy => return,
                 None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
@@ -192,12 +186,12 @@ impl Queue {
     }
 
     /// Waits until piece `number` has ended, and helps on the way.
-    fn wait_for<'a>(&'a self, number: u64, shared: &Arc<Shared>) -> MutexGuard<'a, State> {
+    fn wait_for(&self, number: u64) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         while state.done < number {
             let free = !state.busy && state.work.front().is_some_and(|w| !w.needs_own_thread());
             state = match if free { state.work.pop_front() } else { None } {
-                Some(work) => self.help(state, work, shared),
+                Some(work) => self.help(state, work),
                 None => self.ended.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
@@ -205,30 +199,35 @@ impl Queue {
     }
 
     /// Does `work` on a thread that is not the queue's, which goes on afterwards.
-    fn help<'a>(
-        &'a self,
-        state: MutexGuard<'a, State>,
-        work: Work,
-        shared: &Arc<Shared>,
-    ) -> MutexGuard<'a, State> {
-        let state = self.perform(state, work, shared);
+    fn help<'a>(&'a self, state: MutexGuard<'a, State>, work: Work) -> MutexGuard<'a, State> {
+        let state = self.perform(state, work);
         if !state.work.is_empty() || state.closed {
             self.filled.notify_all();
         }
         state
     }
+}
 
-    /// Waits for what is on the queue now, errors kept.
-    pub(super) fn drain(&self, shared: &Arc<Shared>) {
+impl WorkQueue for Queue {
+    fn drain(&self) {
         let number = self.lock().queued;
-        drop(self.wait_for(number, shared));
+        drop(self.wait_for(number));
     }
 
-    /// Waits for what is on the queue now; its first error that was not reported yet.
-    pub(super) fn synchronize(&self, shared: &Arc<Shared>) -> Result<()> {
+    fn synchronize(&self) -> Result<()> {
         let number = self.lock().queued;
-        let mut state = self.wait_for(number, shared);
+        let mut state = self.wait_for(number);
         state.error.take().map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+impl Device {
+    /// A new stream; its priority does not matter.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when the host gives no thread.
+    pub fn stream(&self, options: StreamOptions) -> Result<Stream> {
+        Stream::new(self, options)
     }
 }
 
@@ -238,25 +237,27 @@ impl Stream {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    pub(super) fn new(device: Device, options: StreamOptions) -> Result<Self> {
+    fn new(device: &Device, options: StreamOptions) -> Result<Self> {
         let queue = Arc::new(Queue {
+            device: device.clone(),
             state: Mutex::default(),
             filled: Condvar::new(),
             ended: Condvar::new(),
         });
-        let (served, shared) = (queue.clone(), device.shared.clone());
-        thread::spawn("warpaint stream".into(), move || served.serve(&shared))?;
-        device.shared.add_queue(&queue);
-        Ok(Self(Arc::new(Handle { queue, device, checked: options.checked })))
+        let served = queue.clone();
+        thread::spawn("warpaint stream".into(), move || served.serve())?;
+        let weak: Weak<dyn WorkQueue> = Arc::<Queue>::downgrade(&queue);
+        device.shared.add_queue(weak);
+        Ok(Self(Arc::new(Handle { queue, checked: options.checked })))
     }
 
     fn shared(&self) -> &Arc<Shared> {
-        &self.0.device.shared
+        &self.device().shared
     }
 
     /// The device that does the work.
     pub fn device(&self) -> &Device {
-        &self.0.device
+        &self.0.queue.device
     }
 
     /// Puts a kernel on the stream, to be run as the device's [options](Device::set_launch_options) say.
@@ -340,7 +341,7 @@ impl Stream {
         if state.work.len() >= MOST_QUEUED && !thread::is_working() {
             let enough = state.queued - MOST_QUEUED as u64 / 2;
             drop(state);
-            state = queue.wait_for(enough, self.shared());
+            state = queue.wait_for(enough);
         }
         queue.push(state, work)
     }
@@ -432,7 +433,7 @@ impl Stream {
     /// The first error of that work that was not reported yet; [`Error::Unsupported`] in a host function.
     pub fn synchronize(&self) -> Result<()> {
         thread::expect_free()?;
-        self.0.queue.synchronize(self.shared())
+        self.0.queue.synchronize()
     }
 
     /// Stops the kernels that are on the stream now; they end with a fault of kind `Cancelled`.
@@ -475,7 +476,7 @@ impl<T> Pending<T> {
         if let Err(error) = thread::expect_free() {
             return (None, Err(error));
         }
-        let mut state = self.stream.0.queue.wait_for(self.number, self.stream.shared());
+        let mut state = self.stream.0.queue.wait_for(self.number);
         let failed = state.error.as_ref().is_some_and(|(number, _)| *number <= self.number);
         let error = if report && failed { state.error.take() } else { None };
         drop(state);

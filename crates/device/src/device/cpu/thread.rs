@@ -7,6 +7,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
+use super::error::unsupported;
 use crate::device::{Error, Result};
 
 /// Stack of the threads that run blocks.
@@ -44,7 +45,7 @@ pub(super) fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Resul
 pub(super) fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     let operation = "this kernel: running it failed by a mistake in the device itself";
-    done.unwrap_or_else(|_| Err(Error::Unsupported { operation, device: super::NAME.into() }))
+    done.unwrap_or_else(|_| unsupported(operation))
 }
 
 #[cfg(target_os = "linux")]
@@ -76,9 +77,6 @@ pub(super) fn working<T>(work: impl FnOnce() -> T) -> T {
 pub(super) fn expect_free() -> Result<()> {
     match is_working() {
         false => Ok(()),
-        true => Err(Error::Unsupported {
-            operation: "waiting in a host function",
-            device: super::NAME.into(),
-        }),
+        true => unsupported("waiting in a host function"),
     }
 }

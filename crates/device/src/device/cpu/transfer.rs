@@ -54,7 +54,7 @@ impl Stream {
         let ((to, to_array), (from, from_array), extent) =
             (Lines::of(to)?, Lines::of(from)?, to.extent());
         self.wait_for(peer);
-        let kind = Kind::Peer { to, from, device: peer.device().shared.clone() };
+        let kind = Kind::Peer { to, from, arena: peer.device().shared.arena.clone() };
         self.push_copy(Copy { kind, extent, _kept: [to_array, from_array] });
         peer.wait_for(self);
         Ok(())

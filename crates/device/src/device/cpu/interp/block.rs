@@ -15,10 +15,10 @@ use crate::{
     device::{
         Error, Fault, FaultKind, Location, Result,
         cpu::{
-            Shared,
             abi::RESERVED_SHARED_BYTES,
             location,
             memory::{Access, Range},
+            shared::Shared,
         },
     },
     ptx::{modifier::BarKind, op::WarpOp, types::Space},

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     device::{
         Dim3, Error, InlinedCall, Location, Result,
-        cpu::{Shared, location, memory::Range},
+        cpu::{location, memory::Range, shared::Shared},
     },
     ptx::{operand::Reg, print, types::Type},
 };

@@ -14,9 +14,10 @@ use super::{
 use crate::device::{
     Error, LaunchConfig, Result,
     cpu::{
-        LaunchOptions, Shared,
+        LaunchOptions,
         memory::{Access, Range},
         printf::Prints,
+        shared::Shared,
     },
 };
 

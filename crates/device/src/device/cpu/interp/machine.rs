@@ -13,8 +13,8 @@ use crate::{
     device::{
         Fault, FaultKind, LaunchConfig,
         cpu::{
-            Shared, abi::RESERVED_SHARED_BYTES, layout::function_of, location, memory::Range,
-            printf::Prints, texture::Snapshot,
+            abi::RESERVED_SHARED_BYTES, layout::function_of, location, memory::Range,
+            printf::Prints, shared::Shared, texture::Snapshot,
         },
     },
     ptx::{

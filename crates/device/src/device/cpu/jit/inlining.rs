@@ -6,7 +6,7 @@ use super::{sites::Sites, spin, sync};
 use crate::{
     device::{
         Error, Result,
-        cpu::{NAME, layout::Reach, location::Unsupported},
+        cpu::{error::NAME, layout::Reach, location::Unsupported},
     },
     ptx::{
         ast::{Function, FunctionKind, Module},

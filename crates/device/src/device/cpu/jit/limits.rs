@@ -9,7 +9,7 @@ use super::sync;
 use crate::{
     device::{
         Error, Result,
-        cpu::{NAME, location},
+        cpu::{error::NAME, location},
     },
     ptx::{
         ast::{Body, Function, Module},

@@ -51,8 +51,8 @@ pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;
 
 use super::{
-    NAME,
     abi::Entry,
+    error::NAME,
     layout::{Globals, Layout},
     memory::Tables,
     options::Lanes,

@@ -3,7 +3,7 @@
 
 use std::{ptr, sync::atomic::Ordering, thread};
 
-use super::{CANCELLED, Run, Scratch, warp::Warp};
+use super::{CANCELLED, Run, scratch::Scratch, warp::Warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
@@ -59,11 +59,11 @@ pub(super) struct Resident {
 impl Resident {
     /// Memory for a block of the launch.
     pub(super) fn new(run: &Run) -> Result<Self> {
-        let mut scratch = run.shared.take_scratch()?;
+        let mut scratch = run.pool.take_scratch(&run.shared.arena)?;
         match scratch.prepare(run) {
             Ok(context) => Ok(Self { scratch, context, idle: 0, seen: 0 }),
             Err(error) => {
-                run.shared.put_scratch(scratch);
+                run.put_scratch(scratch);
                 Err(error)
             }
         }

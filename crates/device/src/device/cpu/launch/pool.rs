@@ -1,11 +1,14 @@
-//! The threads that help a stream's own thread with the blocks of its launches.
+//! The threads that help a stream's own thread with the blocks of its launches, and the memory of blocks.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Run;
+use super::{Run, scratch::Scratch};
 use crate::device::{
     Error, Result,
-    cpu::{memory, thread},
+    cpu::{
+        memory::{self, Arena},
+        thread,
+    },
 };
 
 /// One helper less than there are cores, for the thread that launches works, too.
@@ -13,6 +16,8 @@ use crate::device::{
 pub(in crate::device::cpu) struct Pool {
     jobs: Arc<Jobs>,
     helpers: usize,
+    /// Memory of threads that run blocks, while they do not.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +77,7 @@ impl Pool {
     /// all their stacks.
     pub(in crate::device::cpu) fn new(cores: usize) -> Result<Self> {
         let helpers = cores.saturating_sub(1).min(most_helpers());
-        let pool = Self { jobs: Arc::default(), helpers };
+        let pool = Self { jobs: Arc::default(), helpers, scratch: Mutex::default() };
         for helper in 0..pool.helpers {
             let jobs = pool.jobs.clone();
             let name = format!("warpaint core {}", helper + 1);
@@ -82,7 +87,7 @@ impl Pool {
     }
 
     /// How many threads work at a launch.
-    pub(in crate::device::cpu) fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         self.helpers + 1
     }
 
@@ -97,6 +102,22 @@ impl Pool {
         let worked = thread::guarded(|| run.work());
         let failed = self.withdraw(id);
         worked.and(failed.map_or(Ok(()), Err))
+    }
+
+    pub(super) fn take_scratch(&self, arena: &Arena) -> Result<Scratch> {
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(|| Scratch::new(arena), Ok)
+    }
+
+    pub(super) fn put_scratch(&self, arena: &Arena, scratch: Scratch) {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        // A launch with many blocks at once has many; later ones seldom need more than one for each thread.
+        if kept.len() < 2 * self.threads() {
+            kept.push(scratch);
+        } else {
+            drop(kept);
+            scratch.release(arena);
+        }
     }
 
     fn offer(&self, run: &Arc<Run>, wanted: usize) -> u64 {

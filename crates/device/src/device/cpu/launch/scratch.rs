@@ -18,7 +18,7 @@ use crate::device::{
 const FOREIGN_STACK_BYTES: u64 = 512 << 10;
 
 /// What a block needs while it runs; reused by later blocks and launches.
-pub(in crate::device::cpu) struct Scratch {
+pub(super) struct Scratch {
     shared: Range,
     params: Range,
     local: Range,
@@ -35,7 +35,7 @@ impl fmt::Debug for Scratch {
 }
 
 impl Scratch {
-    pub(in crate::device::cpu) fn new(arena: &Arena) -> Result<Self> {
+    pub(super) fn new(arena: &Arena) -> Result<Self> {
         Ok(Self {
             shared: arena.alloc_own(4, Access::Scratch)?,
             params: arena.alloc_own(4, Access::Scratch)?,
@@ -48,7 +48,7 @@ impl Scratch {
     }
 
     /// Gives the memory back.
-    pub(in crate::device::cpu) fn release(self, arena: &Arena) {
+    pub(super) fn release(self, arena: &Arena) {
         for range in [self.shared, self.params, self.local] {
             arena.free_own(range);
         }
@@ -112,7 +112,7 @@ impl Scratch {
             arrived: [0; abi::BARRIERS],
             shuffles: 0,
             reserved_shared: reserved_shared as u32,
-            heap: &raw const run.shared.arena,
+            heap: &raw const *run.shared.arena,
             prints: &raw const run.prints,
             workspace: run.workspace.map_or(0, |range| range.address),
             assertion: 0,

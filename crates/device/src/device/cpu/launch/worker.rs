@@ -16,7 +16,7 @@ pub(super) fn run_blocks(run: &Run) -> Result<()> {
         Worker { run, free: Some(Box::new(Resident::new(run)?)), aside: VecDeque::new() };
     let worked = worker.work();
     for resident in worker.aside.into_iter().chain(worker.free) {
-        run.shared.put_scratch(resident.scratch);
+        run.put_scratch(resident.scratch);
     }
     worked
 }
@@ -73,7 +73,7 @@ impl Worker<'_> {
         match progress {
             Ok(Progress::Stalled) => self.aside.push_back(resident),
             _ if self.free.is_none() => self.free = Some(resident),
-            _ => self.run.shared.put_scratch(resident.scratch),
+            _ => self.run.put_scratch(resident.scratch),
         }
         progress
     }

@@ -6,7 +6,7 @@ use crate::{
     device::{
         Error, Result,
         cpu::{
-            NAME,
+            error::NAME,
             memory::{Access, Range},
         },
     },

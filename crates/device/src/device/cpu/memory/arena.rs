@@ -21,7 +21,7 @@ use std::{
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
 use super::{heap::Heap, limits, ranges::Ranges, unwritten::Unwritten};
-use crate::device::{Allocation, Error, Fill, Result, cpu::NAME};
+use crate::device::{Allocation, Error, Fill, Result, cpu::error::NAME};
 
 /// Chunks are `1 << CHUNK_BITS` bytes.
 pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;

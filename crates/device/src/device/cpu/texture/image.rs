@@ -8,7 +8,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use crate::{
     device::{
         ArrayShape, TextureSource,
-        cpu::{Array, Shared},
+        cpu::{Array, memory::Arena},
     },
     ptx::modifier::Geometry,
 };
@@ -32,13 +32,13 @@ enum Owner {
     /// The array, which lives as long as this.
     Array(#[expect(dead_code, reason = "kept alive")] Array),
     /// Somebody else, who may have freed it.
-    Memory(Arc<Shared>),
+    Memory(Arc<Arena>),
 }
 
 impl Image {
     /// The texels of a texture, and the shape in which instructions read them.
-    pub(super) fn new(shared: &Arc<Shared>, source: &TextureSource<'_>) -> (Self, Geometry) {
-        let owner = || Owner::Memory(shared.clone());
+    pub(super) fn new(arena: &Arc<Arena>, source: &TextureSource<'_>) -> (Self, Geometry) {
+        let owner = || Owner::Memory(arena.clone());
         match *source {
             TextureSource::Array(crate::device::Array::Cpu(array)) => {
                 (Self::of_array(array), geometry(array.descriptor().shape))
@@ -133,7 +133,7 @@ impl Image {
     pub(super) fn is_alive(&self) -> bool {
         match &self.owner {
             Owner::Array(_) => true,
-            Owner::Memory(shared) => shared.arena.holds(self.address, self.bytes),
+            Owner::Memory(arena) => arena.holds(self.address, self.bytes),
         }
     }
 

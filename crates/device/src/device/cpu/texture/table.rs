@@ -3,10 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
+    image::Image,
     sampler::{Fetch, Sampler},
     surface::{Flat, SurfaceAccess, SurfaceImage},
 };
-use crate::{device::FaultKind, ptx::modifier::Query};
+use crate::{
+    device::{
+        FaultKind, TextureDescriptor, TextureSource,
+        cpu::{Array, memory::Arena},
+    },
+    ptx::modifier::Query,
+};
 
 /// The objects of a device. A change makes a new table, so that launches read theirs without a lock.
 #[derive(Debug, Default)]
@@ -27,10 +34,33 @@ struct Slot {
     object: Option<Object>,
 }
 
+/// What a handle stands for.
 #[derive(Clone, Debug)]
-pub(super) enum Object {
+pub(in crate::device::cpu) struct Object(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
     Texture(Arc<Sampler>),
     Surface(Arc<SurfaceImage>),
+}
+
+impl Object {
+    /// A texture of what lies in this arena.
+    pub(in crate::device::cpu) fn texture(
+        arena: &Arc<Arena>,
+        source: &TextureSource<'_>,
+        descriptor: &TextureDescriptor,
+    ) -> Self {
+        let (image, geometry) = Image::new(arena, source);
+        let sampler = Sampler::new(image, geometry, source.format(), descriptor);
+        Self(Kind::Texture(Arc::new(sampler)))
+    }
+
+    /// A surface of an array that was made for it.
+    pub(in crate::device::cpu) fn surface(array: &Array) -> Self {
+        let surface = SurfaceImage::new(Image::of_array(array), array.descriptor());
+        Self(Kind::Surface(Arc::new(surface)))
+    }
 }
 
 impl Objects {
@@ -40,7 +70,7 @@ impl Objects {
     }
 
     /// Adds an object; its handle.
-    pub(super) fn insert(&self, object: Object) -> u64 {
+    pub(in crate::device::cpu) fn insert(&self, object: Object) -> u64 {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Snapshot { slots, flat } = Arc::make_mut(&mut current);
         let index = slots.iter().position(|slot| slot.object.is_none()).unwrap_or(slots.len());
@@ -51,7 +81,7 @@ impl Objects {
         let slot = &mut slots[index];
         slot.generation = slot.generation.wrapping_add(1).max(1);
         let handle = u64::from(slot.generation) << 32 | index as u64;
-        if let Object::Surface(surface) = &object {
+        if let Kind::Surface(surface) = &object.0 {
             flat[index] = surface.flat(handle);
         }
         slot.object = Some(object);
@@ -75,16 +105,20 @@ impl Objects {
 
 impl Snapshot {
     #[inline]
-    fn object(&self, handle: u64) -> Option<&Object> {
+    fn object(&self, handle: u64) -> Option<&Kind> {
         let slot = self.slots.get(handle as u32 as usize)?;
-        if slot.generation != (handle >> 32) as u32 { None } else { slot.object.as_ref() }
+        if slot.generation != (handle >> 32) as u32 {
+            None
+        } else {
+            slot.object.as_ref().map(|object| &object.0)
+        }
     }
 
     #[inline]
     fn texture(&self, handle: u64) -> Result<&Sampler, FaultKind> {
         match self.object(handle) {
-            Some(Object::Texture(sampler)) => Ok(sampler),
-            Some(Object::Surface(_)) => Err(invalid(handle, "a surface object read as a texture")),
+            Some(Kind::Texture(sampler)) => Ok(sampler),
+            Some(Kind::Surface(_)) => Err(invalid(handle, "a surface object read as a texture")),
             None => Err(invalid(handle, "no texture object, or one that was destroyed")),
         }
     }
@@ -92,8 +126,8 @@ impl Snapshot {
     #[inline]
     fn surface(&self, handle: u64) -> Result<&SurfaceImage, FaultKind> {
         match self.object(handle) {
-            Some(Object::Surface(surface)) => Ok(surface),
-            Some(Object::Texture(_)) => {
+            Some(Kind::Surface(surface)) => Ok(surface),
+            Some(Kind::Texture(_)) => {
                 Err(invalid(handle, "a texture object accessed as a surface"))
             }
             None => Err(invalid(handle, "no surface object, or one that was destroyed")),
@@ -114,8 +148,8 @@ impl Snapshot {
         at: [f32; 3],
     ) -> Option<[u32; 4]> {
         match self.object(handle)? {
-            Object::Texture(sampler) => sampler.fetch_plain(code, at),
-            Object::Surface(_) => None,
+            Kind::Texture(sampler) => sampler.fetch_plain(code, at),
+            Kind::Surface(_) => None,
         }
     }
 
