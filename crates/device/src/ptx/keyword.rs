@@ -1,6 +1,7 @@
 //! Enumerations whose members are words of PTX.
 
-/// Defines an enumeration together with the PTX spelling of each member: `text` gives it, `parse` reads it.
+/// Defines an enumeration together with the PTX spelling of each member, `text` gives it, `parse` reads it; and with a
+/// number for each, `code` and `from_code`.
 macro_rules! keywords {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $member:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -14,6 +15,17 @@ macro_rules! keywords {
             /// Its PTX spelling.
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$member => $text,)+ }
+            }
+
+            /// The number that stands for it where only a number can: in compiled code.
+            pub const fn code(self) -> u32 {
+                self as u32
+            }
+
+            /// The member whose [`code`](Self::code) it is.
+            #[inline]
+            pub fn from_code(code: u32) -> Option<Self> {
+                Self::ALL.get(code as usize).copied()
             }
 
             /// The member spelt `text`.

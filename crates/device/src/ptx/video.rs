@@ -283,12 +283,7 @@ impl Video {
     /// All of it in two words, for compiled code to name it.
     pub fn packed(&self) -> [u64; 2] {
         let flag = |set: bool, at: u32| u64::from(set) << at;
-        let second = match self.second {
-            None => 0,
-            Some(Second::Add) => 1,
-            Some(Second::Min) => 2,
-            Some(Second::Max) => 3,
-        };
+        let second = self.second.map_or(0, |second| u64::from(second.code()) + 1);
         let cmp = self.cmp.and_then(|cmp| COMPARISONS.iter().position(|known| *known == cmp));
         let cmp = cmp.unwrap_or(0) as u64;
         let flags = flag(self.to.is_signed(), 0)
@@ -305,28 +300,16 @@ impl Video {
             | cmp << 11
             | u64::from(self.scale) << 14
             | u64::from(self.lanes) << 18
-            | (self.op as u64) << 21;
+            | u64::from(self.op.code()) << 21;
         let part = |part: Option<Part>| part.map_or(0, Part::packed);
         [what, part(self.d_part) | part(self.a_part) << 16 | part(self.b_part) << 32]
     }
 
-    /// The inverse of [`Self::packed`].
+    /// The inverse of [`Self::packed`]; an operation that is none of them is a sum.
     pub fn unpacked([what, parts]: [u64; 2]) -> Self {
-        const OPS: [VideoOp; 10] = [
-            VideoOp::Add,
-            VideoOp::Sub,
-            VideoOp::Avrg,
-            VideoOp::Absdiff,
-            VideoOp::Min,
-            VideoOp::Max,
-            VideoOp::Shl,
-            VideoOp::Shr,
-            VideoOp::Mad,
-            VideoOp::Set,
-        ];
         let flag = |at: u32| what >> at & 1 != 0;
         let ty = |at: u32| if flag(at) { Type::S32 } else { Type::U32 };
-        let op = OPS[(what >> 21 & 15) as usize % OPS.len()];
+        let op = VideoOp::from_code((what >> 21 & 15) as u32).unwrap_or(VideoOp::Add);
         Self {
             op,
             lanes: (what >> 18 & 7) as u8,
@@ -334,8 +317,7 @@ impl Video {
             a: ty(1),
             b: ty(2),
             sat: flag(3),
-            second: [None, Some(Second::Add), Some(Second::Min), Some(Second::Max)]
-                [(what >> 9 & 3) as usize],
+            second: (what >> 9 & 3).checked_sub(1).and_then(|code| Second::from_code(code as u32)),
             wrap: flag(4),
             scale: (what >> 14 & 15) as u8,
             plus_one: flag(5),

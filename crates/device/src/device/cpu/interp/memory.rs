@@ -235,14 +235,16 @@ impl Machine {
             Self::write(thread, inst.dst[0], u64::from(word >> 63 != asked));
             return Ok(());
         }
-        let step = |word, op, count| mbarrier::step(word, mbarrier::code(op), count);
         let count = s[1] as u32;
         let changed = match (m.op == MbarrierOp::CopyArrive, m.expect_tx) {
             // One arrival more is waited for, and comes at once: copies are done.
             (true, _) if !m.no_increment => word,
-            (true, _) => step(word, MbarrierOp::Arrive, 1),
-            (false, true) => step(step(word, MbarrierOp::ExpectTx, count), m.op, 1),
-            (false, false) => step(word, m.op, count),
+            (true, _) => mbarrier::step(word, MbarrierOp::Arrive, 1),
+            (false, true) => {
+                let expecting = mbarrier::step(word, MbarrierOp::ExpectTx, count);
+                mbarrier::step(expecting, m.op, 1)
+            }
+            (false, false) => mbarrier::step(word, m.op, count),
         };
         if !self.shared.arena.store(at, 8, changed) {
             return Err(access.refused(shown));

@@ -2,12 +2,15 @@
 //! through [`ImageCall`].
 #![expect(unsafe_code, reason = "follows the context's pointer to the launch's objects")]
 
-use crate::device::{
-    FaultKind,
-    cpu::{
-        abi::{BlockContext, ImageCall},
-        texture::{Fetch, Snapshot, SurfaceAccess, query_of},
+use crate::{
+    device::{
+        FaultKind,
+        cpu::{
+            abi::{BlockContext, ImageCall},
+            texture::{Fetch, Snapshot, SurfaceAccess},
+        },
     },
+    ptx::modifier::Query,
 };
 
 /// Added to a fetch's code where the offset with the context counts.
@@ -87,12 +90,17 @@ extern "C" fn sust(context: &mut BlockContext, handle: u64, how: u32) -> u32 {
     done(context, result.map(|()| data))
 }
 
+/// What is asked for by such a code. What is none of them is answered as what no device has: with 0.
+fn query_by_code(code: u32) -> Query {
+    Query::from_code(code).unwrap_or(Query::ChannelOrder)
+}
+
 extern "C" fn txq(context: &mut BlockContext, handle: u64, query: u32) -> u32 {
-    let result = objects(context).query_texture(handle, query_of(query));
+    let result = objects(context).query_texture(handle, query_by_code(query));
     done(context, result.map(|answer| [answer; 4]))
 }
 
 extern "C" fn suq(context: &mut BlockContext, handle: u64, query: u32) -> u32 {
-    let result = objects(context).query_surface(handle, query_of(query));
+    let result = objects(context).query_surface(handle, query_by_code(query));
     done(context, result.map(|answer| [answer; 4]))
 }

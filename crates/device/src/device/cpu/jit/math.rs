@@ -3,13 +3,19 @@
 //! Enters: numbers, as compiled code calls with them. Leaves: the results, rounded as PTX says. Must not know:
 //! `device::cpu::memory`, `device::cpu::jit::lower`.
 
+pub(super) mod finish;
+pub(super) mod permute;
 pub(in crate::device::cpu) mod small;
 
 use std::{cmp::Ordering, sync::OnceLock, time::Instant};
 
 use half::{bf16, f16};
 
-use crate::{device::cpu::mbarrier, ptx::video::Video};
+use self::finish::Finish;
+use crate::{
+    device::cpu::mbarrier,
+    ptx::{modifier::Rounding, video::Video},
+};
 
 /// All host functions with their names.
 pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
@@ -50,14 +56,14 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
         "warpaint_narrow" => small::narrow, extern "C" fn(f64, u32, u32) -> u32;
         "warpaint_widen" => small::widen, extern "C" fn(u32, u32) -> f32;
         "warpaint_video" => video, extern "C" fn(u64, u64, u32, u32, u32) -> u32;
-        "warpaint_mbarrier" => mbarrier::step, extern "C" fn(u64, u32, u32) -> u64;
+        "warpaint_mbarrier" => mbarrier::step_by_code, extern "C" fn(u64, u32, u32) -> u64;
         "warpaint_bfe_u32" => bfe_u32, extern "C" fn(u32, u32, u32) -> u32;
         "warpaint_bfe_s32" => bfe_s32, extern "C" fn(u32, u32, u32) -> u32;
         "warpaint_bfe_u64" => bfe_u64, extern "C" fn(u64, u32, u32) -> u64;
         "warpaint_bfe_s64" => bfe_s64, extern "C" fn(u64, u32, u32) -> u64;
         "warpaint_bfi_b32" => bfi_b32, extern "C" fn(u32, u32, u32, u32) -> u32;
         "warpaint_bfi_b64" => bfi_b64, extern "C" fn(u64, u64, u32, u32) -> u64;
-        "warpaint_prmt" => prmt, extern "C" fn(u64, u32, u32) -> u32;
+        "warpaint_prmt" => permute::prmt, extern "C" fn(u64, u32, u32) -> u32;
         "warpaint_fns" => fns, extern "C" fn(u32, u32, u32) -> u32;
         "warpaint_clock" => clock, extern "C" fn() -> u64;
         "warpaint_globaltimer" => clock, extern "C" fn() -> u64;
@@ -80,13 +86,13 @@ extern "C" fn clock() -> u64 {
 // Rounding ---------------------------------------------------------------------------------------------
 
 /// Which neighbour a rounding in one direction gives in place of the nearest number, which is negative or not; `error`
-/// has the sign of the exact result less that number.
-fn direction(negative: bool, error: f64, rounding: u32) -> Ordering {
+/// has the sign of the exact result less that number. (To nearest with ties away from zero is refused before.)
+fn direction(negative: bool, error: f64, rounding: Rounding) -> Ordering {
     let up = match rounding {
-        1 => negative,
-        2 => false,
-        3 => true,
-        _ => return Ordering::Equal,
+        Rounding::Zero => negative,
+        Rounding::Down => false,
+        Rounding::Up => true,
+        Rounding::Nearest | Rounding::NearestAway => return Ordering::Equal,
     };
     match error.partial_cmp(&0.0) {
         Some(Ordering::Greater) if up => Ordering::Greater,
@@ -96,7 +102,7 @@ fn direction(negative: bool, error: f64, rounding: u32) -> Ordering {
 }
 
 /// A result of which `nearest` is the one rounded to nearest; `error` as [`direction`] has it.
-fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
+fn directed_f64(nearest: f64, error: f64, rounding: Rounding) -> f64 {
     match direction(nearest.is_sign_negative(), error, rounding) {
         Ordering::Less => nearest.next_down(),
         Ordering::Equal => nearest,
@@ -104,7 +110,7 @@ fn directed_f64(nearest: f64, error: f64, rounding: u32) -> f64 {
     }
 }
 
-fn directed_f32(nearest: f32, error: f64, rounding: u32) -> f32 {
+fn directed_f32(nearest: f32, error: f64, rounding: Rounding) -> f32 {
     match direction(nearest.is_sign_negative(), error, rounding) {
         Ordering::Less => nearest.next_down(),
         Ordering::Equal => nearest,
@@ -136,15 +142,15 @@ fn odd(sum: f64, error: f64) -> f64 {
     }
 }
 
-/// With this bit in a rounding, results that would be subnormal become zeros.
-pub(super) const FLUSH: u32 = 8;
-
 /// Rounds a double, itself the result of rounding to odd or exact, to single precision.
-extern "C" fn f64_to_f32(x: f64, rounding: u32) -> f32 {
-    if rounding & FLUSH != 0 && x.abs() < f64::from(f32::MIN_POSITIVE) {
-        return flushed(x, rounding & !FLUSH);
+extern "C" fn f64_to_f32(x: f64, finish: u32) -> f32 {
+    to_f32(x, Finish::from_code(finish))
+}
+
+fn to_f32(x: f64, Finish { rounding, flush, .. }: Finish) -> f32 {
+    if flush && x.abs() < f64::from(f32::MIN_POSITIVE) {
+        return flushed(x, rounding);
     }
-    let rounding = rounding & !FLUSH;
     let nearest = x as f32;
     let error =
         overflow_error(f64::from(nearest), x.is_finite()).unwrap_or_else(|| x - f64::from(nearest));
@@ -152,21 +158,22 @@ extern "C" fn f64_to_f32(x: f64, rounding: u32) -> f32 {
 }
 
 /// Of a number below the least normal one: that, where the number rounds to it when 24 bits are kept, else zero.
-fn flushed(x: f64, rounding: u32) -> f32 {
+fn flushed(x: f64, rounding: Rounding) -> f32 {
     let least = f64::from(f32::MIN_POSITIVE);
     let below = least * (1.0 - f64::from(f32::EPSILON) / 2.0);
-    let away = rounding == if x.is_sign_negative() { 2 } else { 3 };
     let is_least = match rounding {
-        0 => x.abs() >= (least + below) / 2.0,
-        _ => away && x.abs() > below,
+        Rounding::Nearest | Rounding::NearestAway => x.abs() >= (least + below) / 2.0,
+        Rounding::Zero => false,
+        Rounding::Down => x < -below,
+        Rounding::Up => x > below,
     };
     if is_least { f32::MIN_POSITIVE.copysign(x as f32) } else { 0.0_f32.copysign(x as f32) }
 }
 
 /// A zero sum of numbers of different signs is negative where rounding is down.
-fn signed_zero(sum: f64, a: f64, b: f64, rounding: u32) -> f64 {
+fn signed_zero(sum: f64, a: f64, b: f64, rounding: Rounding) -> f64 {
     if sum == 0.0
-        && rounding & !FLUSH == 2
+        && rounding == Rounding::Down
         && (a != 0.0 || a.is_sign_negative() != b.is_sign_negative())
     {
         -0.0
@@ -175,39 +182,45 @@ fn signed_zero(sum: f64, a: f64, b: f64, rounding: u32) -> f64 {
     }
 }
 
-extern "C" fn add_f32(a: f32, b: f32, rounding: u32) -> f32 {
+extern "C" fn add_f32(a: f32, b: f32, finish: u32) -> f32 {
+    let finish = Finish::from_code(finish);
     let (a, b) = (f64::from(a), f64::from(b));
     let sum = a + b;
-    f64_to_f32(odd(signed_zero(sum, a, b, rounding), sum_error(a, b, sum)), rounding)
+    to_f32(odd(signed_zero(sum, a, b, finish.rounding), sum_error(a, b, sum)), finish)
 }
 
-extern "C" fn mul_f32(a: f32, b: f32, rounding: u32) -> f32 {
-    f64_to_f32(f64::from(a) * f64::from(b), rounding)
+extern "C" fn mul_f32(a: f32, b: f32, finish: u32) -> f32 {
+    let finish = Finish::from_code(finish);
+    to_f32(f64::from(a) * f64::from(b), finish)
 }
 
-extern "C" fn fma_f32(a: f32, b: f32, c: f32, rounding: u32) -> f32 {
+extern "C" fn fma_f32(a: f32, b: f32, c: f32, finish: u32) -> f32 {
+    let finish = Finish::from_code(finish);
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
-    f64_to_f32(odd(signed_zero(sum, product, c, rounding), sum_error(product, c, sum)), rounding)
+    to_f32(odd(signed_zero(sum, product, c, finish.rounding), sum_error(product, c, sum)), finish)
 }
 
-extern "C" fn div_f32(a: f32, b: f32, rounding: u32) -> f32 {
+extern "C" fn div_f32(a: f32, b: f32, finish: u32) -> f32 {
+    let finish = Finish::from_code(finish);
     let (a, b) = (f64::from(a), f64::from(b));
     let quotient = a / b;
     // The remainder, its sign turned where the divisor is negative.
     let error = (-quotient).mul_add(b, a) * b.signum();
     let exact = !quotient.is_finite() || b == 0.0 || b.is_infinite();
     let error = if exact { 0.0 } else { error };
-    f64_to_f32(odd(quotient, error), rounding)
+    to_f32(odd(quotient, error), finish)
 }
 
-extern "C" fn sqrt_f32(a: f32, rounding: u32) -> f32 {
+extern "C" fn sqrt_f32(a: f32, finish: u32) -> f32 {
+    let finish = Finish::from_code(finish);
     let a = f64::from(a);
     let root = a.sqrt();
-    f64_to_f32(odd(root, (-root).mul_add(root, a)), rounding)
+    to_f32(odd(root, (-root).mul_add(root, a)), finish)
 }
 
-extern "C" fn add_f64(a: f64, b: f64, rounding: u32) -> f64 {
+extern "C" fn add_f64(a: f64, b: f64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     let sum = a + b;
     let error = overflow_error(sum, a.is_finite() && b.is_finite());
     let sum = signed_zero(sum, a, b, rounding);
@@ -224,7 +237,8 @@ fn lifted(a: f64, b: f64) -> (f64, f64) {
     if a.abs() < b.abs() { (a * LIFT, b) } else { (a, b * LIFT) }
 }
 
-extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
+extern "C" fn mul_f64(a: f64, b: f64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     #[cfg(target_arch = "x86_64")]
     if let Some(result) = super::rounding::multiply(a, b, rounding) {
         return result;
@@ -242,7 +256,8 @@ extern "C" fn mul_f64(a: f64, b: f64, rounding: u32) -> f64 {
     directed_f64(product, error, rounding)
 }
 
-extern "C" fn fma_f64(a: f64, b: f64, c: f64, rounding: u32) -> f64 {
+extern "C" fn fma_f64(a: f64, b: f64, c: f64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     #[cfg(target_arch = "x86_64")]
     if let Some(result) = super::rounding::fused(a, b, c, rounding) {
         return result;
@@ -276,7 +291,8 @@ fn fma_error(a: f64, b: f64, c: f64, result: f64) -> f64 {
     ((top - result) + top_low) + sum_low
 }
 
-extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
+extern "C" fn div_f64(a: f64, b: f64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     #[cfg(target_arch = "x86_64")]
     if let Some(result) = super::rounding::divide(a, b, rounding) {
         return result;
@@ -292,7 +308,8 @@ extern "C" fn div_f64(a: f64, b: f64, rounding: u32) -> f64 {
     directed_f64(quotient, error, rounding)
 }
 
-extern "C" fn sqrt_f64(a: f64, rounding: u32) -> f64 {
+extern "C" fn sqrt_f64(a: f64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     #[cfg(target_arch = "x86_64")]
     if let Some(result) = super::rounding::root(a, rounding) {
         return result;
@@ -307,22 +324,26 @@ extern "C" fn fma_odd(a: f64, b: f64, c: f64) -> f64 {
     odd(sum, sum_error(product, c, sum))
 }
 
-extern "C" fn s64_to_f64(value: i64, rounding: u32) -> f64 {
+extern "C" fn s64_to_f64(value: i64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     let nearest = value as f64;
     directed_f64(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
 }
 
-extern "C" fn u64_to_f64(value: u64, rounding: u32) -> f64 {
+extern "C" fn u64_to_f64(value: u64, finish: u32) -> f64 {
+    let rounding = Finish::from_code(finish).rounding;
     let nearest = value as f64;
     directed_f64(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
 }
 
-extern "C" fn s64_to_f32(value: i64, rounding: u32) -> f32 {
+extern "C" fn s64_to_f32(value: i64, finish: u32) -> f32 {
+    let rounding = Finish::from_code(finish).rounding;
     let nearest = value as f32;
     directed_f32(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
 }
 
-extern "C" fn u64_to_f32(value: u64, rounding: u32) -> f32 {
+extern "C" fn u64_to_f32(value: u64, finish: u32) -> f32 {
+    let rounding = Finish::from_code(finish).rounding;
     let nearest = value as f32;
     directed_f32(nearest, (i128::from(value) - nearest as i128) as f64, rounding)
 }
@@ -353,7 +374,7 @@ extern "C" fn f32_to_f16(x: f32) -> u32 {
 
 /// Not by the crate `half`, which looks at the upper half of a double only.
 extern "C" fn f64_to_f16(x: f64) -> u32 {
-    small::narrow(x, small::F16, 0)
+    small::narrowed(x, small::F16, Finish::rounded(Rounding::Nearest))
 }
 
 extern "C" fn f32_to_bf16(x: f32) -> u32 {
@@ -361,7 +382,7 @@ extern "C" fn f32_to_bf16(x: f32) -> u32 {
 }
 
 extern "C" fn f64_to_bf16(x: f64) -> u32 {
-    small::narrow(x, small::BF16, 0)
+    small::narrowed(x, small::BF16, Finish::rounded(Rounding::Nearest))
 }
 
 // Bits -------------------------------------------------------------------------------------------------
@@ -404,29 +425,6 @@ extern "C" fn bfi_b64(a: u64, b: u64, position: u32, length: u32) -> u64 {
     let ones = u64::MAX.checked_shr(64 - length.min(64)).unwrap_or(0);
     let mask = ones.checked_shl(position).unwrap_or(0);
     b & !mask | a.checked_shl(position).unwrap_or(0) & mask
-}
-
-/// PTX ISA, `prmt`; `mode` 0 is the general one, the others in the order of the ISA's table.
-extern "C" fn prmt(both: u64, selectors: u32, mode: u32) -> u32 {
-    let bytes = both.to_le_bytes();
-    let at = selectors as usize & 3;
-    let picks: [usize; 4] = match mode {
-        1 => [at, at + 1, at + 2, at + 3],
-        2 => [at, at + 7, at + 6, at + 5].map(|pick| pick % 8),
-        3 => [at; 4],
-        4 => [at, at.max(1), at.max(2), 3],
-        5 => [0, at.min(1), at.min(2), at],
-        6 => [at % 2 * 2, at % 2 * 2 + 1, at % 2 * 2, at % 2 * 2 + 1],
-        _ => {
-            let byte = |index: u32| {
-                let selector = selectors >> (4 * index) & 15;
-                let value = bytes[selector as usize & 7];
-                if selector & 8 == 0 { value } else { ((value as i8) >> 7) as u8 }
-            };
-            return u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
-        }
-    };
-    u32::from_le_bytes(picks.map(|pick| bytes[pick]))
 }
 
 /// A video instruction, as [`Video::packed`] names it.

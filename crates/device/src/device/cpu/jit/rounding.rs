@@ -4,14 +4,16 @@
 
 use std::arch::asm;
 
-/// What the control register holds for a rounding, as the host's functions know it (Intel SDM, volume 1, 10.2.3):
-/// all else stays as it is, flushing too.
-const fn control(before: u32, rounding: u32) -> u32 {
+use crate::ptx::modifier::Rounding;
+
+/// What the control register holds for a rounding (Intel SDM, volume 1, 10.2.3): all else stays as it is, flushing too.
+const fn control(before: u32, rounding: Rounding) -> u32 {
     let mode = match rounding {
-        1 => 3 << 13,
-        2 => 1 << 13,
-        3 => 2 << 13,
-        _ => 0,
+        // The processor knows only ties to even; ties away from zero are refused before.
+        Rounding::Nearest | Rounding::NearestAway => 0,
+        Rounding::Zero => 3 << 13,
+        Rounding::Down => 1 << 13,
+        Rounding::Up => 2 << 13,
     };
     before & !(3 << 13) | mode
 }
@@ -26,7 +28,7 @@ fn current() -> u32 {
 macro_rules! binary {
     ($(#[$doc:meta])* $name:ident, $instruction:literal) => {
         $(#[$doc])*
-        pub(super) fn $name(a: f64, b: f64, rounding: u32) -> Option<f64> {
+        pub(super) fn $name(a: f64, b: f64, rounding: Rounding) -> Option<f64> {
             let before = current();
             let during = control(before, rounding);
             let mut result = a;
@@ -57,7 +59,7 @@ binary!(
     divide, "divsd"
 );
 /// The root of `a`.
-pub(super) fn root(a: f64, rounding: u32) -> Option<f64> {
+pub(super) fn root(a: f64, rounding: Rounding) -> Option<f64> {
     root_of_second(0.0, a, rounding)
 }
 
@@ -67,7 +69,7 @@ binary!(
 );
 
 /// `a * b + c`, rounded once; `None` where the processor has no such instruction.
-pub(super) fn fused(a: f64, b: f64, c: f64, rounding: u32) -> Option<f64> {
+pub(super) fn fused(a: f64, b: f64, c: f64, rounding: Rounding) -> Option<f64> {
     if !std::arch::is_x86_feature_detected!("fma") {
         return None;
     }

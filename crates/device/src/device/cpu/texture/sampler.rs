@@ -65,11 +65,6 @@ pub(in crate::device::cpu) fn is_answered(query: Query) -> bool {
     !matches!(query, Query::ChannelDataType | Query::ChannelOrder)
 }
 
-/// The query that was passed to the host as a number.
-pub(in crate::device::cpu) fn query_of(code: u32) -> Query {
-    Query::ALL[code as usize % Query::ALL.len()]
-}
-
 /// The answer for an object of this shape and these texels.
 pub(super) fn answer(
     query: Query,

@@ -27,26 +27,16 @@ pub(in crate::device::cpu) struct SurfaceAccess {
 impl SurfaceAccess {
     /// All of it as a constant of compiled code.
     pub(in crate::device::cpu) fn code(self) -> u32 {
-        let clamp = match self.clamp {
-            Clamp::Trap => 0,
-            Clamp::Clamp => 1,
-            Clamp::Zero => 2,
-        };
-        let formatted = u32::from(self.formatted);
+        let (clamp, formatted) = (self.clamp.code(), u32::from(self.formatted));
         geometry_code(self.geometry) | clamp << 3 | formatted << 5 | u32::from(self.bytes) << 8
     }
 
-    /// What [`SurfaceAccess::code`] stands for.
+    /// What [`SurfaceAccess::code`] stands for; what is no code of what to do outside ends the kernel there.
     #[inline]
     pub(in crate::device::cpu) fn from_code(code: u32) -> Self {
-        let clamp = match code >> 3 & 3 {
-            0 => Clamp::Trap,
-            1 => Clamp::Clamp,
-            _ => Clamp::Zero,
-        };
         Self {
             geometry: GEOMETRIES[code as usize & 7],
-            clamp,
+            clamp: Clamp::from_code(code >> 3 & 3).unwrap_or(Clamp::Trap),
             bytes: (code >> 8) as u8,
             formatted: code & 0x20 != 0,
         }

@@ -3,10 +3,13 @@
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{Lower, Step, Unsupported, clif_type, integer::constant};
-use crate::ptx::{
-    inst::Instruction,
-    modifier::{BoolOp, PrmtMode},
-    types::Type,
+use crate::{
+    device::cpu::jit::math::permute::mode_code,
+    ptx::{
+        inst::Instruction,
+        modifier::{BoolOp, PrmtMode},
+        types::Type,
+    },
 };
 
 impl Lower<'_, '_> {
@@ -230,16 +233,7 @@ impl Lower<'_, '_> {
         {
             return Ok(self.permute_by(both, selectors as u32));
         }
-        let mode = match mode {
-            None => 0,
-            Some(PrmtMode::F4e) => 1,
-            Some(PrmtMode::B4e) => 2,
-            Some(PrmtMode::Rc8) => 3,
-            Some(PrmtMode::Ecl) => 4,
-            Some(PrmtMode::Ecr) => 5,
-            Some(PrmtMode::Rc16) => 6,
-        };
-        let mode = self.b.ins().iconst(types::I32, mode);
+        let mode = self.b.ins().iconst(types::I32, i64::from(mode_code(mode)));
         self.host("warpaint_prmt", &[both, selectors, mode], types::I32)
     }
 

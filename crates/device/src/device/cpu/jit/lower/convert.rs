@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::FloatCC, types};
 
-use super::{Lower, Step, Unsupported, clif_type, float::rounding_code, int_type};
-use crate::device::cpu::jit::math::small;
+use super::{Lower, Step, Unsupported, clif_type, float::finish_of, int_type};
+use crate::device::cpu::jit::math::{finish::Finish, small};
 use crate::ptx::{
     inst::Instruction,
     modifier::{Cvt, IntRounding, Rounding},
@@ -110,8 +110,8 @@ impl Lower<'_, '_> {
     fn int_to_float_directed(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
         let signed = cvt.from.is_signed();
         let value = self.extended(value, types::I64, signed);
-        let rounding = rounding_code(cvt.rounding.unwrap_or(Rounding::Nearest))?;
-        let rounding = self.b.ins().iconst(types::I32, rounding);
+        let finish = finish_of(cvt.rounding.unwrap_or(Rounding::Nearest))?;
+        let finish = self.b.ins().iconst(types::I32, i64::from(finish.code()));
         let name = match (signed, cvt.to) {
             (true, Type::F32) => "warpaint_s64_to_f32",
             (false, Type::F32) => "warpaint_u64_to_f32",
@@ -119,7 +119,7 @@ impl Lower<'_, '_> {
             (false, Type::F64) => "warpaint_u64_to_f64",
             _ => return Err(Unsupported::Part("this rounding")),
         };
-        self.host(name, &[value, rounding], clif_type(cvt.to))
+        self.host(name, &[value, finish], clif_type(cvt.to))
     }
 
     fn float_to_int(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
@@ -241,14 +241,11 @@ impl Lower<'_, '_> {
     fn narrow_to(&mut self, value: Value, format: u32, cvt: &Cvt) -> Step<Value> {
         let double = self.b.func.dfg.value_type(value) == types::F64;
         let value = if double { value } else { self.b.ins().fpromote(types::F64, value) };
-        let rounding = match cvt.rounding {
-            Some(Rounding::NearestAway) => 4,
-            rounding => rounding_code(rounding.unwrap_or(Rounding::Nearest))?,
-        };
-        let rounding = rounding | if cvt.satfinite { i64::from(small::SATFINITE) } else { 0 };
-        let [format, rounding] =
-            [i64::from(format), rounding].map(|code| self.b.ins().iconst(types::I32, code));
-        self.host("warpaint_narrow", &[value, format, rounding], types::I32)
+        let rounding = cvt.rounding.unwrap_or(Rounding::Nearest);
+        let finish = Finish { satfinite: cvt.satfinite, ..Finish::rounded(rounding) };
+        let [format, finish] =
+            [format, finish.code()].map(|code| self.b.ins().iconst(types::I32, i64::from(code)));
+        self.host("warpaint_narrow", &[value, format, finish], types::I32)
     }
 
     /// Zero where it is negative; NaN stays.

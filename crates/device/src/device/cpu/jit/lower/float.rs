@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{
 
 use super::{Lower, Step, Unsupported, approximate::approximation, clif_type, int_type};
 use crate::{
-    device::cpu::jit::math::FLUSH,
+    device::cpu::jit::math::finish::Finish,
     ptx::{
         inst::Instruction,
         modifier::{Accuracy, Function, MinMax, Mode, Rounding, Test},
@@ -237,9 +237,8 @@ impl Lower<'_, '_> {
             }
             _ => return Err(Unsupported::Part("this rounding")),
         };
-        let flush = if flushes { i64::from(FLUSH) } else { 0 };
-        let rounding = self.b.ins().iconst(types::I32, rounding_code(r)? | flush);
-        operands.push(rounding);
+        let finish = Finish { flush: flushes, ..finish_of(r)? };
+        operands.push(self.b.ins().iconst(types::I32, i64::from(finish.code())));
         self.host(name, &operands, clif_type(ty))
     }
 
@@ -390,13 +389,12 @@ impl Lower<'_, '_> {
     }
 }
 
-/// How the host's functions know a rounding.
-pub(super) fn rounding_code(rounding: Rounding) -> Step<i64> {
+/// How a result of full precision is finished that is rounded so.
+pub(super) fn finish_of(rounding: Rounding) -> Step<Finish> {
     match rounding {
-        Rounding::Zero => Ok(1),
-        Rounding::Down => Ok(2),
-        Rounding::Up => Ok(3),
-        Rounding::Nearest => Ok(0),
+        Rounding::Zero | Rounding::Down | Rounding::Up | Rounding::Nearest => {
+            Ok(Finish::rounded(rounding))
+        }
         Rounding::NearestAway => Err(Unsupported::Part("this rounding")),
     }
 }

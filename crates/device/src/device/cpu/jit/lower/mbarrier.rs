@@ -7,13 +7,10 @@ use super::{
     Lower, Step, Unsupported,
     memory::{Checked, address_operand},
 };
-use crate::{
-    device::cpu::mbarrier,
-    ptx::{
-        inst::Instruction,
-        modifier::{Mbarrier, MbarrierOp},
-        types::{Space, Type},
-    },
+use crate::ptx::{
+    inst::Instruction,
+    modifier::{Mbarrier, MbarrierOp},
+    types::{Space, Type},
 };
 
 impl Lower<'_, '_> {
@@ -65,7 +62,7 @@ impl Lower<'_, '_> {
     }
 
     fn mbarrier_call(&mut self, word: Value, op: MbarrierOp, count: Value) -> Step<Value> {
-        let op = self.b.ins().iconst(types::I32, i64::from(mbarrier::code(op)));
+        let op = self.b.ins().iconst(types::I32, i64::from(op.code()));
         self.host("warpaint_mbarrier", &[word, op, count], types::I64)
     }
 

@@ -1,5 +1,8 @@
 //! Floating-point formats of 8 to 19 bits: rounding to them in every direction, and reading the smallest.
 
+use super::finish::Finish;
+use crate::ptx::modifier::Rounding;
+
 /// A format by its widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device::cpu) struct Format {
@@ -28,13 +31,14 @@ pub(in crate::device::cpu) const E4M3: u32 = 3;
 /// `e5m2` in [`FORMATS`].
 pub(in crate::device::cpu) const E5M2: u32 = 4;
 
-/// Added to a rounding: values beyond the largest become it (`.satfinite`).
-pub(in crate::device::cpu) const SATFINITE: u32 = 8;
+/// `x` in a small format, finished as [`Finish::code`] says.
+pub(super) extern "C" fn narrow(x: f64, format: u32, finish: u32) -> u32 {
+    narrowed(x, format, Finish::from_code(finish))
+}
 
-/// `x` in a small format: `rounding` is 0 to nearest even, 1 to zero, 2 down, 3 up, 4 to nearest away from zero.
-pub(super) extern "C" fn narrow(x: f64, format: u32, rounding: u32) -> u32 {
+/// `x` in a small format.
+pub(super) fn narrowed(x: f64, format: u32, Finish { rounding, satfinite, .. }: Finish) -> u32 {
     let format = FORMATS[format as usize % FORMATS.len()];
-    let (saturates, rounding) = (rounding & SATFINITE != 0, rounding & 7);
     let sign = u32::from(x.is_sign_negative()) << (format.exponent + format.mantissa);
     let infinity = ((1 << format.exponent) - 1) << format.mantissa;
     let nan = infinity | ((1 << format.mantissa) - 1);
@@ -49,16 +53,16 @@ pub(super) extern "C" fn narrow(x: f64, format: u32, rounding: u32) -> u32 {
     }
     let to_infinity = x.is_infinite()
         || match rounding {
-            1 => false,
-            2 => x < 0.0,
-            3 => x > 0.0,
-            _ => true,
+            Rounding::Zero => false,
+            Rounding::Down => x < 0.0,
+            Rounding::Up => x > 0.0,
+            Rounding::Nearest | Rounding::NearestAway => true,
         };
-    sign | if saturates || !to_infinity { largest } else { beyond }
+    sign | if satfinite || !to_infinity { largest } else { beyond }
 }
 
 /// The magnitude of a finite number in a format without a largest number.
-fn rounded(x: f64, format: Format, rounding: u32) -> u32 {
+fn rounded(x: f64, format: Format, rounding: Rounding) -> u32 {
     let least = 2 - (1 << (format.exponent - 1)); // exponent of the smallest normal number
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
     // Multiples of the distance between neighbours; powers of two, hence exact.
@@ -67,11 +71,11 @@ fn rounded(x: f64, format: Format, rounding: u32) -> u32 {
     let rest = scaled - below;
     let odd = below % 2.0 != 0.0;
     let up = match rounding {
-        1 => false,
-        2 => x < 0.0 && rest > 0.0,
-        3 => x > 0.0 && rest > 0.0,
-        4 => rest >= 0.5,
-        _ => rest > 0.5 || rest == 0.5 && odd,
+        Rounding::Zero => false,
+        Rounding::Down => x < 0.0 && rest > 0.0,
+        Rounding::Up => x > 0.0 && rest > 0.0,
+        Rounding::Nearest => rest > 0.5 || rest == 0.5 && odd,
+        Rounding::NearestAway => rest >= 0.5,
     };
     let multiple = below as u64 + u64::from(up);
     // A mantissa that overflows carries into the exponent, as it should.
@@ -105,6 +109,8 @@ pub(super) extern "C" fn widen(bits: u32, format: u32) -> f32 {
 mod tests {
     use super::*;
 
+    const NEAREST: Finish = Finish::rounded(Rounding::Nearest);
+
     /// Against the crate `half`, for all halves and their neighbourhood.
     #[test]
     fn nearest_halves_are_those_of_the_crate_half() {
@@ -115,7 +121,7 @@ mod tests {
             }
             for x in [value, value.next_up(), value * 1.0004, value * 1.0005, value * 0.9996] {
                 let expected = u32::from(half::f16::from_f32(x).to_bits());
-                assert_eq!(narrow(f64::from(x), F16, 0), expected, "{x:e}");
+                assert_eq!(narrowed(f64::from(x), F16, NEAREST), expected, "{x:e}");
             }
         }
     }
@@ -123,7 +129,7 @@ mod tests {
     /// The crate gives infinity, having dropped the low bits first.
     #[test]
     fn doubles_are_rounded_once() {
-        assert_eq!(narrow(65519.999, F16, 0), 0x7bff);
+        assert_eq!(narrowed(65519.999, F16, NEAREST), 0x7bff);
     }
 
     #[test]
@@ -131,7 +137,8 @@ mod tests {
         for format in [E4M3, E5M2] {
             for bits in 0..=255 {
                 let value = widen(bits, format);
-                let back = narrow(f64::from(value), format, SATFINITE);
+                let back =
+                    narrowed(f64::from(value), format, Finish { satfinite: true, ..NEAREST });
                 let infinite = value.is_infinite() || value.is_nan();
                 assert!(infinite || back == bits, "{format} {bits:x} {value} {back:x}");
             }
