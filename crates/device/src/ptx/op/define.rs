@@ -54,6 +54,38 @@ macro_rules! operations {
                 ),* }
             }
 
+            /// The surface that it accesses.
+            #[allow(unused_variables, reason = "a truth is no surface")]
+            pub fn surface(&self) -> Option<&Surface> {
+                match self { $(
+                    Self::$name
+                    $( { $( $( $field, )? )* } )?
+                    $( ( $( $( $part, )? )* ) )?
+                    => {
+                        let found = None;
+                        $( $( $( let found = found.or(surface!(surface, $field $( = $yes )?)); )? )* )?
+                        $( $( $( let found = found.or(Modifier::surface($part)); )? )* )?
+                        found
+                    }
+                ),* }
+            }
+
+            /// The surface that it accesses, to be changed.
+            #[allow(unused_variables, reason = "a truth is no surface")]
+            pub fn surface_mut(&mut self) -> Option<&mut Surface> {
+                match self { $(
+                    Self::$name
+                    $( { $( $( $field, )? )* } )?
+                    $( ( $( $( $part, )? )* ) )?
+                    => {
+                        let found = None;
+                        $( $( $( let found = found.or(surface!(surface_mut, $field $( = $yes )?)); )? )* )?
+                        $( $( $( let found = found.or(Modifier::surface_mut($part)); )? )* )?
+                        found
+                    }
+                ),* }
+            }
+
             /// Writes its mnemonic.
             pub(super) fn put(&self, text: &mut Text) {
                 match self { $(
@@ -125,4 +157,14 @@ macro_rules! put {
     };
 }
 
-pub(super) use {operations, put, take};
+/// The surface of a field: a truth has none.
+macro_rules! surface {
+    ($get:ident, $field:ident) => {
+        Modifier::$get($field)
+    };
+    ($get:ident, $field:ident = $yes:literal) => {
+        None
+    };
+}
+
+pub(super) use {operations, put, surface, take};

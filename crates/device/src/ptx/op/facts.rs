@@ -26,6 +26,8 @@ pub struct Facts {
     pub carries: bool,
     /// Where it loads a value from, if it does nothing else.
     pub loads: Loads,
+    /// Between addresses of which state space and generic ones it converts.
+    pub converts: Option<Space>,
     /// Its arithmetic on floating-point numbers.
     pub floats: Floats,
     /// Who has to come before a thread goes on behind it.
@@ -187,6 +189,11 @@ impl Facts {
         Self { next, ..self }
     }
 
+    /// It makes a generic address of one in this state space, or the other way round.
+    pub(super) const fn converts(self, space: Space) -> Self {
+        Self { converts: Some(space), ..self }
+    }
+
     /// So many of its first sources stand in brackets.
     pub(super) const fn in_brackets(self, sources: usize) -> Self {
         Self { in_brackets: sources, ..self }
@@ -220,6 +227,7 @@ pub(super) const fn bits() -> Facts {
         changes: false,
         carries: false,
         loads: Loads::No,
+        converts: None,
         floats: Floats::None,
         waits: Waits::No,
         next: Next::Follows,

@@ -119,4 +119,33 @@ mod tests {
         wrong.dedup();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
+
+    /// What gives an address says of which memory: who looks for generic addresses of some memory asks for that.
+    #[test]
+    fn what_gives_an_address_converts_one() {
+        let mut seen = 0;
+        for form in forms() {
+            let (mnemonic, signature) = form.expand(|_| 0);
+            if signature.destinations.contains(&Slot::Pointer) {
+                let op = Op::parse(&mnemonic).unwrap();
+                assert!(op.facts().converts.is_some(), "{mnemonic}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0);
+    }
+
+    /// Whose coordinates are those of a surface is told to the guard.
+    #[test]
+    fn accesses_to_images_are_of_textures_or_of_a_surface() {
+        for form in forms() {
+            let (mnemonic, signature) = form.expand(|_| 0);
+            if signature.sources.contains(&Slot::Coordinates) {
+                let mut op = Op::parse(&mnemonic).unwrap();
+                let is_texture = matches!(op, Op::Tex(_) | Op::Tld4 { .. });
+                assert_eq!(op.surface().is_none(), is_texture, "{mnemonic}");
+                assert_eq!(op.surface_mut().is_none(), is_texture, "{mnemonic}");
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@
 
 use super::{
     Reader,
-    define::{operations, put, take},
+    define::{operations, put, surface, take},
     facts::{
         Facts, Next, WarpOp, anything, bits, changes, computes, controls, images, is_long, loads,
         opaque, together,
@@ -44,7 +44,7 @@ operations! {
     Cvta { "cvta",
            /// `cvta.space` (true) or `cvta.to.space` (false).
            to_generic: bool = "" / "to", space: Space, ty: Type }
-        => bits(),
+        => bits().converts(*space),
         ["cvta{,.to}.{$window}.{T:u32,u64} ptr <- ptr"]
 
     /// `isspacep p <- a`: whether the generic address `a` lies in `space`.

@@ -123,6 +123,16 @@ pub(super) trait Modifier: Sized {
 
     /// Writes its words.
     fn put(&self, text: &mut Text);
+
+    /// The surface that it describes an access to.
+    fn surface(&self) -> Option<&Surface> {
+        None
+    }
+
+    /// That surface, to be changed.
+    fn surface_mut(&mut self) -> Option<&mut Surface> {
+        None
+    }
 }
 
 /// Fields that are one of several words, or one of them or none.
@@ -548,6 +558,14 @@ impl Modifier for SurfaceReduction {
         text.put(&self.op);
         put_rest(text, &self.surface);
     }
+
+    fn surface(&self) -> Option<&Surface> {
+        Some(&self.surface)
+    }
+
+    fn surface_mut(&mut self) -> Option<&mut Surface> {
+        Some(&mut self.surface)
+    }
 }
 
 fn put_form(text: &mut Text, surface: &Surface) {
@@ -574,5 +592,13 @@ impl Modifier for Surface {
     fn put(&self, text: &mut Text) {
         put_form(text, self);
         put_rest(text, self);
+    }
+
+    fn surface(&self) -> Option<&Surface> {
+        Some(self)
+    }
+
+    fn surface_mut(&mut self) -> Option<&mut Surface> {
+        Some(self)
     }
 }

@@ -89,7 +89,8 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
             false => Err(mnemonic.to_string()),
         },
         Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => Err(i.op.mnemonic()),
-        // Registers, other threads, control flow; a texture reads within its bounds, and a surface is told to.
+        // Registers, other threads, control flow; a texture reads within its bounds, and a surface is told to: of each
+        // operation that has one (`Op::surface`).
         Op::Mov { .. } | Op::Cvta { .. } | Op::Isspacep { .. } | Op::Cvt(_) => none,
         Op::CvtPack { .. } | Op::Szext { .. } | Op::Add { .. } | Op::Sub { .. } => none,
         Op::Mul { .. } | Op::Mad { .. } | Op::Mul24 { .. } | Op::Mad24 { .. } => none,

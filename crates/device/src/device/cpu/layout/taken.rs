@@ -29,9 +29,7 @@ impl Taken {
     }
 
     fn add(&mut self, kind: FunctionKind, i: &Instruction) {
-        if let Op::Cvta { space, .. } = i.op {
-            self.shared |= matches!(space, Space::Shared | Space::SharedCta | Space::SharedCluster);
-        }
+        self.shared |= i.op.facts().converts.is_some_and(|space| space.kind() == Space::Shared);
         // What is named in a call is what it passes, not where that lies.
         if let Op::Call { .. } = i.op {
             return;

@@ -5,7 +5,7 @@ use super::record::AccessRecord;
 use super::weave::Weaver;
 use super::words::Word;
 use super::{CheckKind, Counts};
-use crate::ptx::inst::{Guard, Instruction, Op};
+use crate::ptx::inst::{Guard, Instruction};
 use crate::ptx::modifier::{Clamp, Geometry, Surface};
 use crate::ptx::operand::{Address, Operand, Reg};
 use crate::ptx::types::Type;
@@ -39,7 +39,7 @@ impl SurfaceAccess {
         argument: u32,
         zeros: impl Fn(Reg) -> u32,
     ) -> Option<Self> {
-        let surface = surface(&i.op)?;
+        let surface = i.op.surface()?;
         let traps = matches!(surface.clamp, None | Some(Clamp::Trap));
         let at = i.src.get(1)?.lanes();
         let row = &Operand::Int(0);
@@ -90,19 +90,6 @@ fn is_multiple(x: &Operand, bytes: u32, zeros: impl Fn(Reg) -> u32) -> bool {
     zeros >= bytes.trailing_zeros()
 }
 
-/// The surface of an instruction.
-pub(super) fn surface(op: &Op) -> Option<&Surface> {
-    if let Op::Suld(surface) | Op::Sust(surface) = op {
-        return Some(surface);
-    }
-    if let Op::Sured(reduction) = op { Some(&reduction.surface) } else { None }
-}
-
-/// Whether it is written.
-fn writes(op: &Op) -> bool {
-    !matches!(op, Op::Suld(_))
-}
-
 impl Weaver<'_> {
     /// Compares an access with its surface, and writes or notes that it is outside. Gives the predicate that it is.
     pub(super) fn check_surface(&mut self, access: &SurfaceAccess, i: &Instruction) -> Reg {
@@ -125,7 +112,7 @@ impl Weaver<'_> {
             fail = self.code.give("and.pred", Type::Pred, both);
         }
         let check = self.push_check(CheckKind::Surface {
-            write: writes(&i.op),
+            write: i.op.facts().changes,
             bytes: access.bytes,
             location: i.location,
             line: i.line,
@@ -166,13 +153,7 @@ impl Weaver<'_> {
     /// An access outside a surface reads zero or is left out, instead of ending the launch, whichever surface it is.
     /// One that is not aligned would end it all the same: it is made at the place before.
     pub(super) fn untrap(&mut self, i: &mut Instruction) {
-        let surface = if let Op::Suld(surface) | Op::Sust(surface) = &mut i.op {
-            surface
-        } else if let Op::Sured(reduction) = &mut i.op {
-            &mut reduction.surface
-        } else {
-            return;
-        };
+        let Some(surface) = i.op.surface_mut() else { return };
         if matches!(surface.clamp, None | Some(Clamp::Trap)) {
             surface.clamp = Some(Clamp::Zero);
         }

@@ -9,7 +9,7 @@ use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::Half;
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::pass::guard::plan::{Bounds, Group, Root};
-use crate::ptx::pass::guard::surface::{SurfaceAccess, surface};
+use crate::ptx::pass::guard::surface::SurfaceAccess;
 use crate::ptx::pass::origin::{Origins, Source};
 use crate::ptx::types::{Kind, Space, Type};
 
@@ -63,7 +63,7 @@ pub(in crate::ptx::pass::guard) fn surfaces(
     let finder = Finder { values: &values, origins };
     let all = cfg.ids().flat_map(|id| cfg.instructions(body, id));
     let found = all.filter_map(|(at, i)| {
-        surface(&i.op)?;
+        i.op.surface()?;
         let handle = i.src.first().and_then(Operand::reg)?;
         let (argument, 0) = finder.pointer(values.before(at, handle))? else { return None };
         SurfaceAccess::of(at, i, argument, |reg| origins.of(reg).zeros)
