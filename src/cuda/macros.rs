@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// So many macros are known of a scene.
+/// So many macros are known of a source and its includes.
 const MOST_MACROS: usize = 1 << 16;
 
 /// Macros that are defined in every compilation, by NVRTC or by what it is given, and their numbers where these are the

@@ -26,10 +26,10 @@ use super::{
     macros::{Likely, Macros},
 };
 
-/// So many kernels are known of a scene, those of its includes counted: a large project has some hundreds.
+/// So many kernels are known of a source, those of its includes counted: a large project has some hundreds.
 pub(super) const MOST_KERNELS: usize = 10_000;
 
-/// So many parameters of kernels and of their templates are known of a scene, in all kernels together.
+/// So many parameters of kernels and of their templates are known of a source and its includes, in all kernels together.
 pub(super) const MOST_PARAMETERS: usize = 20 * MOST_KERNELS;
 
 /// So many tokens are looked at, which is more than a text of 64 MiB has that a person would write.
@@ -39,11 +39,11 @@ const MOST_TOKENS: usize = 1 << 24;
 pub(super) const LONGEST_NAME: usize = 4096;
 
 /// What is said where a limit leaves kernels out.
-const LEFT_OUT: &str = "from here on kernels are left out: a scene and its includes have at most 10000, \
+const LEFT_OUT: &str = "from here on kernels are left out: a source and its includes have at most 10000, \
     200000 parameters in all, and names of at most 4096 bytes";
 
 /// What is said where macros make too much.
-const NOT_EXPANDED: &str = "from here on macros are not expanded where kernels are looked for: what a scene and its \
+const NOT_EXPANDED: &str = "from here on macros are not expanded where kernels are looked for: what a source and its \
     includes use makes at most a million tokens";
 
 /// So many tokens of a default argument are kept.
@@ -116,7 +116,7 @@ pub fn scan(file: &str, text: &str) -> Vec<Signature> {
     scan_files(&mut Macros::default(), &[file]).kernels
 }
 
-/// What is found in a scene's files.
+/// What is found in a source and its includes.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// The kernels, file by file, in the order of each text.
@@ -227,7 +227,7 @@ impl Kernels {
     }
 }
 
-/// How much may still be kept of a scene, whose author may want to fill the memory.
+/// How much may still be kept of a source, whose author may want to fill the memory.
 struct Room {
     kernels: usize,
     parameters: usize,

@@ -61,7 +61,7 @@ impl Dialogs {
                 false => None,
             };
             // The window may be gone.
-            let _ = sender.send(judged(purpose, answer, begun.elapsed()));
+            let _ = sender.send(answer_of(purpose, answer, begun.elapsed()));
             wake();
         });
         if begun.is_err() {
@@ -78,7 +78,7 @@ impl Dialogs {
 }
 
 /// The same answer, and none at once, mean a cancelled dialog and none.
-fn judged(purpose: Purpose, chosen: Option<PathBuf>, after: Duration) -> Answer {
+fn answer_of(purpose: Purpose, chosen: Option<PathBuf>, after: Duration) -> Answer {
     match chosen {
         Some(path) => Answer::Chosen(purpose, path),
         None if after < QUICKEST => Answer::NoDialog(purpose),
@@ -134,9 +134,9 @@ mod tests {
     fn none_at_once_is_no_dialog() {
         let path = PathBuf::from("a.cu");
         let soon = Duration::from_millis(20);
-        assert_eq!(judged(Purpose::Open, None, soon), Answer::NoDialog(Purpose::Open));
-        assert_eq!(judged(Purpose::Open, None, Duration::from_secs(2)), Answer::Cancelled);
+        assert_eq!(answer_of(Purpose::Open, None, soon), Answer::NoDialog(Purpose::Open));
+        assert_eq!(answer_of(Purpose::Open, None, Duration::from_secs(2)), Answer::Cancelled);
         let chosen = Answer::Chosen(Purpose::SaveAs, path.clone());
-        assert_eq!(judged(Purpose::SaveAs, Some(path), soon), chosen);
+        assert_eq!(answer_of(Purpose::SaveAs, Some(path), soon), chosen);
     }
 }

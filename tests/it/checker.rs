@@ -413,9 +413,9 @@ __global__ void k(unsigned *x, unsigned *y) {
     let mut seen = Vec::new();
     let mut depth = 0;
     loop {
-        if let Some(spot) = debugger.spot() {
-            depth = depth.max(spot.depth);
-            seen.extend(spot.location.map(|location| location.line));
+        if let Some(at) = debugger.position() {
+            depth = depth.max(at.depth);
+            seen.extend(at.location.map(|location| location.line));
         }
         if !debugger.step_line().unwrap() {
             break;

@@ -213,7 +213,7 @@ fn problem_of_points(
     manifest: &Manifest,
     is_known: impl Fn(&Resource) -> bool,
 ) -> Option<(&'static str, String)> {
-    let is_judged = |selection: &Selection| is_known(manifest.resource(selection.of));
+    let is_laid_out = |selection: &Selection| is_known(manifest.resource(selection.of));
     let position_problem = |selection: Selection| {
         let found = selection.vector(manifest).map(|(element, _)| element);
         let is_vector = matches!(position, Coordinates::Vector(_));
@@ -228,10 +228,10 @@ fn problem_of_points(
         };
         Some(format!("positions must be {needed}, not {}", described(selection, manifest)))
     };
-    if let Some(text) = position.selections().filter(is_judged).find_map(position_problem) {
+    if let Some(text) = position.selections().filter(is_laid_out).find_map(position_problem) {
         return Some(("position", text));
     }
-    if let Some(color) = color.filter(is_judged) {
+    if let Some(color) = color.filter(is_laid_out) {
         let found = color.vector(manifest).map(|(element, _)| element);
         let is_known = |e: Element| e.scalar == Scalar::F64 || is_drawable(e);
         if !found.is_some_and(is_known) {
@@ -249,7 +249,7 @@ fn problem_of_points(
         }
     }
     let large = |selection: &Selection| manifest.resource(selection.of).of().bytes() > FARTHEST;
-    position.selections().chain(color).filter(is_judged).find(large).map(|selection| {
+    position.selections().chain(color).filter(is_laid_out).find(large).map(|selection| {
         let resource = manifest.resource(selection.of);
         let text = format!(
             "`{}` has elements of {} bytes, and OpenGL draws points that are at most {FARTHEST} bytes apart",

@@ -516,14 +516,12 @@ pub struct Allocation {
 
 impl Allocation {
     /// Whether an address lies in it.
-    #[cfg(feature = "gl")]
     #[doc(hidden)]
     pub fn holds(self, address: u64) -> bool {
         address.checked_sub(self.address).is_some_and(|offset| offset < self.bytes)
     }
 
     /// Bytes between an address and the nearest one in it.
-    #[cfg(any(feature = "cpu", feature = "gl"))]
     #[doc(hidden)]
     pub fn distance(self, address: u64) -> u64 {
         match address.checked_sub(self.address) {

@@ -32,8 +32,13 @@ impl Dim3 {
     }
 
     /// The place of the `index`-th element, x first.
-    #[cfg(feature = "cpu")]
-    pub(super) fn position(self, index: u64) -> Self {
+    ///
+    /// ```
+    /// use warpaint::device::Dim3;
+    ///
+    /// assert_eq!(Dim3::from([4, 3, 2]).position(4 * 3 + 6), Dim3::from([2, 1, 1]));
+    /// ```
+    pub fn position(self, index: u64) -> Self {
         let (x, y) = (u64::from(self.x.max(1)), u64::from(self.y.max(1)));
         Self { x: (index % x) as u32, y: (index / x % y) as u32, z: (index / x / y) as u32 }
     }

@@ -127,8 +127,7 @@ impl Device {
             }
             Err(error) => Some(error.to_string()),
         };
-        #[cfg(feature = "cpu")]
-        devices.push(cpu::Device::describe());
+        devices.extend(cpu::Device::available());
         Inventory { devices, nvidia_missing: missing }
     }
 
@@ -152,7 +151,7 @@ impl Device {
             Choice::Cuda(ordinal) => Ok(Self::Nvidia(nvidia::Device::open(ordinal)?)),
             Choice::Auto => match nvidia::Device::open(0) {
                 Ok(device) => Ok(Self::Nvidia(device)),
-                Err(error) if cfg!(not(feature = "cpu")) => Err(error),
+                Err(error) if cpu::Device::available().is_none() => Err(error),
                 Err(error) => {
                     tracing::info!("no NVIDIA device, using the CPU device: {error}");
                     Self::cpu()

@@ -130,6 +130,10 @@ absent! {
 }
 
 impl Device {
+    pub fn available() -> Option<DeviceInfo> {
+        None
+    }
+
     pub fn new() -> Result<Self> {
         Err(Error::NoCpuDevice)
     }

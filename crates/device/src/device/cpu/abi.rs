@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::{
     matrix::Registers,
-    memory::{Access, Arena, Range, Tables},
+    memory::{Arena, Permission, Range, Tables},
     printf::Prints,
     texture::Snapshot,
 };
@@ -192,7 +192,7 @@ impl Exchange {
 
 /// A grid's workspace as CUDA's cooperative groups know it: its size, and a barrier's counter.
 pub(super) fn workspace(arena: &Arena) -> Result<Range> {
-    let range = arena.alloc_own(8, Access::ReadWrite)?;
+    let range = arena.alloc_own(8, Permission::ReadWrite)?;
     let words: Vec<u8> = [8u32, 0].into_iter().flat_map(u32::to_le_bytes).collect();
     let written = arena.write(range.address, &words);
     debug_assert!(written, "it was just allocated");

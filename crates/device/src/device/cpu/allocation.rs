@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::{
-    memory::{Access, Range},
+    memory::{Permission, Range},
     shared::{Owned, Shared},
 };
 use crate::device::{DeviceId, Result};
@@ -29,7 +29,7 @@ impl Memory {
         let extent = AtomicU64::new(range.bytes);
         if bytes < capacity {
             extent.store(bytes as u64, Ordering::Relaxed);
-            shared.arena.set_extent(range, bytes as u64, Access::ReadWrite);
+            shared.arena.set_extent(range, bytes as u64, Permission::ReadWrite);
         }
         Ok(Self { range, extent, shared })
     }

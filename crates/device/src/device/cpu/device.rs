@@ -62,6 +62,11 @@ impl Device {
         }
     }
 
+    /// What can be opened: this program has a CPU device.
+    pub(in crate::device) fn available() -> Option<DeviceInfo> {
+        Some(Self::describe())
+    }
+
     /// Opens a device of its own.
     ///
     /// # Errors

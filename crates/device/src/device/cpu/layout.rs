@@ -115,7 +115,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Where `symbol` lies, as a function sees it.
-    pub(super) fn spot(&self, function: usize, symbol: Symbol) -> Option<SymbolPlace> {
+    pub(super) fn place(&self, function: usize, symbol: Symbol) -> Option<SymbolPlace> {
         let (frame, function) = (self.frame(function)?, self.module.functions.get(function)?);
         Some(match symbol {
             Symbol::Variable(index) => {

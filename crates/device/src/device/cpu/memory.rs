@@ -10,6 +10,6 @@ mod limits;
 mod ranges;
 mod unwritten;
 
-pub(super) use arena::{Access, Arena, CHUNK_BITS, Range, Tables};
+pub(super) use arena::{Arena, CHUNK_BITS, Permission, Range, Tables};
 pub(super) use limits::{addresses_left, device_bytes};
 pub(super) use unwritten::Unwritten;

@@ -94,8 +94,8 @@ impl Module {
         let mut loaded = Loaded { shared, kernels, groups, variables, source };
         let (arena, ptx) = (&loaded.shared.arena, loaded.source.ptx.clone());
         let mut taken = Vec::new();
-        let globals = Globals::new(&ptx, |bytes, access| {
-            let range = arena.alloc_zeroed(bytes, access)?;
+        let globals = Globals::new(&ptx, |bytes, permission| {
+            let range = arena.alloc_zeroed(bytes, permission)?;
             taken.push((String::new(), range));
             Ok(range)
         });

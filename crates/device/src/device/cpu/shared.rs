@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    memory::{Access, Arena, Range},
+    memory::{Arena, Permission, Range},
     options::LaunchOptions,
     printf::Printer,
     texture::Objects,
@@ -103,7 +103,7 @@ impl Shared {
 
     /// Memory that kernels may read and write.
     pub(super) fn alloc(&self, bytes: u64) -> Result<Range> {
-        let alloc = || self.arena.alloc(bytes, Access::ReadWrite);
+        let alloc = || self.arena.alloc(bytes, Permission::ReadWrite);
         match alloc() {
             Err(Error::OutOfMemory { .. }) if !self.dropped().is_empty() => {
                 self.free([]);

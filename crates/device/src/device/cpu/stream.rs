@@ -16,7 +16,7 @@ use super::{
     error::unsupported,
     event::Moment,
     launch::{self, Launch},
-    memory::{Access, Range},
+    memory::{Permission, Range},
     shared::{Shared, WorkQueue},
     thread,
 };
@@ -115,7 +115,7 @@ impl Work {
                 true
             }
             Self::Extent { range, bytes } => {
-                shared.arena.set_extent(range, bytes, Access::ReadWrite);
+                shared.arena.set_extent(range, bytes, Permission::ReadWrite);
                 true
             }
         };

@@ -32,7 +32,7 @@ pub(super) enum When {
 
 /// One access of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub(super) struct MemoryAccess {
     /// Which source is the address.
     pub(super) source: usize,
     /// State space; none of a generic address.
@@ -45,7 +45,7 @@ pub(super) struct Access {
     pub(super) when: When,
 }
 
-impl Access {
+impl MemoryAccess {
     fn new(source: usize, space: Option<Space>, bytes: u32, action: Action) -> Self {
         Self { source, space, bytes, align: bytes, action, when: When::Always }
     }
@@ -58,28 +58,28 @@ const HARMLESS: [&str; 5] = ["mma.", "wmma.mma.", "mapa.", "getctarank.", "istyp
 ///
 /// # Errors
 /// The mnemonic, where it accesses memory in a way that is not known.
-pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
+pub(super) fn accesses(i: &Instruction) -> Result<Vec<MemoryAccess>, String> {
     let (one, none) = (|access| Ok(vec![access]), Ok(Vec::new()));
     match &i.op {
         Op::Ld(access) | Op::Ldu(access) => {
-            one(Access::new(0, access.space, access.bytes(), Action::Read))
+            one(MemoryAccess::new(0, access.space, access.bytes(), Action::Read))
         }
-        Op::St(access) => one(Access::new(0, access.space, access.bytes(), Action::Write)),
+        Op::St(access) => one(MemoryAccess::new(0, access.space, access.bytes(), Action::Write)),
         Op::Atom(atomic) | Op::Red(atomic) => {
             let bytes = atomic.ty.bytes() * u32::from(atomic.lanes.max(1));
-            one(Access::new(0, atomic.space, bytes, Action::Write))
+            one(MemoryAccess::new(0, atomic.space, bytes, Action::Write))
         }
         Op::Mbarrier(mbarrier) => match mbarrier.op {
             MbarrierOp::PendingCount => none,
             MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::Arrive => {
-                one(Access::new(0, mbarrier.space, 8, Action::Write))
+                one(MemoryAccess::new(0, mbarrier.space, 8, Action::Write))
             }
             MbarrierOp::ArriveDrop | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {
-                one(Access::new(0, mbarrier.space, 8, Action::Write))
+                one(MemoryAccess::new(0, mbarrier.space, 8, Action::Write))
             }
-            MbarrierOp::CopyArrive => one(Access::new(0, mbarrier.space, 8, Action::Write)),
+            MbarrierOp::CopyArrive => one(MemoryAccess::new(0, mbarrier.space, 8, Action::Write)),
             MbarrierOp::TestWait | MbarrierOp::TryWait => {
-                one(Access::new(0, mbarrier.space, 8, Action::Read))
+                one(MemoryAccess::new(0, mbarrier.space, 8, Action::Read))
             }
         },
         Op::CpAsync { .. } => copies(i),
@@ -122,10 +122,10 @@ pub(super) fn accesses(i: &Instruction) -> Result<Vec<Access>, String> {
 }
 
 /// The row of a tile that each of the first threads gives the address of.
-fn rows(tiles: &Tiles, action: Action) -> Vec<Access> {
+fn rows(tiles: &Tiles, action: Action) -> Vec<MemoryAccess> {
     let threads = 8 * u32::from(tiles.count);
     let when = if threads < 32 { When::First(threads) } else { When::Always };
-    vec![Access { when, ..Access::new(0, tiles.space, 16, action) }]
+    vec![MemoryAccess { when, ..MemoryAccess::new(0, tiles.space, 16, action) }]
 }
 
 /// A whole matrix, from the first element of its first line to the last one of its last: where that is, is known where
@@ -135,7 +135,7 @@ fn matrix(
     access: &MatrixAccess,
     stride: Option<&Operand>,
     action: Action,
-) -> Result<Vec<Access>, String> {
+) -> Result<Vec<MemoryAccess>, String> {
     let stride = match stride {
         None => Some(access.default_stride()),
         Some(Operand::Int(stride)) => u32::try_from(*stride).ok(),
@@ -145,15 +145,15 @@ fn matrix(
     let bytes =
         bytes.ok_or_else(|| format!("{} with a stride that is no constant", i.op.mnemonic()))?;
     let align = access.alignment();
-    Ok(vec![Access { align, ..Access::new(0, access.space, bytes, action) }])
+    Ok(vec![MemoryAccess { align, ..MemoryAccess::new(0, access.space, bytes, action) }])
 }
 
 /// Both sides of `cp.async`, whose source may be shorter than its destination, or not read at all.
-fn copies(i: &Instruction) -> Result<Vec<Access>, String> {
+fn copies(i: &Instruction) -> Result<Vec<MemoryAccess>, String> {
     let Some(Operand::Int(bytes)) = i.src.get(2) else { return Err(i.op.mnemonic()) };
     let bytes = u32::try_from(*bytes).map_err(|_| i.op.mnemonic())?;
-    let to = Access::new(0, Some(Space::Shared), bytes, Action::Write);
-    let mut from = Access::new(1, Some(Space::Global), bytes, Action::Read);
+    let to = MemoryAccess::new(0, Some(Space::Shared), bytes, Action::Write);
+    let mut from = MemoryAccess::new(1, Some(Space::Global), bytes, Action::Read);
     let ignores = matches!(i.op, Op::CpAsync { ignore: true, .. });
     match i.copied() {
         None => {}

@@ -17,7 +17,7 @@ use crate::{
         cpu::{
             abi::RESERVED_SHARED_BYTES,
             location,
-            memory::{Access, Range},
+            memory::{Permission, Range},
             shared::Shared,
         },
     },
@@ -105,9 +105,9 @@ impl Memory {
         if machine.program.reserves {
             shared_bytes = shared_bytes.next_multiple_of(16) + u64::from(RESERVED_SHARED_BYTES);
         }
-        let shared = device.arena.alloc_far(shared_bytes, Access::Scratch)?;
+        let shared = device.arena.alloc_far(shared_bytes, Permission::Scratch)?;
         let local_bytes = local_bytes(code) * config.block.count();
-        match device.arena.alloc_far(local_bytes, Access::Scratch) {
+        match device.arena.alloc_far(local_bytes, Permission::Scratch) {
             Ok(local) => Ok(Self { shared, local, device }),
             Err(error) => {
                 device.arena.free_own(shared);

@@ -51,7 +51,7 @@ use crate::{
 /// assert_eq!(debugger.register("%r1").map(|register| register.bits), Some(21));
 /// debugger.step()?;
 /// assert_eq!(debugger.register("%r2").map(|register| register.bits), Some(42));
-/// assert_eq!(debugger.spot().map(|spot| spot.instruction), Some("ret".into()));
+/// assert_eq!(debugger.position().map(|at| at.instruction), Some("ret".into()));
 /// debugger.finish()?;
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
@@ -218,8 +218,8 @@ impl Debugger {
     /// let add = device.load(&ptx)?.function("add")?;
     /// let mut debugger = cpu::Debugger::start(&add, &LaunchConfig::new(1, 1), &arguments)?;
     /// let mut lines = Vec::new();
-    /// while let Some(spot) = debugger.spot() {
-    ///     lines.extend(spot.location.map(|place| place.line));
+    /// while let Some(at) = debugger.position() {
+    ///     lines.extend(at.location.map(|place| place.line));
     ///     debugger.step_line()?;
     /// }
     /// assert_eq!(lines, [1, 2, 3, 4]);
@@ -258,7 +258,7 @@ impl Debugger {
     /// #     .visible .entry fail() { trap; }";
     /// # let fail = cpu::Device::new()?.load(ptx)?.function("fail")?;
     /// let mut debugger = cpu::Debugger::start(&fail, &LaunchConfig::new(1, 4), &Arguments::new())?;
-    /// assert_eq!(debugger.spot().map(|spot| spot.instruction), Some("trap".to_owned()));
+    /// assert_eq!(debugger.position().map(|at| at.instruction), Some("trap".to_owned()));
     /// assert!(matches!(debugger.finish(), Err(Error::Fault(_))));
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
@@ -288,7 +288,7 @@ impl Debugger {
     }
 
     /// Where the thread stands; `None` when it has ended.
-    pub fn spot(&self) -> Option<ThreadPosition> {
+    pub fn position(&self) -> Option<ThreadPosition> {
         let (origin, ptx) = (self.origin()?, &self.grid.machine.program.ptx);
         let function = ptx.functions.get(origin.function as usize)?;
         let instruction = function.body.as_ref()?.instructions().nth(origin.at as usize);
@@ -359,7 +359,7 @@ impl Debugger {
     /// # let (store, x, mut arguments) = (device.load(ptx)?.function("store")?, device.alloc(4)?, Arguments::new());
     /// # arguments.push(&x.address());
     /// # let mut debugger = cpu::Debugger::start(&store, &LaunchConfig::new(1, 1), &arguments)?;
-    /// while debugger.spot().is_some_and(|spot| spot.instruction != "ret") {
+    /// while debugger.position().is_some_and(|at| at.instruction != "ret") {
     ///     debugger.step()?; // the last one is st.global.u32 [%x], 7
     /// }
     /// assert_eq!(debugger.read(x.address(), 4), Some(vec![7, 0, 0, 0]));

@@ -270,11 +270,11 @@ impl<'a> Decoder<'a> {
 
     /// The slot that holds a symbol's address in its own space, plus bytes.
     fn symbol(&mut self, symbol: Symbol, offset: i64) -> Step<Slot> {
-        let spot = self
+        let place = self
             .layout
-            .spot(self.index, symbol)
+            .place(self.index, symbol)
             .ok_or(Unsupported::Part("a variable in this state space"))?;
-        Ok(match spot {
+        Ok(match place {
             SymbolPlace::Fixed { address: start, .. }
             | SymbolPlace::Shared { offset: start, .. } => {
                 self.constant(start.wrapping_add_signed(offset))

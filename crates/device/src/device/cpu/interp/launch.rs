@@ -15,7 +15,7 @@ use crate::device::{
     Error, LaunchConfig, Result,
     cpu::{
         LaunchOptions,
-        memory::{Access, Range},
+        memory::{Permission, Range},
         printf::Prints,
         shared::Shared,
     },
@@ -77,7 +77,7 @@ impl Grid {
             available: Vec::new(),
         })? as u32;
         let arena = &shared.arena;
-        let params = arena.alloc_far(order.arguments.len() as u64, Access::Scratch)?;
+        let params = arena.alloc_far(order.arguments.len() as u64, Permission::Scratch)?;
         let written = arena.write_scratch(params.address, order.arguments);
         debug_assert!(written, "it was just allocated");
         let watch = order.options.check.as_ref().map(|check| {

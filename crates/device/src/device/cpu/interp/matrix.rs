@@ -3,7 +3,7 @@
 use super::{
     block::{Env, WARP},
     machine::{Machine, Step, Trouble},
-    memory::{Access, address},
+    memory::{Checked, address},
     program::{Action, Inst, Matrix, Program},
     thread::Thread,
     watch::Touch,
@@ -74,7 +74,7 @@ impl Threads<'_> {
 
     fn refused(&self, address: u64, bytes: u32) -> Trouble {
         let MatrixMemory { space, written: write, .. } = self.memory();
-        Access { space, bytes, write }.refused(address)
+        Checked { space, bytes, write }.refused(address)
     }
 
     /// Tells the checker.

@@ -20,13 +20,13 @@ use crate::{
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]
-pub(super) struct Access {
+pub(super) struct Checked {
     pub(super) space: Option<Space>,
     pub(super) bytes: u32,
     pub(super) write: bool,
 }
 
-impl Access {
+impl Checked {
     pub(super) fn refused(self, address: u64) -> Trouble {
         let kind = if !address.is_multiple_of(self.bytes.into()) {
             FaultKind::Misaligned
@@ -48,7 +48,7 @@ pub(super) fn address(base: u64, offset: i64, narrow: bool) -> u64 {
 
 impl Machine {
     /// The arena's address of an access that may happen.
-    fn locate(&self, env: &Env, thread: &Thread, address: u64, access: Access) -> Step<u64> {
+    fn locate(&self, env: &Env, thread: &Thread, address: u64, access: Checked) -> Step<u64> {
         let bytes = u64::from(access.bytes);
         let within = |start: u64, end: u64| {
             address >= start && address.checked_add(bytes).is_some_and(|last| last <= end)
@@ -111,7 +111,7 @@ impl Machine {
         base: u64,
     ) -> Step {
         let (address, bytes) = (address(base, operand.offset, operand.narrow), operand.ty.bytes());
-        let access = Access { space: operand.space, bytes: operand.bytes(), write: false };
+        let access = Checked { space: operand.space, bytes: operand.bytes(), write: false };
         let at = self.locate(env, thread, address, access)?;
         self.touch(
             env,
@@ -139,7 +139,7 @@ impl Machine {
         base: u64,
     ) -> Step {
         let (address, bytes) = (address(base, operand.offset, operand.narrow), operand.ty.bytes());
-        let access = Access { space: operand.space, bytes: operand.bytes(), write: true };
+        let access = Checked { space: operand.space, bytes: operand.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
         self.touch(
             env,
@@ -168,7 +168,7 @@ impl Machine {
         s: &[u64; 5],
     ) -> Step {
         let (address, bytes) = (address(s[0], operand.offset, operand.narrow), operand.ty.bytes());
-        let access = Access { space: operand.space, bytes: operand.bytes(), write: true };
+        let access = Checked { space: operand.space, bytes: operand.bytes(), write: true };
         let at = self.locate(env, thread, address, access)?;
         self.touch(env, thread, inst, operand.how(), (at, access.bytes), Touch::Atomic)?;
         thread.strong = true;
@@ -226,7 +226,7 @@ impl Machine {
         }
         let waits = matches!(m.op, MbarrierOp::TestWait | MbarrierOp::TryWait);
         let shown = address(s[0], operand.offset, operand.narrow);
-        let access = Access { space: operand.space, bytes: 8, write: !waits };
+        let access = Checked { space: operand.space, bytes: 8, write: !waits };
         let at = self.locate(env, thread, shown, access)?;
         thread.strong = true;
         let word = self.shared.arena.load(at, 8).ok_or_else(|| access.refused(shown))?;
@@ -269,11 +269,11 @@ impl Machine {
             _ => (s[3] as u32).min(bytes),
         };
         let [to, from] = [0, 1].map(|at| address(s[at], offsets[at], narrow[at]));
-        let shared = Access { space: Some(Space::Shared), bytes, write: true };
+        let shared = Checked { space: Some(Space::Shared), bytes, write: true };
         let to_at = self.locate(env, thread, to, shared)?;
         let mut content = vec![0; bytes as usize];
         if read > 0 {
-            let global = Access { space: Some(Space::Global), bytes, write: false };
+            let global = Checked { space: Some(Space::Global), bytes, write: false };
             // Aligned as the whole is, of which only a part is read.
             let is_aligned = from.is_multiple_of(bytes.into());
             let fine = is_aligned && self.shared.arena.allows(from, read.into(), false);
@@ -344,12 +344,12 @@ impl Machine {
 
     /// A value of up to 8 bytes in local memory.
     pub(super) fn load_bytes(&self, address: u64, bytes: u32) -> Step<u64> {
-        let access = Access { space: Some(Space::Param), bytes, write: false };
+        let access = Checked { space: Some(Space::Param), bytes, write: false };
         self.shared.arena.load(address, bytes).ok_or_else(|| access.refused(address))
     }
 
     pub(super) fn store_bytes(&self, address: u64, bytes: u32, value: u64) -> Step {
-        let access = Access { space: Some(Space::Param), bytes, write: true };
+        let access = Checked { space: Some(Space::Param), bytes, write: true };
         let stored = self.shared.arena.store(address, bytes, value);
         if stored { Ok(()) } else { Err(access.refused(address)) }
     }

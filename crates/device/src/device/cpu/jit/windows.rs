@@ -80,7 +80,7 @@ impl Windows {
         }
         let argument = |address: &Address| {
             let Base::Symbol(symbol) = address.base else { return None };
-            let SymbolPlace::KernelParam { offset, bytes } = unit.layout.spot(index, symbol)?
+            let SymbolPlace::KernelParam { offset, bytes } = unit.layout.place(index, symbol)?
             else {
                 return None;
             };

@@ -9,7 +9,7 @@ use crate::device::{
         abi::{self, BlockContext, Exchange, MAX_THREADS},
         jit::{Kernel, Schedule},
         matrix::{REGISTERS, Registers},
-        memory::{Access, Arena, Range},
+        memory::{Arena, Permission, Range},
         thread,
     },
 };
@@ -37,9 +37,9 @@ impl fmt::Debug for Scratch {
 impl Scratch {
     pub(super) fn new(arena: &Arena) -> Result<Self> {
         Ok(Self {
-            shared: arena.alloc_own(4, Access::Scratch)?,
-            params: arena.alloc_own(4, Access::Scratch)?,
-            local: arena.alloc_own(4, Access::Scratch)?,
+            shared: arena.alloc_own(4, Permission::Scratch)?,
+            params: arena.alloc_own(4, Permission::Scratch)?,
+            local: arena.alloc_own(4, Permission::Scratch)?,
             spill: Vec::new(),
             states: vec![0; MAX_THREADS],
             exchange: Exchange::new(),
@@ -147,10 +147,10 @@ pub(super) fn resident_bytes(kernel: &Kernel, config: LaunchConfig) -> u64 {
 /// Makes `range` scratch memory of exactly `bytes`.
 fn fit(arena: &Arena, range: &mut Range, bytes: u64) -> Result<()> {
     if bytes > range.bytes {
-        let larger = arena.alloc_own(bytes.next_multiple_of(1 << 16), Access::Scratch)?;
+        let larger = arena.alloc_own(bytes.next_multiple_of(1 << 16), Permission::Scratch)?;
         arena.free_own(std::mem::replace(range, larger));
     }
-    arena.set_extent(*range, bytes, Access::Scratch);
+    arena.set_extent(*range, bytes, Permission::Scratch);
     Ok(())
 }
 

@@ -50,8 +50,8 @@ impl StackFrame {
             frame.shared_bytes = module_bytes;
         }
         for (index, variable) in body.locals.iter().enumerate() {
-            if let Some(spot) = frame.place(function.kind, variable) {
-                frame.locals.insert(index as u32, spot);
+            if let Some(place) = frame.place(function.kind, variable) {
+                frame.locals.insert(index as u32, place);
             }
         }
         frame.temporaries = frame.local_bytes.next_multiple_of(TEMPORARY_ALIGNMENT);

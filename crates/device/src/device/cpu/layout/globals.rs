@@ -7,7 +7,7 @@ use crate::{
         Error, Result,
         cpu::{
             error::NAME,
-            memory::{Access, Range},
+            memory::{Permission, Range},
         },
     },
     ptx::{
@@ -45,14 +45,14 @@ impl Globals {
     /// Gives every variable memory by `alloc`, and says what it holds at first.
     pub(in crate::device::cpu) fn new(
         module: &Module,
-        mut alloc: impl FnMut(u64, Access) -> Result<Range>,
+        mut alloc: impl FnMut(u64, Permission) -> Result<Range>,
     ) -> Result<Self> {
         let mut globals = Self::default();
         for (index, variable) in module.variables.iter().enumerate() {
             let bytes = variable.bytes().max(initial_bytes(variable));
-            let access = match variable.space {
-                Space::Global => Access::ReadWrite,
-                Space::Const => Access::ReadOnly,
+            let permission = match variable.space {
+                Space::Global => Permission::ReadWrite,
+                Space::Const => Permission::ReadOnly,
                 Space::Shared | Space::SharedCta => {
                     globals.add_shared(index as u32, variable);
                     continue;
@@ -61,7 +61,7 @@ impl Globals {
                 Space::Param | Space::ParamEntry | Space::ParamFunc => continue,
                 Space::SharedCluster => continue,
             };
-            let range = alloc(bytes, access)?;
+            let range = alloc(bytes, permission)?;
             globals.ranges.insert(index as u32, range);
             globals.named.push((variable.name.clone(), range));
         }

@@ -45,7 +45,7 @@ fn chunks_of(bytes: u64) -> u64 {
 
 /// What kernels may do with an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) enum Access {
+pub(in crate::device::cpu) enum Permission {
     ReadWrite,
     /// Constants: only the host writes.
     ReadOnly,
@@ -171,7 +171,11 @@ impl Arena {
     }
 
     /// An allocation of exactly `bytes`, at the start of a chunk.
-    pub(in crate::device::cpu) fn alloc(&self, bytes: u64, access: Access) -> Result<Range> {
+    pub(in crate::device::cpu) fn alloc(
+        &self,
+        bytes: u64,
+        permission: Permission,
+    ) -> Result<Range> {
         let mut state = self.lock();
         let free = self.total - state.allocated;
         if bytes > free {
@@ -180,7 +184,7 @@ impl Arena {
         let start = state.ranges.take(chunks_of(bytes) + 1).ok_or_else(|| full(bytes, free))?;
         state.allocated += bytes;
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
-        self.set_ends(range, bytes, access);
+        self.set_ends(range, bytes, permission);
         if bytes >= HUGE_BYTES {
             self.enlarge_pages(range);
         }
@@ -197,31 +201,43 @@ impl Arena {
     }
 
     /// Memory of the device's own, which does not count as allocated.
-    pub(in crate::device::cpu) fn alloc_own(&self, bytes: u64, access: Access) -> Result<Range> {
+    pub(in crate::device::cpu) fn alloc_own(
+        &self,
+        bytes: u64,
+        permission: Permission,
+    ) -> Result<Range> {
         let taken = self.lock().ranges.take(chunks_of(bytes) + 1);
-        self.own(taken, bytes, access)
+        self.own(taken, bytes, permission)
     }
 
     /// As [`Arena::alloc_own`], far away from where allocations are made and freed.
-    pub(in crate::device::cpu) fn alloc_far(&self, bytes: u64, access: Access) -> Result<Range> {
+    pub(in crate::device::cpu) fn alloc_far(
+        &self,
+        bytes: u64,
+        permission: Permission,
+    ) -> Result<Range> {
         let taken = self.lock().ranges.take_last(chunks_of(bytes) + 1);
-        self.own(taken, bytes, access)
+        self.own(taken, bytes, permission)
     }
 
-    fn own(&self, taken: Option<u64>, bytes: u64, access: Access) -> Result<Range> {
+    fn own(&self, taken: Option<u64>, bytes: u64, permission: Permission) -> Result<Range> {
         let start = taken.ok_or_else(|| full(bytes, 0))?;
         let range = Range { address: self.base + (start << CHUNK_BITS), bytes };
-        self.set_ends(range, bytes, access);
+        self.set_ends(range, bytes, permission);
         Ok(range)
     }
 
     /// Memory of the device's own that reads as zero, no more than is free.
-    pub(in crate::device::cpu) fn alloc_zeroed(&self, bytes: u64, access: Access) -> Result<Range> {
+    pub(in crate::device::cpu) fn alloc_zeroed(
+        &self,
+        bytes: u64,
+        permission: Permission,
+    ) -> Result<Range> {
         let free = self.free_bytes();
         if bytes > free {
             return Err(full(bytes, free));
         }
-        let range = self.alloc_own(bytes, access)?;
+        let range = self.alloc_own(bytes, permission)?;
         if bytes >= RELEASE_BYTES {
             // New pages are zero, and take no memory before they are used.
             self.release(range);
@@ -249,25 +265,30 @@ impl Arena {
 
     /// Gives memory of the device's own back.
     pub(in crate::device::cpu) fn free_own(&self, range: Range) {
-        self.set_ends(range, 0, Access::ReadWrite);
+        self.set_ends(range, 0, Permission::ReadWrite);
         self.release(range);
         self.lock().ranges.give_back((range.address - self.base) >> CHUNK_BITS);
     }
 
     /// Lets kernels use the first `bytes` of an allocation that is at least so long.
-    pub(in crate::device::cpu) fn set_extent(&self, range: Range, bytes: u64, access: Access) {
-        self.set_ends(range, bytes.min(range.bytes), access);
+    pub(in crate::device::cpu) fn set_extent(
+        &self,
+        range: Range,
+        bytes: u64,
+        permission: Permission,
+    ) {
+        self.set_ends(range, bytes.min(range.bytes), permission);
     }
 
-    fn set_ends(&self, range: Range, bytes: u64, access: Access) {
+    fn set_ends(&self, range: Range, bytes: u64, permission: Permission) {
         let offset = range.address - self.base;
         let end = if bytes == 0 { 0 } else { offset + bytes };
         let first = (offset >> CHUNK_BITS) as usize;
         let chunks = chunks_of(range.bytes) as usize;
-        let (read, write, scratch) = match access {
-            Access::ReadWrite => (end, end, 0),
-            Access::ReadOnly => (end, 0, 0),
-            Access::Scratch => (0, 0, end),
+        let (read, write, scratch) = match permission {
+            Permission::ReadWrite => (end, end, 0),
+            Permission::ReadOnly => (end, 0, 0),
+            Permission::Scratch => (0, 0, end),
         };
         let tables =
             [(&self.read_ends, read), (&self.write_ends, write), (&self.scratch_ends, scratch)];
@@ -279,7 +300,7 @@ impl Arena {
     /// Gives an allocation back: from now on kernels that touch it fault.
     pub(in crate::device::cpu) fn free(&self, range: Range) {
         self.wrote(range.address, range.bytes as usize);
-        self.set_ends(range, 0, Access::ReadWrite);
+        self.set_ends(range, 0, Permission::ReadWrite);
         if range.bytes >= RELEASE_BYTES {
             self.release(range);
         }

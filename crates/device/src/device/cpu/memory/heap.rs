@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::arena::{Access, Arena, CHUNK_BITS, Range};
+use super::arena::{Arena, CHUNK_BITS, Permission, Range};
 
 /// Allocations that have a chunk of their own, whatever their size.
 const MOST_ALONE: usize = 1024;
@@ -69,7 +69,7 @@ impl Heap {
         if taken > most.saturating_sub(self.bytes) {
             return None;
         }
-        let range = arena.alloc(bytes, Access::ReadWrite).ok()?;
+        let range = arena.alloc(bytes, Permission::ReadWrite).ok()?;
         self.bytes += taken;
         Some(range)
     }
@@ -174,6 +174,6 @@ mod tests {
         let arena = Arena::new(1 << 30).unwrap();
         let taken = (0..100_000).take_while(|_| arena.heap_alloc(8192).is_some()).count() as u64;
         assert!(taken >= 1000 && taken * 8192 <= 1 << 27, "{taken}");
-        assert!(arena.alloc(1 << 29, Access::ReadWrite).is_ok());
+        assert!(arena.alloc(1 << 29, Permission::ReadWrite).is_ok());
     }
 }

@@ -12,7 +12,7 @@ use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::Mode;
 use crate::ptx::op::Waits;
 use crate::ptx::operand::{Base, Operand, Reg, Symbol};
-use crate::ptx::pass::access::{Access, Action, When, accesses};
+use crate::ptx::pass::access::{Action, MemoryAccess, When, accesses};
 use crate::ptx::pass::origin::{Origin, Origins, Source};
 use crate::ptx::types::{Space, Type};
 
@@ -286,7 +286,7 @@ impl Planner<'_> {
         &mut self,
         at: usize,
         i: &Instruction,
-        access: Access,
+        access: MemoryAccess,
         versions: (&HashMap<Reg, u32>, u32),
         first: usize,
     ) -> Result<(), String> {
@@ -394,7 +394,7 @@ impl Planner<'_> {
     }
 
     /// Whether the access is known to lie inside.
-    fn is_inside(&self, bounds: &Bounds, root: Root, offset: i64, access: Access) -> bool {
+    fn is_inside(&self, bounds: &Bounds, root: Root, offset: i64, access: MemoryAccess) -> bool {
         let (Root::Symbol(symbol), Bounds::Sources { .. }) = (root, bounds) else { return false };
         let Some(Size::Bytes(bytes)) = self.origins.size(symbol) else { return false };
         let end = i128::from(offset) + i128::from(access.bytes);

@@ -9,7 +9,7 @@
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, leave::Kept, row};
+use super::{GroupLower, leave::Saved, row};
 use crate::{
     device::cpu::jit::{
         lower::{clif_type, int_type},
@@ -307,7 +307,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             let mut value = self.lower.b.use_var(self.lower.variable(reg));
             let slot = match self.shape(reg).stride() {
                 Some(_) if join.alike.contains(&reg) => {
-                    self.slot_of_lane((reg, Kept::Joined), lane, clif.bytes())
+                    self.slot_of_lane((reg, Saved::Joined), lane, clif.bytes())
                 }
                 Some(0) => self.slot_of(reg),
                 Some(stride) => {
@@ -322,7 +322,7 @@ impl<'l> GroupLower<'l, '_, '_> {
                         value = self.lower.b.ins().ineg(wide);
                     }
                     let bytes = self.lower.b.func.dfg.value_type(value).bytes();
-                    self.slot_of_lane((reg, Kept::Left), lane, bytes)
+                    self.slot_of_lane((reg, Saved::Left), lane, bytes)
                 }
             };
             self.lower.store(value, slot, 0);

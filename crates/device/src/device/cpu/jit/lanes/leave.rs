@@ -26,9 +26,9 @@ use crate::{
     },
 };
 
-/// What of a register is kept in a slot.
+/// What of a register is saved in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kept {
+pub(super) enum Saved {
     /// What it was when the group parted, and of one that varies what it is at a join.
     Left,
     /// What each thread brought to a join of one that was the same scalar for all.
@@ -44,7 +44,7 @@ pub(super) struct Leaves {
     /// The place of each point in the code for single threads.
     blocks: Vec<Block>,
     /// Where each register is spilled, from the start of the spilled registers of waiting threads.
-    slots: HashMap<(Reg, Kept), usize>,
+    slots: HashMap<(Reg, Saved), usize>,
     /// Bytes of a slot: 64 bits of each thread.
     slot_bytes: usize,
     /// End of the slots.
@@ -71,12 +71,12 @@ impl Leaves {
         let mut bytes = start.next_multiple_of(16);
         let left = spills.iter().flatten().copied().chain(joins.spills());
         let joined = joins.doubtful().flat_map(|(_, _, alike, _)| alike.iter().copied());
-        let left = left.map(|reg| (reg, Kept::Left));
-        for (reg, kept) in left.chain(joined.map(|reg| (reg, Kept::Joined))) {
+        let left = left.map(|reg| (reg, Saved::Left));
+        for (reg, saved) in left.chain(joined.map(|reg| (reg, Saved::Joined))) {
             if body.registers.ty(reg).bytes() > 8 {
                 return None;
             }
-            slots.entry((reg, kept)).or_insert_with(|| {
+            slots.entry((reg, saved)).or_insert_with(|| {
                 bytes += slot_bytes;
                 bytes - slot_bytes
             });
@@ -250,16 +250,16 @@ impl GroupLower<'_, '_, '_> {
 
     /// Where a register of the group's threads is spilled to while they are apart.
     pub(super) fn slot_of(&mut self, reg: Reg) -> MemorySpan {
-        self.slot(reg, Kept::Left)
+        self.slot(reg, Saved::Left)
     }
 
     /// Where the values lie that a group's threads brought to a join.
     pub(super) fn slot_of_joined(&mut self, reg: Reg) -> MemorySpan {
-        self.slot(reg, Kept::Joined)
+        self.slot(reg, Saved::Joined)
     }
 
-    fn slot(&mut self, reg: Reg, kept: Kept) -> MemorySpan {
-        let slot = self.plan.leaves.slots.get(&(reg, kept));
+    fn slot(&mut self, reg: Reg, saved: Saved) -> MemorySpan {
+        let slot = self.plan.leaves.slots.get(&(reg, saved));
         let slot = slot.map(|slot| (*slot as i64, self.plan.leaves.slot_bytes as u64));
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         // One without a slot has no room, so that an access of it fails the compilation.
@@ -270,13 +270,13 @@ impl GroupLower<'_, '_, '_> {
     /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
     pub(super) fn slot_of_lane(
         &mut self,
-        kept: (Reg, Kept),
+        saved: (Reg, Saved),
         lane: Value,
         bytes: u32,
     ) -> MemorySpan {
         let leaves = &self.plan.leaves;
         let fits = bytes as usize * self.plan.width <= leaves.slot_bytes;
-        let slot = leaves.slots.get(&kept).copied().filter(|_| fits);
+        let slot = leaves.slots.get(&saved).copied().filter(|_| fits);
         let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
         let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
         let address = self.lower.b.ins().iadd(spill, offset);
@@ -291,7 +291,7 @@ impl GroupLower<'_, '_, '_> {
             let clif = clif_type(ty);
             let value = match self.shape(reg).stride() {
                 Some(_) if joined.contains(&reg) => {
-                    let slot = self.slot_of_lane((reg, Kept::Joined), lane, clif.bytes());
+                    let slot = self.slot_of_lane((reg, Saved::Joined), lane, clif.bytes());
                     self.lower.load(clif, slot, 0)
                 }
                 Some(stride) => {
@@ -307,7 +307,7 @@ impl GroupLower<'_, '_, '_> {
                 }
                 None => {
                     let stored = if ty == Type::Pred { types::I32 } else { clif };
-                    let slot = self.slot_of_lane((reg, Kept::Left), lane, stored.bytes());
+                    let slot = self.slot_of_lane((reg, Saved::Left), lane, stored.bytes());
                     let value = self.lower.load(stored, slot, 0);
                     if ty == Type::Pred {
                         let bit = self.lower.b.ins().band_imm_u(value, 1);

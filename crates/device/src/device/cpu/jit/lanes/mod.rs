@@ -49,6 +49,8 @@
 //! | `mul.f32 %v, %v, 0.5`, `bra LOOP` | varies | one multiplication of vectors |
 //! | `STORE: st.global.f32 [%b], %v` | | one check, one store of a vector |
 //!
+//! No `%i` of the four wraps round, as `mad.wide` needs: a group's first `%tid.x` and `%ntid.x` are multiples of four.
+//!
 //! Where the first of four threads leaves the loop, the group *parts* at `@!%q bra STORE`: what lives there (`%v`, and
 //! the first thread's `%b`) is stored, and the four are entered one after the other in the code for single threads:
 //! the one that has left at `STORE`, the others behind the branch. `STORE` is the first place that every way from the
@@ -77,8 +79,9 @@
 //! of the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group
 //! what is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
 //!
-//! Without the loop nothing varies but data: then the accesses of 32 threads are checked at once ([`row`]), and an `if`
-//! round a few instructions that only compute takes no branch, but keeps the old values in some lanes ([`skip`]).
+//! Were there no `while`, nothing would vary but data: then the accesses of 32 threads are checked at once ([`row`]),
+//! and an `if` round a few instructions that only compute takes no branch, but keeps the old values in some lanes
+//! ([`skip`]).
 //!
 //! # What is checked before a piece of code
 //!

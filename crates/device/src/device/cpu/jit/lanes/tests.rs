@@ -40,7 +40,7 @@ pub(super) fn run(
     }
     let [a, b] = [(); 2].map(|()| device.alloc(WORDS * 4).unwrap());
     // Behind the buffers lies nothing: a scratch of the device's own would take the first bytes beyond.
-    device.shared.arena.alloc(1, crate::device::cpu::memory::Access::ReadOnly).unwrap();
+    device.shared.arena.alloc(1, crate::device::cpu::memory::Permission::ReadOnly).unwrap();
     stream.upload(&slice(&a).into(), &input).unwrap();
     stream.fill(&slice(&b).into(), Fill::U32(0)).unwrap();
     let mut arguments = Arguments::new();

@@ -179,7 +179,7 @@ impl Lower<'_, '_> {
     /// A `.param` variable of this function, for a parameter that is passed in it.
     fn variable_memory(&mut self, local: u32, param: &Param) -> Step<MemorySpan> {
         let symbol = Symbol::Local(local);
-        match self.spot(symbol) {
+        match self.place(symbol) {
             Some(SymbolPlace::Local { offset, bytes }) if bytes >= param.bytes() => {
                 let base = self.b.use_var(self.thread.local);
                 Ok(MemorySpan::new(base, offset as i64, bytes))

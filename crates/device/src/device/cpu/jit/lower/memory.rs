@@ -270,7 +270,8 @@ impl Lower<'_, '_> {
         offset: i64,
         checked: Checked,
     ) -> Step<Option<MemorySpan>> {
-        let Some(spot) = self.spot(symbol).filter(|spot| is_reached(*spot, checked.space)) else {
+        let Some(place) = self.place(symbol).filter(|place| is_reached(*place, checked.space))
+        else {
             return Ok(None);
         };
         let fits = |start: u64, bytes: u64| {
@@ -279,7 +280,7 @@ impl Lower<'_, '_> {
             let at = start.wrapping_add(offset as u64);
             (within && at.is_multiple_of(u64::from(checked.bytes))).then_some(at)
         };
-        let (base, at) = match spot {
+        let (base, at) = match place {
             SymbolPlace::Fixed { address, bytes }
                 if !(checked.write && self.is_constant(symbol)) =>
             {
@@ -542,18 +543,18 @@ impl Lower<'_, '_> {
     }
 
     /// Where a symbol lies.
-    pub(super) fn spot(&self, symbol: Symbol) -> Option<SymbolPlace> {
-        self.source.unit.layout.spot(self.source.index, symbol)
+    pub(super) fn place(&self, symbol: Symbol) -> Option<SymbolPlace> {
+        self.source.unit.layout.place(self.source.index, symbol)
     }
 
     /// The address of a symbol in its own space.
     pub(super) fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Step<Value> {
-        let spot = self.spot(symbol);
-        let spot = spot.ok_or(Unsupported::Part("a variable in this state space"))?;
+        let place = self.place(symbol);
+        let place = place.ok_or(Unsupported::Part("a variable in this state space"))?;
         let add = |lower: &mut Self, base: Value, start: u64| {
             lower.b.ins().iadd_imm_s(base, (start as i64).wrapping_add(offset))
         };
-        Ok(match spot {
+        Ok(match place {
             SymbolPlace::Fixed { address, .. } => {
                 self.b.ins().iconst(types::I64, (address as i64).wrapping_add(offset))
             }
@@ -643,9 +644,9 @@ impl Window {
 
 /// Whether accesses of a state space reach a place by its address: what is not in allocations by generic addresses, by
 /// those of its own space alone.
-fn is_reached(spot: SymbolPlace, space: Option<Space>) -> bool {
+fn is_reached(place: SymbolPlace, space: Option<Space>) -> bool {
     let is_param = matches!(space, Some(Space::Param | Space::ParamEntry | Space::ParamFunc));
-    match spot {
+    match place {
         SymbolPlace::Fixed { .. } => {
             !space.is_some_and(|space| space.is_of_block() || space == Space::Local)
         }

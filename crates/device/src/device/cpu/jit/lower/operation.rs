@@ -110,8 +110,9 @@ impl Lower<'_, '_> {
             Op::Ld(access) | Op::Ldu(access) => return self.load_access(i, access),
             Op::St(access) => return self.store_access(i, access),
             Op::Atom(atomic) | Op::Red(atomic) => return self.atomic(i, atomic),
-            Op::Prefetch { .. } | Op::Discard { .. } | Op::Hint { .. } => return Ok(()),
-            Op::Createpolicy { .. } => self.b.ins().iconst(types::I64, 0),
+            Op::Prefetch { mnemonic: _ } | Op::Discard { mnemonic: _ } => return Ok(()),
+            Op::Hint { mnemonic: _ } => return Ok(()),
+            Op::Createpolicy { mnemonic: _ } => self.b.ins().iconst(types::I64, 0),
             Op::Mbarrier(mbarrier) => return self.mbarrier(i, mbarrier),
             Op::CpAsync { ignore, cache: _, hint: _ } => return self.copy_to_shared(i, *ignore),
             // Such copies are done at once.
@@ -119,12 +120,13 @@ impl Lower<'_, '_> {
             Op::Alloca { .. } | Op::Stacksave { .. } | Op::Stackrestore { .. } => {
                 return Err(Unsupported::Operation);
             }
-            Op::Membar { .. } | Op::Fence { .. } => {
+            // The host's fence is for all, and orders everything.
+            Op::Membar { level: _ } | Op::Fence { order: _, scope: _ } => {
                 self.b.ins().fence();
                 return Ok(());
             }
             // Threads together: whoever waits comes here only where that is not possible.
-            Op::Bar { .. } => return self.arrive(i),
+            Op::Bar { aligned: _, kind: _ } => return self.arrive(i),
             Op::BarWarpSync | Op::Shfl { .. } | Op::Vote { .. } => {
                 return Err(Unsupported::Operation);
             }
@@ -136,10 +138,10 @@ impl Lower<'_, '_> {
             }
             Op::WmmaStore(_) | Op::Mma(_) => return Err(Unsupported::Operation),
             // Control.
-            Op::Bra { .. } => return self.branch(i),
-            Op::BrxIdx { .. } => return self.branch_by_table(i),
-            Op::Call { .. } => return self.call(i),
-            Op::Ret { .. } => {
+            Op::Bra { uni: _ } => return self.branch(i),
+            Op::BrxIdx { uni: _ } => return self.branch_by_table(i),
+            Op::Call { uni: _, prototype: _ } => return self.call(i),
+            Op::Ret { uni: _ } => {
                 self.leave(0);
                 return Ok(());
             }
@@ -152,7 +154,7 @@ impl Lower<'_, '_> {
                 return Ok(());
             }
             // Nobody listens.
-            Op::Brkpt | Op::Pmevent { .. } => return Ok(()),
+            Op::Brkpt | Op::Pmevent { mask: _ } => return Ok(()),
             // Its turn is over soon all the same, where it is in a loop.
             Op::Nanosleep => {
                 self.forget_loads();

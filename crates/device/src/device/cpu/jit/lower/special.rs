@@ -69,8 +69,8 @@ impl Lower<'_, '_> {
                 continue;
             }
             let symbol = Symbol::Variable(index);
-            let spot = self.spot(symbol);
-            let Some(SymbolPlace::Fixed { address: start, bytes, .. }) = spot else { continue };
+            let place = self.place(symbol);
+            let Some(SymbolPlace::Fixed { address: start, bytes, .. }) = place else { continue };
             let offset = self.b.ins().iadd_imm_s(address, (start as i64).wrapping_neg());
             let cc = IntCC::UnsignedLessThan;
             let within = self.b.ins().icmp_imm_u(cc, offset, bytes as i64);

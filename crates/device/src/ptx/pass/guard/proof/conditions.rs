@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::form::{Form, Integer, Predicate};
 use super::known::Known;
+use super::semantics::{Integer, Predicate, Semantics};
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::{Guard, Op};
@@ -272,14 +272,14 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
         BoolOp::Or => !holds,
         BoolOp::Xor => false,
     };
-    match Form::of(&i.op) {
-        Some(Form::Predicate(Predicate::Of(op))) if all(op) => {
+    match Semantics::of(&i.op) {
+        Some(Semantics::Predicate(Predicate::Of(op))) if all(op) => {
             further(i.src.first(), holds);
             further(i.src.get(1), holds);
         }
-        Some(Form::Predicate(Predicate::Not)) => further(i.src.first(), !holds),
-        Some(Form::Move(Type::Pred)) => further(i.src.first(), holds),
-        Some(Form::Predicate(Predicate::Compare(_, combine, _))) => {
+        Some(Semantics::Predicate(Predicate::Not)) => further(i.src.first(), !holds),
+        Some(Semantics::Move(Type::Pred)) => further(i.src.first(), holds),
+        Some(Semantics::Predicate(Predicate::Compare(_, combine, _))) => {
             // The second result is of the contrary.
             let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
             match combine {
@@ -291,9 +291,13 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
                 Some(_) => {}
             }
         }
-        Some(Form::Predicate(Predicate::Of(_)) | Form::Move(_) | Form::Address(_)) => {}
-        Some(Form::Integer(..) | Form::Convert(_) | Form::Choice | Form::Load(_)) => {}
-        Some(Form::Real(_)) => {}
+        Some(
+            Semantics::Predicate(Predicate::Of(_)) | Semantics::Move(_) | Semantics::Address(_),
+        ) => {}
+        Some(
+            Semantics::Integer(..) | Semantics::Convert(_) | Semantics::Choice | Semantics::Load(_),
+        ) => {}
+        Some(Semantics::Real(_)) => {}
         None => {
             let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, .. });
             let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
@@ -309,7 +313,9 @@ fn bounds(known: Known<'_>, fact: Fact) -> Vec<(Value, Bound)> {
     let Some(crate::ptx::ast::Statement::Instruction(i)) = statement else {
         return all;
     };
-    let Some(Form::Predicate(Predicate::Compare(cmp, _, ty))) = Form::of(&i.op) else { return all };
+    let Some(Semantics::Predicate(Predicate::Compare(cmp, _, ty))) = Semantics::of(&i.op) else {
+        return all;
+    };
     let [a, b, ..] = i.src.as_slice() else { return all };
     let Some(order) = Order::of(cmp) else { return all };
     let order = if fact.holds { order } else { order.turned() };
@@ -351,9 +357,9 @@ pub(super) fn linear(known: Known<'_>, value: Value, bits: u32) -> Option<(Value
         Some(by) => Some((from(0)?, by, more)),
         None => Some((from(1)?, fixed(0)?, more)),
     };
-    match Form::of(&i.op)? {
-        Form::Move(ty) if ty.bits() == bits => Some((from(0)?, 1, 0)),
-        Form::Integer(form, ty) if ty.bits() == bits => match form {
+    match Semantics::of(&i.op)? {
+        Semantics::Move(ty) if ty.bits() == bits => Some((from(0)?, 1, 0)),
+        Semantics::Integer(operation, ty) if ty.bits() == bits => match operation {
             Integer::Sum => match fixed(1) {
                 Some(by) => Some((from(0)?, 1, by)),
                 None => Some((from(1)?, 1, fixed(0)?)),
@@ -375,7 +381,12 @@ pub(super) fn linear(known: Known<'_>, value: Value, bits: u32) -> Option<(Value
             Integer::Least | Integer::Greatest | Integer::Bitwise(_) | Integer::ShiftRight => None,
             Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
         },
-        Form::Move(_) | Form::Integer(..) | Form::Address(_) | Form::Convert(_) => None,
-        Form::Choice | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
+        Semantics::Move(_)
+        | Semantics::Integer(..)
+        | Semantics::Address(_)
+        | Semantics::Convert(_) => None,
+        Semantics::Choice | Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_) => {
+            None
+        }
     }
 }

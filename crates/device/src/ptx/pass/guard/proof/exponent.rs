@@ -1,9 +1,9 @@
 //! The exponents of floating-point numbers, by which the sine of a large one finds the digits of 2/π that it needs.
 
 use super::conditions::Context;
-use super::form::{Form, Integer};
 use super::range::Range;
 use super::ranges::Ranges;
+use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cmp};
@@ -24,15 +24,15 @@ impl Ranges<'_> {
     ) -> Option<Range> {
         let values = self.known.values;
         let (
-            Form::Integer(Integer::Bitwise(BoolOp::And), Type::B32),
+            Semantics::Integer(Integer::Bitwise(BoolOp::And), Type::B32),
             [Operand::Reg(shifted), Operand::Int(EXPONENT)],
-        ) = (Form::of(&i.op)?, i.src.as_slice())
+        ) = (Semantics::of(&i.op)?, i.src.as_slice())
         else {
             return None;
         };
         let (at, i) = self.made(values.before(at, *shifted))?;
-        let (Form::Integer(Integer::ShiftRight, ty), [Operand::Reg(bits), Operand::Int(by)]) =
-            (Form::of(&i.op)?, i.src.as_slice())
+        let (Semantics::Integer(Integer::ShiftRight, ty), [Operand::Reg(bits), Operand::Int(by)]) =
+            (Semantics::of(&i.op)?, i.src.as_slice())
         else {
             return None;
         };
@@ -40,7 +40,8 @@ impl Ranges<'_> {
             return None;
         }
         let (at, i) = self.made(values.before(at, *bits))?;
-        let (Form::Move(Type::B32), [Operand::Reg(real)]) = (Form::of(&i.op)?, i.src.as_slice())
+        let (Semantics::Move(Type::B32), [Operand::Reg(real)]) =
+            (Semantics::of(&i.op)?, i.src.as_slice())
         else {
             return None;
         };

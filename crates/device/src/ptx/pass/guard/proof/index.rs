@@ -1,7 +1,7 @@
 //! Addresses that are a pointer of the kernel's plus a multiple of an index of 32 bits: to compare the index takes half
 //! the instructions that it takes to compare the address.
 
-use super::form::{Form, Integer, is_integer};
+use super::semantics::{Integer, Semantics, is_integer};
 use super::values::{Value, Values};
 use crate::ptx::ast::{Body, Function};
 use crate::ptx::cfg::Cfg;
@@ -89,17 +89,19 @@ impl<'a> Finder<'a> {
         for _ in 0..MOST_STEPS {
             let (at, i) = self.made(address)?;
             let before = |reg: Reg| self.values.before(at, reg);
-            match (Form::of(&i.op)?, i.src.as_slice()) {
-                (Form::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => {
+            match (Semantics::of(&i.op)?, i.src.as_slice()) {
+                (Semantics::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => {
                     address = before(*from);
                 }
-                (Form::Address(Space::Global), [Operand::Reg(from)]) => address = before(*from),
-                (Form::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
+                (Semantics::Address(Space::Global), [Operand::Reg(from)]) => {
+                    address = before(*from)
+                }
+                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
                     if ty.bits() == 64 =>
                 {
                     (address, offset) = (before(*from), offset.checked_add(*by)?);
                 }
-                (Form::Integer(Integer::Sum, ty), [Operand::Reg(a), Operand::Reg(b)])
+                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(a), Operand::Reg(b)])
                     if ty.bits() == 64 =>
                 {
                     let [a, b] = [*a, *b].map(before);
@@ -111,7 +113,7 @@ impl<'a> Finder<'a> {
                     return indexed(pointer, offset, product);
                 }
                 (
-                    Form::Integer(Integer::Mad(Half::Wide), ty),
+                    Semantics::Integer(Integer::Mad(Half::Wide), ty),
                     [Operand::Reg(index), Operand::Int(by), Operand::Reg(base)],
                 ) if ty.bits() == 32 => {
                     let product = (before(*index), ty.kind() == Kind::Signed, *by);
@@ -129,16 +131,18 @@ impl<'a> Finder<'a> {
         for _ in 0..MOST_STEPS {
             let (at, i) = self.made(value)?;
             let before = |reg: Reg| self.values.before(at, reg);
-            match (Form::of(&i.op)?, i.src.as_slice()) {
-                (Form::Load(_), _) => {
+            match (Semantics::of(&i.op)?, i.src.as_slice()) {
+                (Semantics::Load(_), _) => {
                     let Some(Source::Argument(place)) = self.origins.argument(i, 0) else {
                         return None;
                     };
                     return Some((place, offset));
                 }
-                (Form::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => value = before(*from),
-                (Form::Address(Space::Global), [Operand::Reg(from)]) => value = before(*from),
-                (Form::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
+                (Semantics::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => {
+                    value = before(*from)
+                }
+                (Semantics::Address(Space::Global), [Operand::Reg(from)]) => value = before(*from),
+                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
                     if ty.bits() == 64 =>
                 {
                     (value, offset) = (before(*from), offset.checked_add(*by)?);
@@ -153,25 +157,26 @@ impl<'a> Finder<'a> {
     fn product(&self, value: Value) -> Option<(Value, bool, i64)> {
         let (at, i) = self.made(value)?;
         let before = |reg: Reg| self.values.before(at, reg);
-        match (Form::of(&i.op)?, i.src.as_slice()) {
+        match (Semantics::of(&i.op)?, i.src.as_slice()) {
             (
-                Form::Integer(Integer::Product(Half::Wide), ty),
+                Semantics::Integer(Integer::Product(Half::Wide), ty),
                 [Operand::Reg(index), Operand::Int(by)],
             ) if ty.bits() == 32 => Some((before(*index), ty.kind() == Kind::Signed, *by)),
-            (Form::Integer(Integer::ShiftLeft, ty), [Operand::Reg(wide), Operand::Int(by)])
-                if ty.bits() == 64 && (0..31).contains(by) =>
-            {
+            (
+                Semantics::Integer(Integer::ShiftLeft, ty),
+                [Operand::Reg(wide), Operand::Int(by)],
+            ) if ty.bits() == 64 && (0..31).contains(by) => {
                 let (index, signed) = self.widened(before(*wide))?;
                 Some((index, signed, 1 << by))
             }
             (
-                Form::Integer(Integer::Product(Half::Lo), ty),
+                Semantics::Integer(Integer::Product(Half::Lo), ty),
                 [Operand::Reg(wide), Operand::Int(by)],
             ) if ty.bits() == 64 => {
                 let (index, signed) = self.widened(before(*wide))?;
                 Some((index, signed, *by))
             }
-            (Form::Convert(_), _) => {
+            (Semantics::Convert(_), _) => {
                 let (index, signed) = self.widened(value)?;
                 Some((index, signed, 1))
             }
@@ -182,7 +187,7 @@ impl<'a> Finder<'a> {
     /// What a number of 32 bits was before it was made one of 64.
     fn widened(&self, value: Value) -> Option<(Value, bool)> {
         let (at, i) = self.made(value)?;
-        let Form::Convert(cvt) = Form::of(&i.op)? else { return None };
+        let Semantics::Convert(cvt) = Semantics::of(&i.op)? else { return None };
         let is = |ty: Type, bits: u32| is_integer(ty) && ty.bits() == bits;
         let widens = is(cvt.from, 32) && is(cvt.to, 64) && !cvt.sat;
         let index = i.src.first().and_then(Operand::reg).filter(|_| widens)?;

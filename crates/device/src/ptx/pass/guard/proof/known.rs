@@ -1,8 +1,8 @@
 //! Numbers that are the same in all threads of a launch.
 
 use super::Launch;
-use super::form::{Form, Integer, is_integer};
 use super::range::Range;
+use super::semantics::{Integer, Semantics, is_integer};
 use super::values::{Value, Values};
 use crate::ptx::modifier::Half;
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
@@ -45,22 +45,25 @@ impl<'a> Known<'a> {
             return None;
         }
         let source = |number: usize| self.part(at, i.src.get(number)?, steps);
-        match Form::of(&i.op)? {
-            Form::Move(_) => source(0),
-            Form::Integer(Integer::Sum, _) => Some(source(0)? + source(1)?),
-            Form::Integer(Integer::Product(Half::Lo), _) => source(0)?.checked_mul(source(1)?),
-            Form::Integer(Integer::ShiftLeft, ty) => {
+        match Semantics::of(&i.op)? {
+            Semantics::Move(_) => source(0),
+            Semantics::Integer(Integer::Sum, _) => Some(source(0)? + source(1)?),
+            Semantics::Integer(Integer::Product(Half::Lo), _) => source(0)?.checked_mul(source(1)?),
+            Semantics::Integer(Integer::ShiftLeft, ty) => {
                 let by = u32::try_from(source(1)?).ok().filter(|by| *by < ty.bits())?;
                 source(0)?.checked_mul(1 << by)
             }
-            Form::Convert(cvt) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
+            Semantics::Convert(cvt) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
                 Some(numbers(numbers(Range::of(source(0)?), cvt.from), cvt.to).low)
             }
-            Form::Load(access) if access.space.map(Space::kind) == Some(Space::Param) => {
+            Semantics::Load(access) if access.space.map(Space::kind) == Some(Space::Param) => {
                 self.parameter(i.src.first()?.address()?, access.ty, 0)?.single()
             }
-            Form::Integer(..) | Form::Convert(_) | Form::Load(_) | Form::Address(_) => None,
-            Form::Choice | Form::Real(_) | Form::Predicate(_) => None,
+            Semantics::Integer(..)
+            | Semantics::Convert(_)
+            | Semantics::Load(_)
+            | Semantics::Address(_) => None,
+            Semantics::Choice | Semantics::Real(_) | Semantics::Predicate(_) => None,
         }
         .filter(|number| number.abs() < 1 << 66)
     }

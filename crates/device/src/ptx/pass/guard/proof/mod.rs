@@ -17,7 +17,6 @@
 
 mod conditions;
 mod exponent;
-mod form;
 pub(super) mod index;
 mod known;
 mod range;
@@ -25,6 +24,7 @@ mod ranges;
 mod reals;
 mod remainders;
 mod rounds;
+mod semantics;
 mod transfer;
 mod values;
 
@@ -82,7 +82,7 @@ impl Launch<'_> {
 
 /// Accesses of a kernel that are checked together.
 #[derive(Clone, Debug)]
-struct Access {
+struct CheckedGroup {
     /// The statement before which they are checked.
     at: usize,
     root: Root,
@@ -95,7 +95,7 @@ struct Access {
     align: u32,
 }
 
-impl Access {
+impl CheckedGroup {
     fn of(group: &Group) -> Option<Self> {
         let Bounds::Sources { sources, .. } = &group.bounds else { return None };
         let is_pointer = |source: &Source| matches!(source, Source::Argument(_));
@@ -178,7 +178,7 @@ impl Access {
 /// Accesses of a kernel without which it has a second version.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
-    accesses: Vec<Access>,
+    accesses: Vec<CheckedGroup>,
     /// Accesses to surfaces.
     surfaces: Vec<SurfaceAccess>,
     /// Words of indices, of which all that are right by the first one have to be right by the second one.
@@ -312,8 +312,9 @@ pub(super) fn promising(
 ) -> Vec<Version> {
     let origins = Origins::new(module, function, body);
     let values = Values::new(function, body, cfg);
-    let asked = groups.iter().enumerate().filter_map(|(at, group)| Some((at, Access::of(group)?)));
-    let asked: Vec<(usize, Access)> = asked.collect();
+    let asked =
+        groups.iter().enumerate().filter_map(|(at, group)| Some((at, CheckedGroup::of(group)?)));
+    let asked: Vec<(usize, CheckedGroup)> = asked.collect();
     let most = function.max_threads().unwrap_or(1024);
     let (mut best, mut loops): (Vec<Tried>, Vec<BlockId>) = (Vec::new(), Vec::new());
     let mut flat: Vec<SurfaceAccess> = Vec::new();
@@ -478,7 +479,7 @@ fn asks_for_pointers_alone(values: &Values<'_>, groups: &[Group]) -> bool {
 #[derive(Clone)]
 struct Tried {
     group: usize,
-    access: Access,
+    access: CheckedGroup,
     /// How many bytes of its memory it needs.
     reach: i128,
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::Launch;
 use super::conditions::{Bound, Conditions, Context, Order};
-use super::form::Form;
 use super::known::Known;
 use super::range::Range;
+use super::semantics::Semantics;
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
@@ -261,7 +261,7 @@ impl<'a> Ranges<'a> {
         let (a, b) = (a.reg()?, self.known.values.before(at, b.reg()?));
         let a = self.known.values.before(at, a);
         let (at, i) = self.known.values.instruction(b).filter(|(_, i)| i.guard.is_none())?;
-        let Some(Form::Choice) = Form::of(&i.op) else { return None };
+        let Some(Semantics::Choice) = Semantics::of(&i.op) else { return None };
         let [one, other, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
         if self.choices == 0 || self.is_relative(b.reg()) {
             return None;

@@ -1,9 +1,9 @@
 //! Floating-point numbers, as far as indices are made of them: most are clamped before they are rounded to integers.
 
 use super::conditions::Context;
-use super::form::{Form, Real, is_integer};
 use super::range::Range;
 use super::ranges::Ranges;
+use super::semantics::{Real, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::modifier::{Cvt, IntRounding, Rounding};
 use crate::ptx::operand::Operand;
@@ -110,22 +110,22 @@ impl Ranges<'_> {
             Some(operand) => self.real(at, operand, context, steps),
             None => Reals::ALL,
         };
-        match Form::of(&i.op)? {
-            Form::Move(Type::F32) => Some(source(0)),
-            Form::Real(Real::Least) => {
+        match Semantics::of(&i.op)? {
+            Semantics::Move(Type::F32) => Some(source(0)),
+            Semantics::Real(Real::Least) => {
                 let [a, b] = [source(0), source(1)];
                 let high = if a.nan { b.high } else { a.high.min(b.high) };
                 let high = if b.nan { a.high.max(high) } else { high };
                 Some(Reals { low: a.low.min(b.low), high, nan: a.nan && b.nan })
             }
-            Form::Real(Real::Greatest) => {
+            Semantics::Real(Real::Greatest) => {
                 let [a, b] = [source(0), source(1)];
                 let low = if a.nan { b.low } else { a.low.max(b.low) };
                 let low = if b.nan { a.low.min(low) } else { low };
                 Some(Reals { low, high: a.high.max(b.high), nan: a.nan && b.nan })
             }
-            Form::Real(Real::Sum) => Some(source(0).plus(source(1))),
-            Form::Real(Real::Product) => {
+            Semantics::Real(Real::Sum) => Some(source(0).plus(source(1))),
+            Semantics::Real(Real::Product) => {
                 let [a, b] = [source(0), source(1)];
                 match a.low == a.high && !a.nan {
                     true => Some(b.times(a.low)),
@@ -133,7 +133,9 @@ impl Ranges<'_> {
                     false => None,
                 }
             }
-            Form::Convert(cvt) if cvt.to == Type::F32 && cvt.from == Type::F32 && !cvt.relu => {
+            Semantics::Convert(cvt)
+                if cvt.to == Type::F32 && cvt.from == Type::F32 && !cvt.relu =>
+            {
                 let all = source(0);
                 let all = match cvt.integer {
                     Some(integer) => all.map(rounding(integer)),
@@ -147,7 +149,7 @@ impl Ranges<'_> {
                     false => all,
                 })
             }
-            Form::Convert(cvt)
+            Semantics::Convert(cvt)
                 if cvt.to == Type::F32
                     && is_integer(cvt.from)
                     && matches!(cvt.rounding, None | Some(Rounding::Nearest)) =>
@@ -157,8 +159,11 @@ impl Ranges<'_> {
                 let all = Reals { low: range.low as f32, high: range.high as f32, nan: false };
                 Some(if cvt.sat { Reals::ALL } else { all })
             }
-            Form::Move(_) | Form::Convert(_) | Form::Address(_) | Form::Integer(..) => None,
-            Form::Choice | Form::Load(_) | Form::Predicate(_) => None,
+            Semantics::Move(_)
+            | Semantics::Convert(_)
+            | Semantics::Address(_)
+            | Semantics::Integer(..) => None,
+            Semantics::Choice | Semantics::Load(_) | Semantics::Predicate(_) => None,
         }
     }
 }

@@ -3,9 +3,9 @@
 //! The range of such a difference follows from that it is a remainder, not from the ranges of its parts.
 
 use super::conditions::Context;
-use super::form::{Form, Integer};
 use super::range::Range;
 use super::ranges::Ranges;
+use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::{BoolOp, Half};
@@ -44,7 +44,8 @@ impl Ranges<'_> {
         let values = self.known.values;
         let masked = |value: Value| {
             let (at, i) = values.instruction(value).filter(|(_, i)| i.guard.is_none())?;
-            let Form::Integer(Integer::Bitwise(BoolOp::And), ty) = Form::of(&i.op)? else {
+            let Semantics::Integer(Integer::Bitwise(BoolOp::And), ty) = Semantics::of(&i.op)?
+            else {
                 return None;
             };
             let (a, mask) = of_constant(i)?;
@@ -64,8 +65,8 @@ impl Ranges<'_> {
         let bits = self.bits(y.reg());
         let (of, constant) = of_constant(i)?;
         let of = self.known.values.before(at, of);
-        let Form::Integer(form, ty) = Form::of(&i.op)? else { return None };
-        let divisor = match form {
+        let Semantics::Integer(operation, ty) = Semantics::of(&i.op)? else { return None };
+        let divisor = match operation {
             // The lowest bits cleared.
             Integer::Bitwise(BoolOp::And) => {
                 let mask = Range::of(constant).unsigned(ty.bits()).low;
@@ -110,15 +111,17 @@ impl Ranges<'_> {
         let Some((at, i)) = values.instruction(value).filter(|(_, i)| i.guard.is_none()) else {
             return Some(own);
         };
-        let Some(Form::Integer(form, ty)) = Form::of(&i.op) else { return Some(own) };
+        let Some(Semantics::Integer(operation, ty)) = Semantics::of(&i.op) else {
+            return Some(own);
+        };
         let constant = of_constant(i).map(|(of, by)| (values.before(at, of), by));
-        if let (Integer::Product(Half::Hi), Some((of, factor))) = (form, constant)
+        if let (Integer::Product(Half::Hi), Some((of, factor))) = (operation, constant)
             && ty.bits() == 32
         {
             let factor = Range::of(factor).read(ty.kind() == Kind::Signed, 32).low;
             return Some(Scaled { of, factor, shift: 32 });
         }
-        if let (Integer::ShiftRight, Some((of, by))) = (form, constant)
+        if let (Integer::ShiftRight, Some((of, by))) = (operation, constant)
             && (0..32).contains(&by)
         {
             let range = self.of(of, context);
@@ -128,7 +131,7 @@ impl Ranges<'_> {
             let inner = self.scaled(of, context, steps)?;
             return Some(Scaled { shift: inner.shift + by as u32, ..inner });
         }
-        if let (Integer::Sum, [Operand::Reg(a), Operand::Reg(b)]) = (form, i.src.as_slice()) {
+        if let (Integer::Sum, [Operand::Reg(a), Operand::Reg(b)]) = (operation, i.src.as_slice()) {
             let [a, b] = [a, b].map(|reg| values.before(at, *reg));
             for (one, other) in [(a, b), (b, a)] {
                 if self.of(other, context) == Range::of(0) {

@@ -1,10 +1,10 @@
 //! What operations make of ranges.
 
 use super::conditions::Context;
-use super::form::{Form, Integer, is_integer};
 use super::known::numbers;
 use super::range::Range;
 use super::ranges::Ranges;
+use super::semantics::{Integer, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cvt, Half};
@@ -70,15 +70,15 @@ impl Ranges<'_> {
         is_last: bool,
         context: Context,
     ) -> Option<Range> {
-        match Form::of(&i.op)? {
-            Form::Move(_) | Form::Address(_) => {
+        match Semantics::of(&i.op)? {
+            Semantics::Move(_) | Semantics::Address(_) => {
                 let from = i.src.first()?;
                 if let Operand::Symbol(_, offset) = from {
                     return Some(Range::of((*offset).into()));
                 }
                 self.operand(at, from, context)
             }
-            Form::Integer(form, _) => match form {
+            Semantics::Integer(operation, _) => match operation {
                 Integer::Sum => self.number(at, i, context),
                 // What is added to, and what is subtracted from.
                 Integer::Mad(_) if is_last => self.number(at, i, context),
@@ -89,8 +89,11 @@ impl Ranges<'_> {
                 Integer::Bitwise(_) | Integer::ShiftLeft | Integer::ShiftRight => None,
                 Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
             },
-            Form::Choice => self.number(at, i, context),
-            Form::Convert(_) | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
+            Semantics::Choice => self.number(at, i, context),
+            Semantics::Convert(_)
+            | Semantics::Load(_)
+            | Semantics::Real(_)
+            | Semantics::Predicate(_) => None,
         }
     }
 
@@ -99,19 +102,22 @@ impl Ranges<'_> {
             let operand = i.src.get(number)?;
             self.operand(at, operand, context)
         };
-        match Form::of(&i.op)? {
-            Form::Move(_) | Form::Address(Space::Global) => source(0),
-            Form::Integer(form, ty) => self.integer(at, i, (form, ty), context),
-            Form::Convert(cvt) if cvt.from == Type::F32 => {
+        match Semantics::of(&i.op)? {
+            Semantics::Move(_) | Semantics::Address(Space::Global) => source(0),
+            Semantics::Integer(operation, ty) => self.integer(at, i, (operation, ty), context),
+            Semantics::Convert(cvt) if cvt.from == Type::F32 => {
                 self.rounded(at, i.src.first()?, cvt, context)
             }
-            Form::Convert(cvt) => converted(source(0)?, cvt),
-            Form::Choice => {
+            Semantics::Convert(cvt) => converted(source(0)?, cvt),
+            Semantics::Choice => {
                 let [a, b, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
                 self.chosen(at, [a, b], *chooser, context)
             }
             // Loads are looked at before; real numbers where they are rounded.
-            Form::Address(_) | Form::Load(_) | Form::Real(_) | Form::Predicate(_) => None,
+            Semantics::Address(_)
+            | Semantics::Load(_)
+            | Semantics::Real(_)
+            | Semantics::Predicate(_) => None,
         }
     }
 
@@ -119,14 +125,14 @@ impl Ranges<'_> {
         &mut self,
         at: usize,
         i: &Instruction,
-        (form, ty): (Integer, Type),
+        (operation, ty): (Integer, Type),
         context: Context,
     ) -> Option<Range> {
         if let Some(exponent) = self.exponent(at, i, context) {
             return Some(exponent);
         }
         let mut source = |number: usize| self.operand(at, i.src.get(number)?, context);
-        match form {
+        match operation {
             Integer::Sum => {
                 let all = source(0)?.plus(source(1)?);
                 let [a, b] = [&i.src[0], &i.src[1]];

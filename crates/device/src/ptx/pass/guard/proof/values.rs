@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use super::form::{Form, is_integer};
+use super::semantics::{Semantics, is_integer};
 use crate::ptx::ast::{Body, Function, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Instruction, Op};
@@ -190,7 +190,7 @@ impl<'a> Values<'a> {
         if let Op::Cvt(cvt) = op {
             return self.widened(cvt, *from);
         }
-        let is_copy = matches!(Form::of(op), Some(Form::Move(_)));
+        let is_copy = matches!(Semantics::of(op), Some(Semantics::Move(_)));
         (is_copy && bits(*from) == bits(value)).then_some(*from)
     }
 

@@ -8,7 +8,7 @@ use crate::ptx::{
 
 /// What an operation makes of its sources.
 #[derive(Clone, Copy)]
-pub(super) enum Form<'a> {
+pub(super) enum Semantics<'a> {
     /// The bits of its one source.
     Move(Type),
     /// An address, generic or of this space.
@@ -74,11 +74,12 @@ pub(super) enum Predicate {
     Compare(Cmp, Option<BoolOp>, Type),
 }
 
-impl<'a> Form<'a> {
+impl<'a> Semantics<'a> {
     /// What `op` makes of its sources; none where that is not followed: then it may be anything.
     pub(super) fn of(op: &'a Op) -> Option<Self> {
-        let integer = |form: Integer, ty: Type| is_integer(ty).then_some(Self::Integer(form, ty));
-        let real = |form: Real, ty: Type| (ty == Type::F32).then_some(Self::Real(form));
+        let integer =
+            |operation: Integer, ty: Type| is_integer(ty).then_some(Self::Integer(operation, ty));
+        let real = |operation: Real, ty: Type| (ty == Type::F32).then_some(Self::Real(operation));
         let nearest = |rounding| matches!(rounding, None | Some(Rounding::Nearest));
         match op {
             Op::Mov { lanes: 0 | 1, ty } => Some(Self::Move(*ty)),
