@@ -4,11 +4,11 @@
 //! Enters: names of a compiled module. Leaves: which of them go on as which, and what those of kernels tell.
 //! Must not know: `cuda::signature`, `cuda::host`.
 
-mod function;
+mod reader;
 
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use self::function::Function;
+pub(crate) use self::reader::{Function, variable};
 
 /// What the names of a text's own parts begin with: NVRTC adds the name of the file, and that of the first kernel, or a
 /// checksum.

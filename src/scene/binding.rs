@@ -635,8 +635,7 @@ fn check_cast(
     parameter: &KernelParameter,
 ) -> Result<(), Mismatch> {
     let Some(cast) = cast else { return check_on_purpose(manifest, source, parameter) };
-    let is_address = source.resources().iter().all(|id| manifest.resource(*id).texture().is_none())
-        && matches!(source, Source::Resource(_) | Source::Next(_) | Source::Element { .. });
+    let is_address = source.addressed().is_some_and(|id| manifest.resource(id).texture().is_none());
     if !is_address {
         return Err(mismatch(parameter, "cast, and no buffer or array", ""));
     }

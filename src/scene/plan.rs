@@ -219,6 +219,16 @@ impl Source {
         }
     }
 
+    /// The resource whose address it is, or the address of whose element.
+    pub(crate) fn addressed(&self) -> Option<ResourceId> {
+        match self {
+            Self::Resource(id) | Self::Next(id) => Some(*id),
+            Self::Element { of, .. } => Some(of.resource),
+            Self::Count(..) | Self::Extent(..) | Self::Number(_) | Self::Vector(_) => None,
+            Self::Structure(_) | Self::Parameter(_) | Self::Builtin(_) => None,
+        }
+    }
+
     /// Its expressions.
     pub fn formulas(&self) -> Vec<&Formula> {
         match self {
@@ -240,17 +250,14 @@ impl Source {
     /// The resources whose addresses or objects it has.
     pub fn resources(&self) -> Vec<ResourceId> {
         match self {
-            Self::Resource(id) | Self::Next(id) => vec![*id],
-            Self::Element { of, .. } => vec![of.resource],
             Self::Structure(fields) => {
                 fields.iter().flat_map(|field| field.source.resources()).collect()
             }
-            Self::Count(..)
-            | Self::Extent(..)
-            | Self::Number(_)
-            | Self::Vector(_)
-            | Self::Parameter(_)
-            | Self::Builtin(_) => Vec::new(),
+            Self::Resource(_) | Self::Next(_) | Self::Element { .. } => {
+                self.addressed().into_iter().collect()
+            }
+            Self::Count(..) | Self::Extent(..) | Self::Number(_) | Self::Vector(_) => Vec::new(),
+            Self::Parameter(_) | Self::Builtin(_) => Vec::new(),
         }
     }
 

@@ -18,7 +18,7 @@ use super::{
     snapshot::Moment,
     variables::Addresses,
 };
-use crate::state::{Download, HostCopy, Transfer, archive::About};
+use crate::state::{Download, HostCopy, archive::About};
 
 /// A file that was written, or could not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,17 +143,11 @@ impl Session {
     }
 
     /// The download of the next wanted copy that is still kept.
-    fn next_copy(&mut self, wanted: &mut Vec<Moment>) -> Result<Option<Download>, Error> {
-        let Some(history) = &mut self.history else { return Ok(None) };
-        while let Some(moment) = wanted.pop() {
-            // One that is on its way to the host would be waited for.
-            if let Some(checkpoint) = history.checkpoint(moment)
-                && checkpoint.settle()? != Transfer::UnderWay
-            {
-                return Ok(Some(checkpoint.download(&self.stream)?));
-            }
-        }
-        Ok(None)
+    fn next_copy(&self, wanted: &mut Vec<Moment>) -> Result<Option<Download>, Error> {
+        let Some(history) = &self.history else { return Ok(None) };
+        let kept =
+            std::iter::from_fn(|| wanted.pop()).find_map(|moment| history.checkpoint(moment));
+        Ok(kept.map(|checkpoint| checkpoint.download(&self.stream)).transpose()?)
     }
 
     fn end_export(&mut self, content: Exportable, path: PathBuf, error: Option<Error>) {

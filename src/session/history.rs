@@ -399,9 +399,9 @@ impl History {
     }
 
     /// The copy of a moment, if there is one.
-    pub(super) fn checkpoint(&mut self, moment: Moment) -> Option<&mut Checkpoint> {
-        let line = self.lines.iter_mut().find(|line| line.id == moment.line)?;
-        line.segments.iter_mut().rev().find_map(|of| of.checkpoints.get_mut(&moment.step))
+    pub(super) fn checkpoint(&self, moment: Moment) -> Option<&Checkpoint> {
+        let line = self.lines.iter().find(|line| line.id == moment.line)?;
+        line.segments.iter().rev().find_map(|of| of.checkpoints.get(&moment.step))
     }
 
     /// Bytes of copies, on the device and with the host.

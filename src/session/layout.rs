@@ -112,18 +112,7 @@ fn asked_of(scene: &Scene, planned: &PlannedPass, argument: &Argument) -> Option
 
 /// The numbers of the array whose address an argument is.
 fn numbers_of(scene: &Scene, source: &Source) -> Option<Element> {
-    let id = match source {
-        Source::Resource(id) | Source::Next(id) => *id,
-        Source::Element { of, .. } => of.resource,
-        Source::Count(..)
-        | Source::Extent(..)
-        | Source::Number(_)
-        | Source::Vector(_)
-        | Source::Structure(_)
-        | Source::Parameter(_)
-        | Source::Builtin(_) => return None,
-    };
-    let resource = scene.manifest.resource(id);
+    let resource = scene.manifest.resource(source.addressed()?);
     resource.element().filter(|_| resource.texture().is_none())
 }
 

@@ -290,7 +290,7 @@ impl Session {
         run.files = Some(self.reading()?.read()?);
         let mut digests = BTreeMap::from([(present.step, present)]);
         for moment in self.digested_moments() {
-            let checkpoint = self.history.as_mut().and_then(|history| history.checkpoint(moment));
+            let checkpoint = self.history.as_ref().and_then(|history| history.checkpoint(moment));
             if let Some(checkpoint) = checkpoint {
                 let copy = checkpoint.download(&self.stream)?.wait()?;
                 digests.entry(moment.step).or_insert_with(|| Digests::of(&copy));

@@ -2,6 +2,7 @@
 
 use super::layout::is_ours;
 use crate::{
+    cuda::mangled,
     diagnostic::nearest,
     ptx::outline::{Outline, Variable},
 };
@@ -58,30 +59,12 @@ impl Symbols {
     }
 }
 
-/// What the source calls a variable whose mangled name is `lowered` (Itanium C++ ABI, section 5.1.2); `None` for what
-/// has no name there.
+/// What the source calls a variable whose name in the module is `lowered`; `None` for what has no name there.
 pub(super) fn in_source(lowered: &str) -> Option<String> {
-    let Some(mangled) = lowered.strip_prefix("_Z") else {
-        return (!lowered.contains('$')).then(|| lowered.to_owned());
-    };
-    let (mut rest, nested) = match mangled.strip_prefix('N') {
-        Some(nested) => (nested, true),
-        None => (mangled, false),
-    };
-    let mut parts = Vec::new();
-    while !rest.is_empty() && rest != "E" {
-        // Internal linkage.
-        rest = rest.strip_prefix('L').unwrap_or(rest);
-        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let (length, behind) = rest.split_at(digits);
-        let (part, behind) = behind.split_at_checked(length.parse().ok()?)?;
-        rest = behind;
-        if !part.starts_with("_GLOBAL__N_") && !part.starts_with("_INTERNAL_") {
-            parts.push(part);
-        }
+    match lowered.starts_with("_Z") {
+        true => mangled::variable(lowered),
+        false => (!lowered.contains('$')).then(|| lowered.to_owned()),
     }
-    let is_whole = if nested { rest == "E" } else { rest.is_empty() && parts.len() == 1 };
-    (is_whole && !parts.is_empty()).then(|| parts.join("::"))
 }
 
 /// Whether a variable is none of the source's, but one that the compiler or its library brings, such as the digits of

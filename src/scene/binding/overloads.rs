@@ -109,8 +109,8 @@ fn distance(manifest: &Manifest, argument: &Argument) -> Option<u8> {
             }
         })),
         CType::Pointer { to, constant } => {
-            let Some(of) = pointed(manifest, &argument.source) else { return Some(0) };
-            match (to, of) {
+            let Some(id) = argument.source.addressed() else { return Some(0) };
+            match (to, manifest.resource(id).of()) {
                 (Pointee::Element(to), Type::Element(of)) if *to == of => Some(u8::from(*constant)),
                 (Pointee::Named(name), Type::Structure(of)) if *name == of.name => {
                     Some(u8::from(*constant))
@@ -119,21 +119,6 @@ fn distance(manifest: &Manifest, argument: &Argument) -> Option<u8> {
                 (Pointee::Element(_) | Pointee::Void, _) => Some(2),
             }
         }
-    }
-}
-
-/// What an address of memory leads to.
-fn pointed(manifest: &Manifest, source: &Source) -> Option<Type> {
-    match source {
-        Source::Resource(id) | Source::Next(id) => Some(manifest.resource(*id).of()),
-        Source::Element { of, .. } => Some(manifest.resource(of.resource).of()),
-        Source::Count(..)
-        | Source::Extent(..)
-        | Source::Number(_)
-        | Source::Vector(_)
-        | Source::Structure(_)
-        | Source::Parameter(_)
-        | Source::Builtin(_) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The mangled names of kernels, read: what they are called, and what types their parameters have.
+//! The mangled names of kernels and variables, read: what they are called, and what types a kernel's parameters have.
 
 use super::source_name;
 
@@ -19,16 +19,23 @@ pub(crate) struct Function {
 impl Function {
     /// What `lowered` says; `None` where that is no name of a function of the source.
     pub(crate) fn of(lowered: &str) -> Option<Self> {
-        let Some(mangled) = lowered.strip_prefix("_Z").filter(|_| lowered.len() <= LONGEST) else {
+        let Some(mut reader) = Reader::new(lowered) else {
             // `extern "C"`.
             return Some(Self { name: lowered.to_owned(), parameters: None });
         };
-        let mut reader = Reader { rest: mangled, known: Vec::new(), depth: 0 };
         let (name, is_instance) = reader.name(false)?;
         let name = Some(name).filter(|name| !name.is_empty())?;
         let parameters = if is_instance { None } else { reader.parameters() };
         Some(Self { name, parameters })
     }
+}
+
+/// What the source calls a variable, with its namespaces but for those without a name; `None` of one in a function, of
+/// a template's instance, and where `lowered` is not a mangled name or that of something else.
+pub(crate) fn variable(lowered: &str) -> Option<String> {
+    let mut reader = Reader::new(lowered)?;
+    let (name, is_instance) = reader.name(false)?;
+    (!is_instance && reader.rest.is_empty() && !name.is_empty()).then_some(name)
 }
 
 /// Reads a mangled name.
@@ -40,6 +47,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Of what a mangled name tells, where it is one that is not too long.
+    fn new(lowered: &'a str) -> Option<Self> {
+        let rest = lowered.strip_prefix("_Z").filter(|_| lowered.len() <= LONGEST)?;
+        Some(Self { rest, known: Vec::new(), depth: 0 })
+    }
+
     fn take(&mut self, prefix: &str) -> bool {
         let rest = self.rest.strip_prefix(prefix);
         self.rest = rest.unwrap_or(self.rest);
