@@ -84,6 +84,7 @@ pub mod array;
 
 pub use array::{Error, Expr, GpuArray, Result};
 pub use device::Device;
+// `device::Module` is what a `SourceModule` is loaded as; few programs name it.
 pub use kernel::{Context, Kernel, Source, SourceModule};
 
 #[cfg(feature = "gl")]

@@ -29,7 +29,8 @@ use super::{
 /// So many kernels are known of a source, those of its includes counted: a large project has some hundreds.
 pub(super) const MOST_KERNELS: usize = 10_000;
 
-/// So many parameters of kernels and of their templates are known of a source and its includes, in all kernels together.
+/// So many parameters of kernels and of their templates are known of a source and its includes, in all kernels
+/// together.
 pub(super) const MOST_PARAMETERS: usize = 20 * MOST_KERNELS;
 
 /// So many tokens are looked at, which is more than a text of 64 MiB has that a person would write.

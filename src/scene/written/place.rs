@@ -15,7 +15,7 @@ pub(super) type Entry = (String, String);
 
 /// What a table's keys stand in.
 #[derive(Clone)]
-enum Frame {
+enum Notation {
     /// Lines, below this head, or above all tables.
     Lines(Option<Range<usize>>),
     /// These braces.
@@ -27,15 +27,15 @@ enum Frame {
 pub(super) struct Place<'t> {
     toml: &'t str,
     table: &'t DeTable<'t>,
-    frame: Frame,
-    /// What stands before each key of the table within its frame: `calm` in `calm.drag = 1`.
+    notation: Notation,
+    /// What stands before each key of the table within its notation: `calm` in `calm.drag = 1`.
     above: Vec<&'t str>,
 }
 
 impl<'t> Place<'t> {
     /// The whole manifest.
     pub(super) fn root(toml: &'t str, table: &'t DeTable<'t>) -> Self {
-        Self { toml, table, frame: Frame::Lines(None), above: Vec::new() }
+        Self { toml, table, notation: Notation::Lines(None), above: Vec::new() }
     }
 
     /// The table under `key`.
@@ -44,15 +44,15 @@ impl<'t> Place<'t> {
         let table = value.get_ref().as_table()?;
         let span = value.span();
         // The parser gives a table the place of its head or of its braces, and one that has neither that of its key.
-        let (frame, above) = match self.toml.as_bytes().get(span.start)? {
-            b'[' => (Frame::Lines(Some(span)), Vec::new()),
-            b'{' => (Frame::Braces(span), Vec::new()),
+        let (notation, above) = match self.toml.as_bytes().get(span.start)? {
+            b'[' => (Notation::Lines(Some(span)), Vec::new()),
+            b'{' => (Notation::Braces(span), Vec::new()),
             _ => {
                 let above = self.above.iter().copied().chain([key.get_ref().as_ref()]);
-                (self.frame.clone(), above.collect())
+                (self.notation.clone(), above.collect())
             }
         };
-        Some(Self { toml: self.toml, table, frame, above })
+        Some(Self { toml: self.toml, table, notation, above })
     }
 
     /// The value of `key`.
@@ -62,7 +62,7 @@ impl<'t> Place<'t> {
 
     /// Whether it stands within braces, so that no table with a head can be added to it.
     pub(super) fn is_in_braces(&self) -> bool {
-        matches!(self.frame, Frame::Braces(_))
+        matches!(self.notation, Notation::Braces(_))
     }
 
     /// The key that stands last.
@@ -75,19 +75,19 @@ impl<'t> Place<'t> {
     pub(super) fn insert(&self, key: Option<&str>, entries: &[Entry]) -> Edit {
         let entries: Vec<String> = entries.iter().map(|entry| self.entry(entry)).collect();
         let before = key.and_then(|key| self.table.get_key_value(key));
-        match (&self.frame, before) {
-            (Frame::Braces(_), Some((_, value))) => {
+        match (&self.notation, before) {
+            (Notation::Braces(_), Some((_, value))) => {
                 Edit::insert(end_of(value), format!(", {}", entries.join(", ")))
             }
-            (Frame::Braces(braces), None) => {
+            (Notation::Braces(braces), None) => {
                 let inside = &self.toml[braces.start + 1..];
                 let end = if inside.starts_with(char::is_whitespace) { "" } else { " " };
                 Edit::insert(braces.start + 1, format!(" {}{end}", entries.join(", ")))
             }
-            (Frame::Lines(_), Some((key, value))) => {
+            (Notation::Lines(_), Some((key, value))) => {
                 self.lines_behind(key.span().start..end_of(value), &entries)
             }
-            (Frame::Lines(head), None) => {
+            (Notation::Lines(head), None) => {
                 self.lines_behind(head.clone().unwrap_or_default(), &entries)
             }
         }
