@@ -5,6 +5,7 @@
 //! WARPAINT_FUZZ_SECONDS=600   how long each test goes on (default: about a second)
 //! WARPAINT_FUZZ_NVIDIA=1      random kernels on an NVIDIA device, too: alone, since one may end CUDA in its process
 //! WARPAINT_FUZZ_ROUNDS=10     how often each form of each instruction is tried (default: once)
+//! WARPAINT_FUZZ_PART=3/8      every eighth form alone, from the fourth on: for as many processes at once
 //! WARPAINT_FUZZ_SEED=1234     the first case's number (default: 0)
 //! WARPAINT_FUZZ_CORPUS=DIR    more PTX, and CUDA C++, to start from; folders in it, too
 //! ```
@@ -107,12 +108,29 @@ fn rounds() -> u64 {
     number("WARPAINT_FUZZ_ROUNDS").map_or(1, |rounds| rounds as u64)
 }
 
+/// Which forms are tried: every so manieth from which one on.
+fn part() -> (usize, usize) {
+    let variable = "WARPAINT_FUZZ_PART";
+    let Ok(text) = std::env::var(variable) else { return (0, 1) };
+    parse_part(&text).unwrap_or_else(|| panic!("{variable}={text} is no part"))
+}
+
+fn parse_part(text: &str) -> Option<(usize, usize)> {
+    let (part, parts) = text.split_once('/')?;
+    let (part, parts) = (part.parse().ok()?, parts.parse().ok()?);
+    (part < parts).then_some((part, parts))
+}
+
 #[test]
 fn numbers_that_are_none_are_told() {
     let is_refused = |text: &str| std::panic::catch_unwind(|| parse("X", text)).is_err();
     assert!((parse("X", " 2.5 ") - 2.5).abs() < f64::EPSILON);
     for bad in ["", "1O", "ten", "-1", "nan", "inf"] {
         assert!(is_refused(bad), "{bad}");
+    }
+    assert_eq!(parse_part("3/8"), Some((3, 8)));
+    for bad in ["", "3", "8/8", "1/0", "/2", "-1/2"] {
+        assert_eq!(parse_part(bad), None, "{bad}");
     }
 }
 
@@ -257,18 +275,20 @@ fn what_its_operands_decide_is_the_same_everywhere() {
 /// warps, matrices, carries, images.
 #[test]
 fn what_more_decides_is_the_same_everywhere() {
-    let mut engines = Engines::new();
+    let (mut engines, (part, parts)) = (Engines::new(), part());
     let mut found = Vec::new();
     for round in 0..rounds() {
-        for (at, row) in others::rows().into_iter().enumerate() {
+        for (at, row) in others::rows().into_iter().enumerate().skip(part).step_by(parts) {
             let seed = first() + 1000 * round + at as u64;
             found.extend(others::difference(&mut engines, row, seed));
         }
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
     engines.expect_nothing_refused();
-    // Those with local memory have none, and most of those with carries.
-    engines.expect_groups(Runner::Groups, 90);
+    if parts == 1 {
+        // Those with local memory have none, and most of those with carries.
+        engines.expect_groups(Runner::Groups, 90);
+    }
 }
 
 /// A reason is given for forms that there are, and that no other test compares.

@@ -23,6 +23,9 @@ const STRIDE: &str = "128";
 /// What texels are compared with, where an instruction has that.
 pub const DEPTH: &str = "%depth";
 
+/// A cache policy.
+pub const POLICY: &str = "%policy";
+
 /// How many of the last destinations and sources are left out of those that may be missing.
 #[derive(Clone, Copy, Default)]
 pub struct Missing {
@@ -157,6 +160,10 @@ impl Operands<'_> {
             // Which threads take part: all of the warp.
             Slot::Value(Type::B32) if is_last && self.is_masked() => "-1".to_owned(),
             Slot::Value(Type::B32) if is_whole_matrix(&self.op) => STRIDE.to_owned(),
+            // A GPU takes no other word than one that it has made.
+            Slot::Value(Type::B64) if is_last && self.mnemonic.contains("L2::cache_hint") => {
+                POLICY.to_owned()
+            }
             Slot::Value(Type::U32) => match (opcode, self.mnemonic.contains(".ca.")) {
                 ("cp", true) => self.pick(&["4", "8", "16"]).to_owned(),
                 ("cp", false) => "16".to_owned(),
@@ -236,7 +243,9 @@ impl Operands<'_> {
         let is_atomic = matches!(self.op, Op::Atom(_) | Op::Red(_));
         let base = match space {
             None if tiles => "%shared_as",
-            // Local memory has no atomics (PTX ISA, `atom`).
+            // Vectors have atomics in global memory alone (PTX ISA, `atom`).
+            None if is_atomic && self.mnemonic.contains(".v") => "%own",
+            // Local memory has no atomics.
             None if is_atomic => self.pick(&["%own", "%shared_as"]),
             None => self.pick(&["%own", "%shared_as", "%local_as"]),
             Some(Space::Shared) => "%shared",
@@ -314,7 +323,7 @@ pub fn begin(writer: &mut Writer<'_>, target: &str, parameters: &str) {
          .param .align 64 .b8 parameter[64];\n.local .align 64 .b8 lo[{OWN}];\n\
          .reg .pred %to_p<8>;\n.reg .b16 %to_h<8>;\n.reg .b32 %to_r<8>;\n.reg .b64 %to_d<8>;\n\
          .reg .b128 %to_q<8>, %q<2>;\n\
-         .reg .b64 %shared, %shared_as, %local, %local_as, %all_shared, %image;\n\
+         .reg .b64 %shared, %shared_as, %local, %local_as, %all_shared, %image, {POLICY};\n\
          .reg .b32 %at<4>, %pos<4>, %layer, {DEPTH};\n",
         THREADS * OWN + COMMON
     );

@@ -13,7 +13,7 @@ use warpaint::ptx::{
 use super::{
     compare::{self, Engines, Job, Outcome, Runner, lengths},
     images::{self, Image},
-    operands::{self, COMMON, Missing, OWN, THREADS, is_whole_matrix, matrix},
+    operands::{self, COMMON, Missing, OWN, POLICY, THREADS, is_whole_matrix, matrix},
     random::{Writer, narrow},
     refused::{self, is_refused},
     spec::{self, Row},
@@ -90,6 +90,10 @@ pub const NOT_ON_NVIDIA: &[(&str, &str)] = &[
     ("applypriority", "takes whole lines of 128 bytes, and a thread has 64"),
     ("setmaxnreg", "needs a group of four warps, and a kernel that says how many registers it has"),
     ("brkpt", "ends the launch where no debugger is"),
+    (
+        "wmma",
+        "which thread has which element of a fragment, each device says for itself: `wmma*.ptx` store them",
+    ),
     ("txq", "needs a texture: the tests of textures run on both devices"),
     ("suq", "needs a surface, as above"),
 ];
@@ -282,6 +286,9 @@ fn kernel(
     if image {
         writer.out.push_str("ld.param.u64 %image, [image];\n");
         images::give_coordinates(op, instruction, &mut writer.out);
+    }
+    if instruction.contains(POLICY) {
+        let _ = writeln!(writer.out, "createpolicy.fractional.L2::evict_first.b64 {POLICY}, 1.0;");
     }
     let own = [("shared", "%shared"), ("local", "%local")];
     let own = own.into_iter().filter(|(space, _)| instruction.contains(space));

@@ -22,7 +22,7 @@ use crate::{
         inst::Op,
         modifier::BarKind,
         op::WarpOp,
-        operand::{Axis, Grid, Scalar, Special},
+        operand::{Grid, Scalar, Special},
     },
 };
 
@@ -447,15 +447,16 @@ impl Machine {
         match special {
             Special::Axis(of, axis) => {
                 let index = axis as usize;
-                let (values, last): ([u32; 3], u32) = match of {
-                    Grid::Tid => (thread.tid, 0),
-                    Grid::Ntid => ([block.x, block.y, block.z], 1),
-                    Grid::Ctaid | Grid::Clusterid => (env.ctaid, 0),
-                    Grid::Nctaid | Grid::Nclusterid => ([grid.x, grid.y, grid.z], 1),
-                    Grid::ClusterCtaid => ([0; 3], 0),
-                    Grid::ClusterNctaid => ([1; 3], 1),
+                let values: [u32; 3] = match of {
+                    Grid::Tid => thread.tid,
+                    Grid::Ntid => [block.x, block.y, block.z],
+                    Grid::Ctaid | Grid::Clusterid => env.ctaid,
+                    Grid::Nctaid | Grid::Nclusterid => [grid.x, grid.y, grid.z],
+                    Grid::ClusterCtaid => [0; 3],
+                    Grid::ClusterNctaid => [1; 3],
                 };
-                u64::from(if axis == Axis::W { last } else { values[index.min(2)] })
+                // The fourth element of each is 0.
+                u64::from(values.get(index).copied().unwrap_or(0))
             }
             Special::Scalar(scalar) => self.scalar(env, thread, scalar),
             // As the headers of CUDA's cooperative groups read them: high half first.

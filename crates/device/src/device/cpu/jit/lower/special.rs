@@ -156,16 +156,15 @@ impl Lower<'_, '_> {
             Grid::Ctaid | Grid::Clusterid => offset_of!(BlockContext, ctaid),
             Grid::Nctaid | Grid::Nclusterid => offset_of!(BlockContext, nctaid),
             Grid::ClusterCtaid => return self.b.ins().iconst(types::I32, 0),
-            Grid::ClusterNctaid => return self.b.ins().iconst(types::I32, 1),
+            Grid::ClusterNctaid => {
+                return self.b.ins().iconst(types::I32, i64::from(axis != Axis::W));
+            }
         };
         let (at, variable) = match axis {
             Axis::X => (0, self.thread.x),
             Axis::Y => (4, self.thread.y),
             Axis::Z => (8, self.thread.z),
-            Axis::W => {
-                let size = matches!(grid, Grid::Ntid | Grid::Nctaid | Grid::Nclusterid);
-                return self.b.ins().iconst(types::I32, i64::from(size));
-            }
+            Axis::W => return self.b.ins().iconst(types::I32, 0),
         };
         if grid != Grid::Tid {
             return self.context_u32(field + at);
