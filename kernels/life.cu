@@ -6,10 +6,12 @@ summary = "Conway's game of life on a torus: what lives is coloured by its age, 
 w     = 1280               # cells along x, periodic; a multiple of 4
 h     = 720                # cells along y, periodic
 speed = 2                  # `generations` to start with
+left  = 15444              # who lives of the kaleidoscope after 120: as a program that counts neighbours has it
 
 [constant.cpu]
 w     = 640
 h     = 360
+left  = 3796
 
 [array.cells]              # four cells a word, a byte each: from 128 on alive, by age; below dead, fading
 type   = "unsigned int"
@@ -68,10 +70,10 @@ of     = "cells"
 map    = "__popc(alive(x))"
 reduce = "sum"
 
-[[check]]                  # of the kaleidoscope, as a program that counts neighbours one by one has it
+[[check]]
 stat   = "population"
 after  = "120 / speed"
-equals = 3796
+equals = "left"
 ---*/
 #include <warpaint/colour.cuh>
 #include <warpaint/random.cuh>
@@ -115,7 +117,7 @@ __device__ bool drawn(const char *pattern, int x, int y)
 __device__ bool mirrored(int x, int y, float share)
 {
     const int right = abs(2 * x + 1 - w) / 2, up = abs(2 * y + 1 - h) / 2, far = max(right, up), near = min(right, up);
-    const float rim = 118.0f + 40.0f * cosf(8.0f * atan2f(near, far));
+    const float rim = h / 360.0f * (118.0f + 40.0f * cosf(8.0f * atan2f(near, far)));
     return far * far + near * near < rim * rim && to_unit(hash(near * 4096 + far)) < share;
 }
 
