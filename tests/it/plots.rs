@@ -186,6 +186,11 @@ fn plots_are_written_as_their_files_say() {
     ] {
         run(arguments).expect(2, &[said]);
     }
+    let alone = "/*---\n[array.a]\ntype = \"float\"\ncount = 9\n[[plot]]\nname = \"row\"\nkind = \"line\"\n\
+                 of = \"a\"\n---*/\n";
+    place.file("alone.cu", alone);
+    let ended = place.run(&["render", "alone.cu", "--device", "cpu", "--out", "a.png"]);
+    ended.expect(2, &["no [view], but plots: --plot row=FILE.png draws one"]);
     let ended = run(&["--plot", "row=r.png", "--size", "300x200"]);
     if ended.err.contains("no EGL") {
         return skip(Need::Gl, &ended.err);
