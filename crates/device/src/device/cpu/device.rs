@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+#[cfg(doc)]
+use super::Check;
 use super::{
     LaunchOptions,
     abi::MAX_THREADS,
@@ -15,6 +17,8 @@ use super::{
     shared::Shared,
     thread,
 };
+#[cfg(doc)]
+use crate::device::Error;
 use crate::{
     device::{
         Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, EventOptions, Limit,
