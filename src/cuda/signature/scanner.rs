@@ -19,7 +19,7 @@ pub(super) struct Found<'t, 's> {
     pub template: Option<&'t [Token<'s>]>,
     /// What stands behind its name, where it is a template's specialisation: `<4, float>`.
     pub specialised: &'t [Token<'s>],
-    /// Whether a body follows.
+    /// Whether a body follows, its own or, in conditional sections, one for several heads.
     pub defined: bool,
     /// What stands between its parentheses.
     pub parameters: &'t [Token<'s>],
@@ -109,6 +109,8 @@ pub(in crate::cuda) fn with_marks(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
 pub(super) struct Scanner<'t, 's> {
     tokens: &'t [Token<'s>],
     brackets: Brackets,
+    /// For each token where what begins there ends: with `;`, or before a body.
+    ends: Vec<usize>,
     at: usize,
     depth: usize,
     /// Open namespaces: the brace depth outside each, and how long the paths were there.
@@ -120,7 +122,8 @@ pub(super) struct Scanner<'t, 's> {
 impl<'t, 's> Scanner<'t, 's> {
     pub(super) fn new(tokens: &'t [Token<'s>]) -> Self {
         let (brackets, scopes) = (Brackets::new(tokens), Vec::new());
-        Self { tokens, brackets, at: 0, depth: 0, scopes, paths: Default::default() }
+        let ends = ends(tokens, &brackets);
+        Self { tokens, brackets, ends, at: 0, depth: 0, scopes, paths: Default::default() }
     }
 
     fn text(&self, at: usize) -> &'s str {
@@ -285,18 +288,13 @@ impl<'t, 's> Scanner<'t, 's> {
         if after > self.tokens.len() || self.text(after - 1) != ")" {
             return None;
         }
-        let mut body = after;
-        while is_attribute(self.text(body)) || self.text(body) == "noexcept" {
-            let group = self.text(body + 1) == "(";
-            body = if group { self.brackets.after(body + 1) } else { body + 1 };
-        }
         // The body stays to be scanned: half-typed files have kernels inside unclosed bodies.
         self.at = after;
         Some(Found {
             at: &self.tokens[name],
             template,
             specialised: &self.tokens[name + 1..open],
-            defined: self.text(body) == "{",
+            defined: self.text(self.ends.get(after).map_or(after, |end| *end)) == "{",
             parameters: &self.tokens[open + 1..after - 1],
             span: self.tokens[open].offset..self.tokens[after - 1].offset,
         })
@@ -324,6 +322,21 @@ impl<'t, 's> Scanner<'t, 's> {
         }
         at
     }
+}
+
+/// For each of `tokens` the first `;`, `{` or `}` from there on that is in no parentheses. Heads in the branches of a
+/// conditional section all come to the body that follows them.
+fn ends(tokens: &[Token<'_>], brackets: &Brackets) -> Vec<usize> {
+    let mut ends: Vec<usize> = (0..tokens.len()).collect();
+    for at in (0..tokens.len()).rev() {
+        let next = match tokens[at].text {
+            ";" | "{" | "}" => continue,
+            "(" | "[" => brackets.after(at),
+            _ => at + 1,
+        };
+        ends[at] = ends.get(next).map_or(tokens.len(), |end| *end);
+    }
+    ends
 }
 
 fn text<'s>(tokens: &[Token<'s>], at: usize) -> &'s str {

@@ -422,3 +422,31 @@ fn open_conditions_between_parameters_make_several_kernels() {
     // What does not end there.
     assert_eq!(found("int a\n#endif\n, int b"), ["f(a: int, b: int)"]);
 }
+
+#[test]
+fn heads_in_alternatives_share_the_body_that_follows() {
+    let found = |text: &str| -> Vec<(String, bool)> {
+        scan("t.cu", text).iter().map(|kernel| (describe(kernel), kernel.defined)).collect()
+    };
+    let both = [("k(a: float, b: int)".to_owned(), true), ("k(b: int, a: float)".to_owned(), true)];
+    for (before, behind) in [
+        ("__global__ void k", ""),
+        ("extern \"C\" __global__ void k", " noexcept"),
+        ("template <typename T, int n = 2>\n__global__ void __launch_bounds__(n) k", ""),
+    ] {
+        let of = |condition: &str| {
+            found(&format!(
+                "#if {condition}\n{before}(float a, int b){behind}\n#else\n{before}(int b, float a){behind}\n\
+                 #endif\n{{ if (a) {{ }} }}\n__global__ void g(int n);"
+            ))
+        };
+        for condition in ["__CUDA_ARCH__ >= 800", "'a' == 97", "CUDART_VERSION > 12000"] {
+            let all = of(condition);
+            let kernels =
+                all.iter().take(2).map(|(text, defined)| (text.replace("k<>", "k"), *defined));
+            assert_eq!(kernels.collect::<Vec<_>>(), both, "{condition} {before}");
+            assert_eq!(all[2], ("g(n: int)".to_owned(), false));
+        }
+        assert_eq!(of("1").len(), 2, "{before}");
+    }
+}
