@@ -12,6 +12,7 @@
 //! that it takes a time in proportion to the text's length.
 
 mod declarations;
+mod declarator;
 mod left_out;
 mod shared;
 

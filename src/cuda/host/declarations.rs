@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{
-    Brackets, Marks,
+    Brackets, Marks, declarator,
     left_out::{Function, Member, kind_of},
 };
 use crate::cuda::{
@@ -86,8 +86,8 @@ struct Head<'s> {
     is_enumeration: bool,
     /// `const` behind the last `*`, or anywhere where there is none.
     is_constant: bool,
-    /// The first parentheses hold a pointer: `int (*name)(int)`.
-    is_of_pointer: bool,
+    /// The first parentheses hold what is declared: `int (*name)(int)`, `unsigned int (name)`.
+    holds_declarator: bool,
 }
 
 /// How a head ends.
@@ -230,6 +230,7 @@ impl<'t, 's> Reader<'t, 's> {
         }
         let is_type = self.text(at) == "typedef";
         let (head, end) = self.head(at);
+        let is_function = head.function.is_some() && !(in_class && head.holds_declarator);
         match end {
             End::Broken(at) => at,
             End::Brace(open) if head.is_enumeration => {
@@ -240,7 +241,7 @@ impl<'t, 's> Reader<'t, 's> {
             End::Brace(open) if head.is_class && head.function.is_none() => {
                 self.class(start, at..open)
             }
-            End::Brace(open) if head.function.is_some() => match self.brackets.after(open) {
+            End::Brace(open) if is_function => match self.brackets.after(open) {
                 Some(end) => {
                     self.function(start..end, &head, false);
                     end
@@ -248,9 +249,7 @@ impl<'t, 's> Reader<'t, 's> {
                 // Half-typed: it may be the device's.
                 None => self.code.len(),
             },
-            End::Semicolon | End::Equals
-                if head.function.is_some() && !is_type && !(in_class && head.is_of_pointer) =>
-            {
+            End::Semicolon | End::Equals if is_function && !is_type => {
                 let end = self.behind_semicolon(at);
                 let is_told = self.code[at..end]
                     .iter()
@@ -407,7 +406,9 @@ impl<'t, 's> Reader<'t, 's> {
                 "(" => {
                     if head.function.is_none() && !self.is_attribute(at) {
                         head.function = Some((head.last, head.words.saturating_sub(1)));
-                        head.is_of_pointer = self.begins_pointer(at + 1);
+                        let class = self.classes.last().map_or("", |(name, _)| *name);
+                        head.holds_declarator =
+                            declarator::is_within(self.code, self.brackets, at, class);
                     }
                     head.is_marked |= self.brackets.after(at).is_none();
                     at = self.brackets.after(at).unwrap_or(at + 1);
@@ -428,14 +429,6 @@ impl<'t, 's> Reader<'t, 's> {
             at += 1;
         }
         (head, End::Broken(at))
-    }
-
-    /// Whether the declarator of a pointer or a reference begins at `at`: `*`, or `Class::*`.
-    fn begins_pointer(&self, mut at: usize) -> bool {
-        while self.text(at + 1) == "::" {
-            at += 2;
-        }
-        matches!(self.text(at), "*" | "&")
     }
 
     /// Takes a word of a head into account.

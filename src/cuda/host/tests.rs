@@ -96,6 +96,45 @@ fn classes_lose_the_members_of_the_host() {
     assert_eq!(left("struct A : B<int> { int x; };"), "struct A : B<int> { int x; };");
 }
 
+/// What stands in parentheses behind a type is declared, not given to a function of that name.
+#[test]
+fn members_may_stand_in_parentheses() {
+    for member in [
+        "unsigned int (x);",
+        "unsigned char (x)[7];",
+        "long long (x) = 5;",
+        "long long (x){5};",
+        "unsigned int (x) : 3, y;",
+        "volatile unsigned (x)[3];",
+        "unsigned int ((x));",
+        "volatile Real (x);",
+        "mutable Real (x)[2];",
+        "n::Real (x);",
+        "n::Box<int> (x);",
+        "unsigned int (*f)(int);",
+        "unsigned int (&r)[2];",
+        "unsigned int (Other::*f)(int);",
+    ] {
+        let class = format!("struct S {{ float a; {member} float b; }};");
+        assert_eq!(left(&class), class);
+    }
+    for function in [
+        "unsigned int f(Real);",
+        "unsigned int (f)(int);",
+        "explicit S(Real);",
+        "inline S(Real) : a(1) { }",
+        "virtual ~S(void);",
+        "virtual n::Real f(Real) = 0;",
+        "operator unsigned int(void);",
+        "bool operator>(S);",
+        "bool operator>=(S) { return a; }",
+        "n::Box<int> f(S[2]);",
+    ] {
+        let class = format!("struct S {{ float a; {function} float b; }};");
+        assert_eq!(left(&class), "struct S { float a; float b; };", "{function}");
+    }
+}
+
 #[test]
 fn friends_are_functions_too() {
     let text =
