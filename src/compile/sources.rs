@@ -23,7 +23,7 @@ use super::{
 use crate::{
     cuda::{
         Lines, Position,
-        host::{HostCode, LeftOut, Marks, class_names, needed_of_shared, without},
+        host::{Hidden, HostCode, Marks, Reach, needed_of_shared, without},
         lexer,
     },
     diagnostic::{Diagnostic, Severity},
@@ -57,6 +57,8 @@ pub(super) struct Sources {
     library: String,
     /// Whether what has no mark is for the device.
     is_for_device: bool,
+    /// What the request asks of kernels, as code: what its prelude has, and instances of templates.
+    asked: String,
 }
 
 /// A file with what is known of it.
@@ -94,12 +96,15 @@ impl Sources {
         let files: Vec<SourceFile> = [source].into_iter().chain(headers).collect();
         let texts: Vec<String> = files.iter().map(SourceFile::for_device).collect();
         let library = library::text(&texts, toolchain);
+        let instances = request.name_expressions.iter().map(|name| format!("{name}();\n"));
+        let instances: String = instances.collect();
         Self {
             files,
             of_host: scan.of_host.clone(),
             missing: scan.missing.clone(),
             library,
             is_for_device: false,
+            asked: [&*request.prelude, &instances].join("\n"),
         }
     }
 
@@ -277,37 +282,31 @@ impl Sources {
         });
     }
 
-    /// Warnings of data members that went from classes which the device's text names.
-    fn laid_out_otherwise(&self) -> Vec<Diagnostic> {
-        let members: Vec<_> = self.files.iter().map(SourceFile::dropped_data).collect();
-        if members.iter().all(Vec::is_empty) {
+    /// Warnings of what is left out and changes what kernels mean, where these reach it.
+    fn meant_otherwise(&self) -> Vec<Diagnostic> {
+        let hidden: Vec<_> = self.files.iter().map(SourceFile::hidden).collect();
+        let is_nothing = |(file, hidden): (&SourceFile, &Vec<Hidden>)| {
+            hidden.is_empty() && file.host.left_out.is_empty() && file.dropped.is_empty()
+        };
+        if self.files.iter().zip(&hidden).all(is_nothing) {
             return Vec::new();
         }
         let texts: Vec<String> = self.files.iter().map(SourceFile::for_device).collect();
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (word, count) in texts.iter().flat_map(|text| lexer::word_counts(text)) {
-            *counts.entry(word).or_default() += count;
-        }
+        let hosts = self.files.iter().map(|file| &file.host);
+        let files: Vec<_> = texts.iter().map(String::as_str).zip(hosts).collect();
+        let reach = Reach::of(&files, &self.asked, hidden.iter().flatten());
         let mut warnings = Vec::new();
-        for ((file, text), members) in self.files.iter().zip(&texts).zip(members) {
+        for (file, hidden) in self.files.iter().zip(&hidden) {
             let lines = Lines::new(&file.text);
-            for (class, at) in members {
-                let own = lexer::word_counts(&text[class.clone()]);
-                let names = class_names(&text[class]);
-                let is_used = |name: &&str| counts.get(name) > own.get(name);
-                if names.iter().any(is_used) {
-                    let at = lines.position(at);
-                    let name = names[0];
-                    let remark = Diagnostic::error(
-                        &file.name,
-                        format!(
-                            "this member is left out, since the device does not have its type: in kernels `{name}` has \
-                             another size than on the host, and the members behind this one lie elsewhere"
-                        ),
-                    );
-                    warnings.push(remark.at(at.line, at.column).with_severity(Severity::Warning));
-                }
-            }
+            let mut told = file.left_out(&reach);
+            let hidden = hidden.iter().filter(|hidden| reach.means_another(hidden));
+            told.extend(hidden.map(|hidden| (hidden.at, hidden.told())));
+            told.extend(file.laid_out_otherwise(&reach));
+            warnings.extend(told.into_iter().map(|(at, text)| {
+                let at = lines.position(at);
+                let remark = Diagnostic::error(&file.name, text).at(at.line, at.column);
+                remark.with_severity(Severity::Warning)
+            }));
         }
         warnings
     }
@@ -329,8 +328,7 @@ impl Sources {
             Outcome::Compiled(mut compiled) => {
                 self.forget_unused(&mut compiled.diagnostics);
                 self.forget_marks(&mut compiled.diagnostics);
-                compiled.diagnostics.extend(self.files.iter().flat_map(SourceFile::left_out));
-                compiled.diagnostics.extend(self.laid_out_otherwise());
+                compiled.diagnostics.extend(self.meant_otherwise());
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
                 Outcome::Compiled(compiled)
             }
@@ -404,12 +402,15 @@ impl SourceFile {
         parts.map(|part| &self.text[part.clone()])
     }
 
-    /// The data members that went from classes that are still there: where the class is, and where the member begins.
-    /// Of each class the first one.
-    fn dropped_data(&self) -> Vec<(Range<usize>, usize)> {
-        let gone = |class: &Range<usize>| {
+    /// The data members that went from classes that are still there: the place of the class, and where the member
+    /// begins. Of each class the first one.
+    fn dropped_data(&self) -> BTreeMap<usize, usize> {
+        let gone = |class: usize| {
+            let whole = self.host.classes.get(class).map(|class| &class.whole);
             let mut dropped = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
-            dropped.any(|part| part.start <= class.start && class.end <= part.end)
+            dropped.any(|part| {
+                whole.is_some_and(|class| part.start <= class.start && class.end <= part.end)
+            })
         };
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
         for index in &self.dropped {
@@ -419,23 +420,35 @@ impl SourceFile {
                 first.entry(*class).or_insert(part.start);
             }
         }
-        let classes = first.into_iter();
-        let places = classes.filter_map(|(class, at)| Some((self.host.layouts.get(class)?, at)));
-        places.filter(|(class, _)| !gone(class)).map(|(class, at)| (class.clone(), at)).collect()
+        first.retain(|class, _| !gone(*class));
+        first
     }
 
-    /// What is to be said of what kernels have not, and might mean.
-    fn left_out(&self) -> Vec<Diagnostic> {
-        if self.host.left_out.is_empty() {
-            return Vec::new();
-        }
-        let lines = Lines::new(&self.text);
-        let remark = |left_out: &LeftOut| {
-            let at = lines.position(left_out.at);
-            let remark = Diagnostic::error(&self.name, left_out.told());
-            remark.at(at.line, at.column).with_severity(Severity::Warning)
+    /// Of classes that the device reaches, and from which data members went, where the first one begins, and what is
+    /// to be said of it.
+    fn laid_out_otherwise(&self, reach: &Reach<'_>) -> Vec<(usize, String)> {
+        let told = |(class, at): (usize, usize)| {
+            let names = &self.host.classes.get(class)?.names;
+            let name = names.first().filter(|_| reach.names(names))?;
+            let text = format!(
+                "this member is left out, since the device does not have its type: in kernels `{name}` has another \
+                 size than on the host, and the members behind this one lie elsewhere"
+            );
+            Some((at, text))
         };
-        self.host.left_out.iter().map(remark).collect()
+        self.dropped_data().into_iter().filter_map(told).collect()
+    }
+
+    /// What is to be said of functions that kernels have not, and would need or might mean.
+    fn left_out(&self, reach: &Reach<'_>) -> Vec<(usize, String)> {
+        let needed = self.host.left_out.iter().filter(|one| reach.needs(one));
+        needed.map(|one| (one.at, one.told())).collect()
+    }
+
+    /// What is not there any more, and hid something else from kernels.
+    fn hidden(&self) -> Vec<Hidden> {
+        let of_dropped = self.host.hidden_by(&self.text, &self.dropped);
+        self.host.hidden.iter().cloned().chain(of_dropped).collect()
     }
 
     fn is_changed(&self) -> bool {

@@ -14,6 +14,8 @@
 mod declarations;
 mod declarator;
 mod left_out;
+mod names;
+mod reach;
 mod shared;
 
 use std::{
@@ -23,9 +25,11 @@ use std::{
 
 use self::{
     declarations::{Declaration, Reader},
-    left_out::{needed, overloads},
+    left_out::{members, overloads},
 };
-pub(crate) use self::{left_out::LeftOut, shared::needed as needed_of_shared};
+pub(crate) use self::{
+    left_out::LeftOut, names::Hidden, reach::Reach, shared::needed as needed_of_shared,
+};
 use super::{
     brackets::Brackets,
     conditional,
@@ -114,12 +118,37 @@ pub(crate) struct HostCode {
     pub(crate) shared: BTreeMap<usize, String>,
     /// Which of these are constants that could be `constexpr`, and where their `const` stands.
     pub(crate) constants: BTreeMap<usize, usize>,
-    /// The classes that lie in no other one.
-    pub(crate) layouts: Vec<Range<usize>>,
-    /// Which of the open declarations are data members, and of which of these classes.
+    /// The classes, the outer ones before those in them.
+    pub(crate) classes: Vec<Class>,
+    /// Which of the open declarations are data members, and which of these classes lies around all of each.
     pub(crate) data: BTreeMap<usize, usize>,
-    /// What of it the device would need, or might mean.
+    /// Namespaces and classes, and functions that are defined outside of theirs.
+    scopes: Vec<Scope>,
+    /// The names of functions and variables that the device has.
+    of_device: BTreeSet<String>,
+    /// What of it the device would need, or might mean, should it reach that.
     pub(crate) left_out: Vec<LeftOut>,
+    /// Variables of the host without which the device might mean others.
+    pub(crate) hidden: Vec<Hidden>,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    /// Its name, and those of what is declared with it; none where it has none.
+    pub(crate) names: Vec<String>,
+    /// From its first byte to behind its `;`.
+    pub(crate) whole: Range<usize>,
+}
+
+/// Where names are looked for in a namespace or a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Scope {
+    /// Its own name; empty where it has none.
+    name: String,
+    /// All words of its head: namespaces around it, bases of a class.
+    names: Vec<String>,
+    part: Range<usize>,
 }
 
 impl HostCode {
@@ -136,22 +165,33 @@ impl HostCode {
         let mut reader = Reader::new(&code, &brackets, marks);
         reader.declarations(0..code.len(), false);
         let is_of_device = |name: &str| reader.of_device.contains(name);
-        let mut left_out = needed(&code, &reader.members, &reader.marked);
+        let mut left_out = members(&code, &reader.members, &reader.classes);
         left_out.extend(overloads(&code, &reader.functions));
-        if !left_out.is_empty() {
-            // Of helpers that a header has for other compilers alone (`#ifndef __CUDACC__`) nothing is told.
-            let compiled = conditional::code(&mut Macros::default(), text, MOST_TOKENS);
-            let is_compiled = |one: &LeftOut| {
-                compiled.binary_search_by_key(&one.at, |token| token.offset).is_ok()
-            };
-            left_out.retain(is_compiled);
-        }
-        let bytes = |tokens: &Range<usize>| {
-            let (first, last) = (code[tokens.start], code[tokens.end - 1]);
-            first.offset..last.offset + last.text.len()
+        let bytes = |tokens: &Range<usize>| match tokens.is_empty() {
+            true => 0..0,
+            false => {
+                let (first, last) = (code[tokens.start], code[tokens.end - 1]);
+                first.offset..last.offset + last.text.len()
+            }
         };
-        let layouts = reader.layouts.iter().map(bytes).collect();
-        let mut found = Self { left_out, layouts, ..Self::default() };
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let classes = reader.classes.iter();
+        let classes = classes
+            .map(|class| Class { names: owned(&class.names(&code)), whole: bytes(&class.whole) });
+        let scopes = reader.scopes.iter().map(|scope| {
+            let (name, names) = (scope.name.to_owned(), owned(&scope.names));
+            Scope { name, names, part: bytes(&scope.tokens) }
+        });
+        let variables = reader.variables.iter();
+        let variables = variables.flat_map(|tokens| names::of_declaration(&code[tokens.clone()]));
+        let of_device = variables.chain(reader.of_device.iter().copied()).map(str::to_owned);
+        let mut found = Self {
+            classes: classes.collect(),
+            scopes: scopes.collect(),
+            of_device: of_device.collect(),
+            ..Self::default()
+        };
+        let mut hidden = Vec::new();
         for Declaration { tokens, function, is_prototype, is_open, is_shared, constant, layout } in
             &reader.found
         {
@@ -168,29 +208,33 @@ impl HostCode {
                 found.parts.push(part);
                 if !function.is_empty() && !is_of_device(function) {
                     found.functions.insert((*function).to_owned());
+                } else if function.is_empty() {
+                    hidden.push(tokens.clone());
                 }
             }
         }
+        let parts = hidden.iter().map(|tokens| (bytes(tokens), &code[tokens.clone()]));
+        let mut hidden = names::hidden(parts, &found.scopes);
+        if !(left_out.is_empty() && hidden.is_empty()) {
+            // Of helpers that a header has for other compilers alone (`#ifndef __CUDACC__`) nothing is told.
+            let compiled = conditional::code(&mut Macros::default(), text, MOST_TOKENS);
+            let is_compiled =
+                |at: usize| compiled.binary_search_by_key(&at, |token| token.offset).is_ok();
+            left_out.retain(|one| is_compiled(one.at));
+            hidden.retain(|one| is_compiled(one.at));
+        }
+        (found.left_out, found.hidden) = (left_out, hidden);
         found
     }
-}
 
-/// The names of the classes that `class` defines, whose text it is, and of what it declares with them.
-pub(crate) fn class_names(class: &str) -> Vec<&str> {
-    let code: Vec<Token<'_>> = lexer::code(class).collect();
-    let mut names = Vec::new();
-    let is_key = |token: &Token<'_>| matches!(token.text, "class" | "struct" | "union");
-    for key in (0..code.len()).filter(|at| is_key(&code[*at])) {
-        let words = code[key + 1..].iter().take_while(|token| token.kind == Kind::Word);
-        let words: Vec<&str> = words.map(|token| token.text).collect();
-        let behind = code.get(key + 1 + words.len()).map_or("", |token| token.text);
-        if matches!(behind, "{" | ":" | "<") {
-            names.extend(words.into_iter().filter(|word| *word != "final"));
-        }
+    /// Of the open declarations at `indices` those in whose place the device might mean others of their names.
+    pub(crate) fn hidden_by(&self, text: &str, indices: &BTreeSet<usize>) -> Vec<Hidden> {
+        let parts: Vec<_> = indices.iter().filter_map(|index| self.open.get(*index)).collect();
+        let codes = parts.iter().map(|part| lexer::code(&text[(*part).clone()]).collect());
+        let codes: Vec<Vec<Token<'_>>> = codes.collect();
+        let parts = parts.iter().zip(&codes).map(|(part, code)| ((*part).clone(), &**code));
+        names::hidden(parts, &self.scopes)
     }
-    let behind = code.iter().rev().take_while(|token| token.text != "}");
-    names.extend(behind.filter(|token| token.kind == Kind::Word).map(|token| token.text));
-    names
 }
 
 /// `text` with blanks for what is in `parts`, which are in its order: lines and columns stay. Preprocessor lines stay,

@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, ops::Range};
 
 use super::{
     Brackets, Marks, declarator,
-    left_out::{Function, Member, kind_of},
+    left_out::{Function, MOST_BASES, Member, kind_of},
+    names::of_class,
 };
 use crate::cuda::{
     lexer::{Kind, Token},
@@ -29,8 +30,38 @@ pub(super) struct Declaration<'s> {
     pub(super) is_shared: bool,
     /// The `const` of a constant that `constexpr` may take the place of.
     pub(super) constant: Option<usize>,
-    /// The class that this data member is part of, by its place among [`Reader::layouts`].
+    /// The outermost class that this data member is part of, by its place among [`Reader::classes`].
     pub(super) layout: Option<usize>,
+}
+
+/// A class, as it is read.
+#[derive(Debug)]
+pub(super) struct Class<'s> {
+    /// Its name; empty where it has none.
+    pub(super) name: &'s str,
+    /// From its first token to behind its `}`.
+    pub(super) body: Range<usize>,
+    /// From its first token to behind its `;`.
+    pub(super) whole: Range<usize>,
+}
+
+impl<'s> Class<'s> {
+    /// Its name, and those of what is declared with it: `typedef struct { } Name;`.
+    pub(super) fn names(&self, code: &[Token<'s>]) -> Vec<&'s str> {
+        let behind = code[self.body.end..self.whole.end].iter();
+        let behind = behind.filter(|token| token.kind == Kind::Word).map(|token| token.text);
+        [self.name].into_iter().filter(|name| !name.is_empty()).chain(behind).collect()
+    }
+}
+
+/// Where names are looked for in a namespace or a class.
+#[derive(Debug)]
+pub(super) struct Scope<'s> {
+    /// Its own name; empty where it has none.
+    pub(super) name: &'s str,
+    /// All words of its head: namespaces around it, bases of a class.
+    pub(super) names: Vec<&'s str>,
+    pub(super) tokens: Range<usize>,
 }
 
 impl Declaration<'_> {
@@ -55,16 +86,17 @@ pub(super) struct Reader<'t, 's> {
     pub(super) found: Vec<Declaration<'s>>,
     /// The names of functions that the device has.
     pub(super) of_device: BTreeSet<&'s str>,
-    /// The tokens of these.
-    pub(super) marked: Vec<Range<usize>>,
+    /// Variables of the device.
+    pub(super) variables: Vec<Range<usize>>,
     /// Members for the host that C++ replaces by implicit ones, or lays classes out by.
-    pub(super) members: Vec<Member<'s>>,
+    pub(super) members: Vec<Member>,
     /// The functions with a body.
     pub(super) functions: Vec<Function<'s>>,
-    /// The classes around, with their tokens.
-    classes: Vec<(&'s str, Range<usize>)>,
-    /// The classes that lie in no other one, from their first token to behind their `;`.
-    pub(super) layouts: Vec<Range<usize>>,
+    /// Those that are read, the outer ones before those in them.
+    pub(super) classes: Vec<Class<'s>>,
+    /// The places among these of the classes around.
+    around: Vec<usize>,
+    pub(super) scopes: Vec<Scope<'s>>,
 }
 
 /// What is known of a declaration up to its body, its initial value or its end.
@@ -114,11 +146,12 @@ impl<'t, 's> Reader<'t, 's> {
             depth: 0,
             found,
             of_device,
-            marked: Vec::new(),
+            variables: Vec::new(),
             members: Vec::new(),
             functions: Vec::new(),
             classes: Vec::new(),
-            layouts: Vec::new(),
+            around: Vec::new(),
+            scopes: Vec::new(),
         }
     }
 
@@ -187,12 +220,20 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Behind the name of a namespace that begins at `at`, or behind the whole of it.
     fn namespace(&mut self, mut at: usize) -> usize {
+        let start = at;
         while self.code.get(at).is_some_and(|token| token.kind == Kind::Word || token.text == "::")
         {
             at += 1;
         }
         match self.text(at) {
-            "{" => self.inside(at, false),
+            "{" => {
+                let names = self.code[start..at].iter().filter(|token| token.kind == Kind::Word);
+                let names: Vec<_> = names.map(|token| token.text).take(MOST_BASES).collect();
+                let name = names.last().copied().unwrap_or_default();
+                let tokens = at..self.brackets.after(at).unwrap_or(self.code.len());
+                self.scopes.push(Scope { name, names, tokens });
+                self.inside(at, false)
+            }
             _ => self.behind_semicolon(at),
         }
     }
@@ -273,15 +314,17 @@ impl<'t, 's> Reader<'t, 's> {
     /// Reads a class, whose members stand between braces; `head` is what stands before them.
     fn class(&mut self, start: usize, head: Range<usize>) -> usize {
         let (before, open) = (self.found.len(), head.end);
-        let whole = start..self.brackets.after(open).unwrap_or(self.code.len());
-        if self.classes.is_empty() {
-            self.layouts.push(start..self.behind_semicolon(whole.end));
-        }
-        let name = self.class_name(head);
+        let body = start..self.brackets.after(open).unwrap_or(self.code.len());
+        let whole = start..self.behind_semicolon(body.end);
+        let words = self.code[head.clone()].iter().filter(|token| token.kind == Kind::Word);
+        let names = words.take(MOST_BASES).map(|token| token.text).collect();
+        let name = of_class(&self.code[head]).unwrap_or_default();
+        self.scopes.push(Scope { name, names, tokens: body.clone() });
         let is_named = !name.is_empty();
-        self.classes.push((name, whole));
+        self.around.push(self.classes.len());
+        self.classes.push(Class { name, body, whole });
         let inside = self.inside(open, true);
-        self.classes.pop();
+        self.around.pop();
         let end = self.behind_semicolon(inside);
         if !self.code[start..end].iter().any(|token| self.marks.has(token.text)) {
             // The class goes as a whole, or its members do.
@@ -312,12 +355,19 @@ impl<'t, 's> Reader<'t, 's> {
             self.leave_open(tokens);
         } else if !head.is_marked {
             self.host(tokens, "", false);
+        } else {
+            self.variables.push(tokens);
         }
     }
 
-    /// The outermost class around, by its place among the layouts.
+    /// The outermost class around, by its place among the classes.
     fn layout(&self) -> Option<usize> {
-        self.layouts.len().checked_sub(1).filter(|_| !self.classes.is_empty())
+        self.around.first().copied()
+    }
+
+    /// The innermost class around.
+    fn class_around(&self) -> Option<&Class<'s>> {
+        self.around.last().map(|class| &self.classes[*class])
     }
 
     /// Whether the member at `tokens` takes no place in objects of its class.
@@ -330,8 +380,10 @@ impl<'t, 's> Reader<'t, 's> {
     /// Takes a function.
     fn function(&mut self, tokens: Range<usize>, head: &Head<'s>, is_prototype: bool) {
         let (name, words_before) = head.function.unwrap_or_default();
+        self.scope_of_function(&tokens);
         if !is_prototype && !matches!(name, "" | "operator") {
-            let (class, tokens) = (self.classes.last().cloned(), tokens.clone());
+            let class = self.class_around().map(|class| (class.name, class.body.clone()));
+            let tokens = tokens.clone();
             let is_of_device = head.is_marked || head.is_constant_expression;
             self.functions.push(Function { name, class, tokens, is_of_device });
         }
@@ -339,7 +391,6 @@ impl<'t, 's> Reader<'t, 's> {
             if !name.is_empty() {
                 self.of_device.insert(name);
             }
-            self.marked.push(tokens.clone());
             if head.is_of_host {
                 self.leave_open(tokens);
                 if let Some(last) = self.found.last_mut() {
@@ -352,23 +403,24 @@ impl<'t, 's> Reader<'t, 's> {
             // A macro with arguments, of which it is not known what it stands for.
             self.leave_open(tokens);
         } else {
-            if let Some((class, body)) = self.classes.last()
-                && let Some(kind) = kind_of(&self.code[tokens.clone()], name, class)
+            if let Some(class) = self.class_around()
+                && let Some(kind) = kind_of(&self.code[tokens.clone()], name, class.name)
             {
-                let (body, first) = (body.clone(), tokens.start);
-                self.members.push(Member { class, body, kind, first });
+                let (class, first) = (self.around[self.around.len() - 1], tokens.start);
+                self.members.push(Member { class, kind, first });
             }
             self.host(tokens, name, is_prototype);
         }
     }
 
-    /// The name of a class whose head stands here; empty where it has none.
-    fn class_name(&self, head: Range<usize>) -> &'s str {
-        let is_key = |at: &usize| matches!(self.text(*at), "class" | "struct" | "union");
-        let Some(key) = head.clone().find(is_key) else { return "" };
-        let named = (key + 1..head.end).take_while(|at| !matches!(self.text(*at), ":" | "<"));
-        let is_name = |at: &usize| self.code[*at].kind == Kind::Word && self.text(*at) != "final";
-        named.filter(is_name).last().map_or("", |at| self.text(at))
+    /// Takes the class whose member is defined at `tokens`, outside of it, for what is around it.
+    fn scope_of_function(&mut self, tokens: &Range<usize>) {
+        let head = tokens.clone().take_while(|at| self.text(*at) != "(").take(MOST_BASES);
+        let names: Vec<_> =
+            head.filter(|at| self.text(at + 1) == "::").map(|at| self.text(at)).collect();
+        if !names.is_empty() && self.around.is_empty() {
+            self.scopes.push(Scope { name: "", names, tokens: tokens.clone() });
+        }
     }
 
     fn host(&mut self, tokens: Range<usize>, function: &'s str, is_prototype: bool) {
@@ -406,7 +458,7 @@ impl<'t, 's> Reader<'t, 's> {
                 "(" => {
                     if head.function.is_none() && !self.is_attribute(at) {
                         head.function = Some((head.last, head.words.saturating_sub(1)));
-                        let class = self.classes.last().map_or("", |(name, _)| *name);
+                        let class = self.class_around().map_or("", |class| class.name);
                         head.holds_declarator =
                             declarator::is_within(self.code, self.brackets, at, class);
                     }

@@ -1,21 +1,23 @@
 //! What is left out and changes what kernels mean: members of classes in whose place C++ puts implicit ones, and
 //! functions in whose place overload resolution finds others.
 //!
-//! nvcc refuses kernels that call such a function.
+//! nvcc refuses kernels that call such a function. Whether kernels would need a member is known where all files are:
+//! `reach` says it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
 
-use crate::cuda::lexer::{Kind, Token};
+use super::declarations::Class;
+use crate::cuda::lexer::Token;
 
 /// A function for the host alone without which kernels mean something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    kind: LeftOutKind,
-    /// The name of the class, or of the function.
-    name: String,
+    pub(super) kind: LeftOutKind,
+    /// The names of the class, or that of the function.
+    pub(super) names: Vec<String>,
     /// Where it begins in the text, in bytes.
     pub(crate) at: usize,
 }
@@ -35,7 +37,8 @@ pub(super) enum LeftOutKind {
 impl LeftOut {
     /// What a user is to know of it.
     pub(crate) fn told(&self) -> String {
-        let Self { kind, name, .. } = self;
+        let Self { kind, names, .. } = self;
+        let name = names.first().map_or("", String::as_str);
         let (what, then) = match kind {
             LeftOutKind::Constructor => ("has a constructor", "kernels begin it without"),
             LeftOutKind::Destructor => ("has a destructor", "kernels end it without"),
@@ -55,10 +58,9 @@ impl LeftOut {
 }
 
 /// A member, as it is read.
-pub(super) struct Member<'s> {
-    pub(super) class: &'s str,
-    /// The tokens of the class.
-    pub(super) body: Range<usize>,
+pub(super) struct Member {
+    /// The place of its class among all.
+    pub(super) class: usize,
     pub(super) kind: LeftOutKind,
     /// The first token.
     pub(super) first: usize,
@@ -72,7 +74,8 @@ pub(super) fn kind_of(code: &[Token<'_>], name: &str, class: &str) -> Option<Lef
     let signs = code.get(at + 1..at + 3).map(|signs| [signs[0].text, signs[1].text]);
     let is_virtual = code[..at].iter().any(|token| token.text == "virtual");
     match (name == class, before) {
-        (true, "~") => Some(LeftOutKind::Destructor),
+        (true, "~") if !is_virtual => Some(LeftOutKind::Destructor),
+        (true, "~") => Some(LeftOutKind::Virtual),
         (true, _) => Some(LeftOutKind::Constructor),
         (false, _) if name == "operator" && signs == Some(["=", "("]) => {
             Some(LeftOutKind::Assignment)
@@ -81,38 +84,17 @@ pub(super) fn kind_of(code: &[Token<'_>], name: &str, class: &str) -> Option<Lef
     }
 }
 
-/// Those of `members` that the functions of the device, at `marked`, would need: they have a variable of the class, or
-/// name it where it is laid out in another way. One of each kind of a class.
-pub(super) fn needed(
+/// What is to be told of `members`, should kernels need them: one of each kind of a class.
+pub(super) fn members(
     code: &[Token<'_>],
-    members: &[Member<'_>],
-    marked: &[Range<usize>],
+    members: &[Member],
+    classes: &[Class<'_>],
 ) -> Vec<LeftOut> {
-    let mut uses: BTreeMap<&str, Uses> = BTreeMap::new();
-    let bodies: BTreeMap<&str, &Range<usize>> =
-        members.iter().map(|member| (member.class, &member.body)).collect();
-    for at in marked.iter().cloned().flatten() {
-        let Some((class, body)) = bodies.get_key_value(code[at].text) else { continue };
-        if !body.contains(&at) {
-            let uses = uses.entry(class).or_default();
-            uses.is_named = true;
-            uses.is_made |= makes(&code[at + 1..]);
-        }
-    }
-    let is_needed = |member: &Member<'_>| {
-        let uses = uses.get(member.class).copied().unwrap_or_default();
-        match member.kind {
-            LeftOutKind::Constructor | LeftOutKind::Destructor => uses.is_made,
-            LeftOutKind::Assignment | LeftOutKind::Virtual => uses.is_named,
-            // That is no matter of a class: `overloads` finds them.
-            LeftOutKind::Overload => false,
-        }
-    };
     let (mut told, mut found) = (BTreeSet::new(), Vec::new());
-    for Member { class, kind, first, .. } in members.iter().filter(|member| is_needed(member)) {
+    for Member { class, kind, first } in members {
         if told.insert((*class, *kind)) {
-            let (name, at) = ((*class).to_owned(), code[*first].offset);
-            found.push(LeftOut { kind: *kind, name, at });
+            let names = classes[*class].names(code).into_iter().map(str::to_owned).collect();
+            found.push(LeftOut { kind: *kind, names, at: code[*first].offset });
         }
     }
     found
@@ -128,7 +110,7 @@ pub(super) struct Function<'s> {
 }
 
 /// So many words of a class's head are looked at for its bases.
-const MOST_BASES: usize = 64;
+pub(super) const MOST_BASES: usize = 64;
 
 /// Those of `functions` for the host whose name a function of the device has in the same place, if device code calls
 /// it: C++ might have found the host's. Of each name one. The names of operators are not looked at.
@@ -160,7 +142,7 @@ pub(super) fn overloads(code: &[Token<'_>], functions: &[Function<'_>]) -> Vec<L
     }
     let overload = |(name, at): (&str, usize)| LeftOut {
         kind: LeftOutKind::Overload,
-        name: name.to_owned(),
+        names: vec![name.to_owned()],
         at,
     };
     found.into_iter().map(overload).collect()
@@ -188,24 +170,5 @@ impl<'s> Function<'s> {
         let head = code[tokens.clone()].iter().take_while(|token| token.text != "{");
         let mut words = head.take(MOST_BASES).map(|token| token.text);
         self.name != *class && words.any(|word| classes.contains(&Some(word)))
-    }
-}
-
-/// How functions of the device use a class.
-#[derive(Clone, Copy, Default)]
-struct Uses {
-    is_named: bool,
-    /// They have a variable of it, or a value.
-    is_made: bool,
-}
-
-/// Whether a variable is declared, or a value made, of the class whose name stands before these tokens.
-fn makes(behind: &[Token<'_>]) -> bool {
-    match behind {
-        [open, ..] if matches!(open.text, "(" | "{") => true,
-        [name, next, ..] if name.kind == Kind::Word => {
-            matches!(next.text, ";" | "(" | "{" | "[" | "=")
-        }
-        _ => false,
     }
 }

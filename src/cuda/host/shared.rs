@@ -9,7 +9,7 @@ use super::HostCode;
 use crate::cuda::lexer::{self, Kind};
 
 /// Functions that loops over ranges and structured bindings call without their names.
-const UNNAMED: [&str; 3] = ["begin", "end", "get"];
+pub(super) const UNNAMED: [&str; 3] = ["begin", "end", "get"];
 
 /// Words of functions that are called without their names: operators, and what a class is laid out by.
 const CALLED: [&str; 3] = ["operator", "virtual", "override"];

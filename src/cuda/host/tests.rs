@@ -214,6 +214,22 @@ fn a_long_text_takes_no_longer_than_its_length() {
         let text = part.repeat((1 << 19) / part.len());
         left(&text);
     }
+    let marks = Marks::default();
+    for part in [
+        "struct A : A<A> { A a; };",
+        "namespace a { struct A { enum { A, B = A }; typedef A B; }; const int A = a; }",
+        "#define A a<A\n__device__ A a = ",
+        "a<a<",
+        "template <class A> struct A<A",
+        "__host__ __device__ A::A() { A a; }",
+    ] {
+        let text = part.repeat((1 << 18) / part.len());
+        let found = HostCode::of(&text, &marks);
+        let all = (0..found.open.len()).collect();
+        let hidden = found.hidden_by(&text, &all);
+        let reach = Reach::of(&[(&text, &found)], "", hidden.iter().chain(&found.hidden));
+        assert!(hidden.iter().filter(|one| reach.means_another(one)).count() <= hidden.len());
+    }
     for end in [";", "=", "{", "{}"] {
         left(&("[[ ".repeat(1 << 16) + end));
     }
@@ -223,7 +239,11 @@ fn a_long_text_takes_no_longer_than_its_length() {
 /// What is told of what kernels would need.
 fn told_of(text: &str) -> Vec<String> {
     let found = HostCode::of(text, &Marks::default());
-    found.left_out.iter().map(LeftOut::told).collect()
+    let kept = without(text, &found.parts);
+    let reach = Reach::of(&[(&kept, &found)], "", found.hidden.iter());
+    let needed = found.left_out.iter().filter(|one| reach.needs(one)).map(LeftOut::told);
+    let hidden = found.hidden.iter().filter(|one| reach.means_another(one)).map(Hidden::told);
+    needed.chain(hidden).collect()
 }
 
 #[test]
@@ -251,6 +271,104 @@ fn members_that_kernels_would_need_are_told() {
     assert_eq!(told(assign, "A *a = (A *)x; a[0] = a[1];"), ["`A` has an assignment"]);
     let shape = "struct Shape { virtual const char *name() { return \"shape\"; } virtual int n(); float y; };";
     assert_eq!(told(shape, "x[0] = ((Shape *)x)->y;"), ["`Shape` has a virtual function"]);
+}
+
+/// A class is reached by whatever names it: by bases, members, aliases, templates, macros and functions for both.
+#[test]
+fn members_are_needed_by_whatever_reaches_their_class() {
+    let told = |text: &str| -> Vec<String> {
+        let told = told_of(&format!("{text}\nint main() {{ B b; S s; }}"));
+        told.iter().map(|text| text.split(" for the host").next().unwrap().to_owned()).collect()
+    };
+    let (sized, made) = ("o[0] = sizeof(S);", "S s; o[0] = s.v;");
+    let kernel = |text: &str, what: &str| format!("{text}\n__global__ void k(int *o) {{ {what} }}");
+    let shape = "struct B { virtual ~B() { } int v; };";
+    let assign = "struct B { int v; B &operator=(const B &o) { v = 2 * o.v; return *this; } };";
+    let begin = "struct B { int v; B() { v = 7; } };";
+    let by_value = [
+        "struct S : B { float b; };",
+        "struct S : Other, B { };",
+        "struct S { B x; };",
+        "struct S { B x[2], y; };",
+        "struct S { struct { B x; } in; };",
+        "struct S { n::B x; };",
+        "typedef B S;",
+        "using S = B;",
+        "typedef struct { B b; } S;",
+        "struct T { B b; }; typedef T S;",
+        "template <class T> struct W { T x; }; using S = W<B>;",
+        "template <class T> struct W { T x; }; struct S : W<B> { };",
+        "template <class T> struct S_ : B { T x; }; typedef S_<int> S;",
+        "#define S B",
+        "struct S : B { __device__ float get() { return b; } float b; };",
+    ];
+    for reached in by_value {
+        let all = [
+            (shape, sized, "`B` has a virtual function"),
+            (assign, sized, "`B` has an assignment"),
+            (begin, made, "`B` has a constructor"),
+        ];
+        for (class, what, expected) in all {
+            let told = told(&kernel(&format!("{class}\n{reached}"), what));
+            assert_eq!(told.last().map(String::as_str), Some(expected), "{class} {reached}");
+            // What no kernel reaches is not told, nor that of which there is no object.
+            let text = format!("{class}\n{reached}");
+            assert!(told_of(&kernel(&text, "")).is_empty(), "{class} {reached}");
+        }
+    }
+    for (reached, what) in [
+        ("", "S s[2]; use(s);"),
+        ("", "S s, t; use(s);"),
+        ("", "use(new S);"),
+        ("", "use(S());"),
+        ("template <class T> __device__ void f();", "W<S> w; use(w);"),
+        ("__host__ __device__ void f() { S s; } __host__ __device__ void g() { f(); }", "g();"),
+        ("#define GO S s;", "GO"),
+        ("__constant__ S c;", "use(c);"),
+    ] {
+        let text = format!("{begin} typedef B S;\n{reached}");
+        assert_eq!(told(&kernel(&text, what)), ["`B` has a constructor"], "{reached} {what}");
+    }
+    for (reached, what) in [
+        ("struct S { B *b; };", made),
+        ("struct S { B &b; };", made),
+        ("struct S { static B *get(); };", made),
+        ("typedef B *S;", made),
+        ("struct S { B b; };", "S *s; use(s);"),
+        ("__host__ __device__ void f() { B b; }", ""),
+        ("#define GO B b;", ""),
+        ("struct Other { B b; };", "o[0] = sizeof(B *);"),
+    ] {
+        assert!(told(&kernel(&format!("{begin}\n{reached}"), what)).is_empty(), "{reached} {what}");
+    }
+}
+
+/// What the host has in a namespace hides what is around it.
+#[test]
+fn variables_of_the_host_that_hid_others_are_told() {
+    let one = "__device__ int q = 1;\n";
+    let hid = |text: &str| {
+        let told = told_of(&format!("{one}{text}"));
+        assert!(told.iter().all(|text| text.contains("kernels mean another `q`")), "{told:?}");
+        told.len()
+    };
+    let within = "__device__ int g() { return q; }";
+    assert_eq!(hid(&format!("namespace n {{ int q = 2; {within} }}")), 1);
+    assert_eq!(hid(&format!("namespace n {{ int p, q[2] = {{1, 2}}; {within} }}")), 1);
+    assert_eq!(
+        hid(&format!(
+            "namespace m::n {{ int q = 2; }} namespace m {{ namespace n {{ {within} }} }}"
+        )),
+        1
+    );
+    // Elsewhere, by the name of a member, as a function's own and as a value it is not meant.
+    assert_eq!(hid(&format!("namespace n {{ int q = 2; }} {within}")), 0);
+    assert_eq!(hid("namespace n { int q = 2; __device__ int g(A a) { return a.q + a->q; } }"), 0);
+    assert_eq!(hid("namespace n { int q = 2; __device__ int g() { return ::q; } }"), 0);
+    assert_eq!(hid(&format!("namespace n {{ int p = q; {within} }}")), 0);
+    assert_eq!(hid("namespace n { int q = 2; __host__ __device__ int g() { return q; } }"), 0);
+    let own = "namespace n { int m = 2; __device__ int g(int m) { return m; } }";
+    assert_eq!(hid(own), 0);
 }
 
 #[test]

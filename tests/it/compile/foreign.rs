@@ -212,6 +212,112 @@ fn a_member_that_is_left_out_is_told() {
     }
 }
 
+/// The warnings of `source`, which compiles.
+fn warned(compiler: &Compiler, source: &str) -> Vec<String> {
+    let Outcome::Compiled(compiled) = compiler.compile(&request(source)).unwrap() else {
+        panic!("{source}")
+    };
+    let told = compiled.diagnostics.into_iter();
+    let told = told.filter(|remark| remark.severity == Severity::Warning);
+    told.map(|remark| format!("{}: {}", remark.line.unwrap(), remark.text)).collect()
+}
+
+/// What went and hid something else of its name is told where kernels mean that now.
+#[test]
+fn what_is_uncovered_by_what_went_is_told() {
+    let Some(compiler) = compiler() else { return };
+    let vector = "#include <vector>\n#include <string>\n";
+    let told = |text: &str, kernel: &str| {
+        let source = format!(
+            "{vector}{text}\n__global__ void k(int *o) {{ o[0] = {kernel}; }}\nint main() {{ }}\n"
+        );
+        warned(&compiler, &source)
+    };
+    let traits = "template <class T> struct Tr { static constexpr int N = 1; };\n";
+    let hides = [
+        (
+            format!("{traits}template <> struct Tr<int> : std::vector<int> {{ static constexpr int N = 2; }};"),
+            "Tr<int>::N",
+        ),
+        (
+            format!("{traits}template <class T> struct Tr<T *> : std::vector<T> {{ static constexpr int N = 2; }};"),
+            "Tr<int *>::N",
+        ),
+        (
+            "constexpr int N = 1; struct Z {\nstatic constexpr int N = sizeof(std::vector<int>); __device__ int g() \
+             { return N; } };"
+                .into(),
+            "Z().g()",
+        ),
+        (
+            "struct Y { static constexpr int N = 1; }; struct Z : Y {\nstatic constexpr int N = \
+             sizeof(std::vector<int>); };"
+                .into(),
+            "Z::N",
+        ),
+        (
+            "typedef int real; namespace n {\ntypedef std::vector<int> real; __device__ int g() { return \
+             sizeof(real); } }"
+                .into(),
+            "n::g()",
+        ),
+        (
+            "enum { N = 1 }; namespace n {\nenum { M, N = sizeof(std::vector<int>) }; \
+             __device__ int g() { return N; } }"
+                .into(),
+            "n::g()",
+        ),
+        (
+            "__device__ int N = 1; namespace n {\nint N = 2; __device__ int g() { return N; } }".into(),
+            "n::g()",
+        ),
+    ];
+    for (text, kernel) in hides {
+        let told = told(&text, kernel);
+        assert!(told.len() == 1 && told[0].starts_with("4: this "), "{text}: {told:?}");
+    }
+    let same = [
+        (format!("{traits}template <> struct Tr<std::string> : std::vector<int> {{ }};"), "Tr<int>::N"),
+        (format!("{traits}template <> struct Tr<int> : std::vector<int> {{ }};"), "1"),
+        ("typedef int real; namespace n { typedef std::vector<int> real; }".into(), "sizeof(real)"),
+        (
+            "namespace n { struct S; struct S { std::vector<int> v; virtual ~S() { } }; \
+             __device__ int g(const void *s) { return s != nullptr; } }"
+                .into(),
+            "n::g(o)",
+        ),
+        (
+            "namespace n { typedef std::vector<int> list; int size = 2; __device__ int g(int size) { return size; } }"
+                .into(),
+            "n::g(1)",
+        ),
+    ];
+    for (text, kernel) in same {
+        assert_eq!(told(&text, kernel), [""; 0], "{text}");
+    }
+}
+
+/// Which members kernels need is known where all files are: a header's class is reached by the source's.
+#[test]
+fn what_a_kernel_reaches_through_a_header_is_told() {
+    let Some(compiler) = compiler() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("shape.h");
+    fs::write(&header, "#pragma once\nstruct Shape { virtual ~Shape() { } int v; };\n").unwrap();
+    let source = "#include \"shape.h\"\nstruct S : Shape { };\n\
+                  template <class T> __global__ void k(T *o) { o->v = sizeof(T); }\nint main() { }\n";
+    let name = folder.path().join("k.cu");
+    let mut request = Request::new(name.to_string_lossy(), source, Target::CPU);
+    let told = |request: &Request| -> Vec<(String, Option<u32>)> {
+        let compiled = compiled(&compiler, request);
+        compiled.diagnostics.into_iter().map(|remark| (remark.file, remark.line)).collect()
+    };
+    assert_eq!(told(&request), []);
+    // An instance is asked for by its name.
+    request.name_expressions.push("k<S>".into());
+    assert_eq!(told(&request), [(header.display().to_string(), Some(2))]);
+}
+
 /// What lies beside a header is not beside the source.
 #[cfg(target_os = "linux")]
 #[test]
