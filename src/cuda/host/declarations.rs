@@ -15,6 +15,22 @@ use crate::cuda::{
 /// So deep classes and namespaces are looked into.
 const DEEPEST: usize = 64;
 
+/// Words before parentheses that hold no parameters, beside the attributes of CUDA.
+const ATTRIBUTES: [&str; 12] = [
+    "__align__",
+    "noexcept",
+    "requires",
+    "explicit",
+    "sizeof",
+    "alignof",
+    "typeof",
+    "__typeof__",
+    "__typeof",
+    "__attribute",
+    "__builtin_align__",
+    "_Alignas",
+];
+
 /// A declaration that the device may have nothing of.
 #[derive(Debug)]
 pub(super) struct Declaration<'s> {
@@ -104,6 +120,8 @@ pub(super) struct Reader<'t, 's> {
 struct Head<'s> {
     /// The name before its first parentheses, and how many words stand before it.
     function: Option<(&'s str, usize)>,
+    /// The same of the last macro with arguments: an attribute, a type, a name, or a function by itself.
+    macro_call: Option<(&'s str, usize)>,
     /// How many words there are, and the last one.
     words: usize,
     last: &'s str,
@@ -190,9 +208,18 @@ impl<'t, 's> Reader<'t, 's> {
                 self.leave_open(at..end);
                 end
             }
-            (name, "(") if !in_class && self.marks.is_plain_macro(name) => self.invocation(at),
+            (name, "(") if !in_class && self.is_invocation(name, at) => self.invocation(at),
             (..) => self.general(at, in_class),
         }
+    }
+
+    /// Whether the macro at `at` stands by itself, and begins no function: `TEST(some, thing) {`, `API(int) name(`.
+    fn is_invocation(&self, name: &str, at: usize) -> bool {
+        let Some(after) = self.brackets.after(at + 1) else { return false };
+        let named = self.text(after + 1) == "("
+            && self.code[after].kind == Kind::Word
+            && !(self.is_macro(after + 1) || self.is_attribute(after + 1));
+        self.marks.is_plain_macro(name) && self.text(after) != "{" && !named
     }
 
     /// Takes a macro with its arguments, and a `;` behind it.
@@ -447,7 +474,12 @@ impl<'t, 's> Reader<'t, 's> {
             match token.text {
                 ";" => return (head, End::Semicolon),
                 "=" if !self.is_operator(at) => return (head, End::Equals),
-                "{" => return (head, End::Brace(at)),
+                "{" => {
+                    if self.is_body_of_macro(at, &head) {
+                        head.function = head.macro_call;
+                    }
+                    return (head, End::Brace(at));
+                }
                 "}" => return (head, End::Broken(at)),
                 ":" if head.function.is_some() => {
                     return match self.behind_initialisers(at + 1) {
@@ -456,7 +488,12 @@ impl<'t, 's> Reader<'t, 's> {
                     };
                 }
                 "(" => {
-                    if head.function.is_none() && !self.is_attribute(at) {
+                    if self.is_macro(at) {
+                        head.is_marked |= self.holds_mark(at);
+                        head.macro_call = Some((head.last, head.words.saturating_sub(1)));
+                    } else if head.function.is_none() && self.is_value(at, &head) {
+                        return (head, End::Equals);
+                    } else if head.function.is_none() && !self.is_attribute(at) {
                         head.function = Some((head.last, head.words.saturating_sub(1)));
                         let class = self.class_around().map_or("", |class| class.name);
                         head.holds_declarator =
@@ -513,7 +550,36 @@ impl<'t, 's> Reader<'t, 's> {
     /// Whether the parentheses at `open` belong to an attribute.
     fn is_attribute(&self, open: usize) -> bool {
         let word = open.checked_sub(1).map_or("", |at| self.text(at));
-        is_attribute(word) || matches!(word, "__align__" | "noexcept" | "requires" | "explicit")
+        is_attribute(word) || ATTRIBUTES.contains(&word)
+    }
+
+    /// Whether the parentheses at `open` hold the arguments of a macro, of which it is not known what it stands for.
+    fn is_macro(&self, open: usize) -> bool {
+        open.checked_sub(1).is_some_and(|at| self.marks.is_plain_macro(self.text(at)))
+    }
+
+    /// Whether a mark stands in the parentheses at `open`.
+    fn holds_mark(&self, open: usize) -> bool {
+        let end = self.brackets.after(open).unwrap_or(open);
+        self.code[open..end].iter().any(|token| self.marks.has(token.text))
+    }
+
+    /// Whether the parentheses at `open` hold the value of a variable with this head: `const int N(16);`.
+    fn is_value(&self, open: usize, head: &Head<'_>) -> bool {
+        let begins = self.code.get(open + 1).is_some_and(|token| match token.kind {
+            Kind::Number | Kind::Quoted => true,
+            Kind::Word => matches!(token.text, "true" | "false" | "nullptr" | "sizeof"),
+            Kind::Sign => matches!(token.text, "-" | "+" | "!" | "~"),
+            Kind::Blank | Kind::Comment | Kind::Directive | Kind::Disabled => false,
+        });
+        begins && head.words > 1 && !head.is_class && !self.is_attribute(open)
+    }
+
+    /// Whether the brace at `open` opens the body of a function that a macro alone declares: `TEST(some, thing) {`.
+    fn is_body_of_macro(&self, open: usize, head: &Head<'_>) -> bool {
+        let is_behind = open.checked_sub(1).is_some_and(|at| self.text(at) == ")");
+        let ends = self.brackets.after(open).is_some_and(|end| self.text(end) == ";");
+        head.function.is_none() && !(head.is_class || head.is_enumeration) && is_behind && !ends
     }
 
     /// Behind the initialisers of a constructor, which begin at `at`: where its body opens.

@@ -318,6 +318,48 @@ fn what_a_kernel_reaches_through_a_header_is_told() {
     assert_eq!(told(&request), [(header.display().to_string(), Some(2))]);
 }
 
+/// A macro with arguments may be an attribute, a type or a name; a value may stand in parentheses. Neither makes a
+/// function of the host of what is none.
+#[test]
+fn parentheses_alone_make_no_function() {
+    let Some(compiler) = compiler() else { return };
+    let macros = "#include <string>\n#define ALIGNED(n) __attribute__((aligned(n)))\n#define UNIT(u)\n\
+                  #define PARAM(n) n\n#define PROP(T, n) T n\n#define MARKED(x) __forceinline__ x\n\
+                  #define TEST(a, b) void a##b()\n";
+    let all = [
+        ("struct S { float a; float x ALIGNED(16); float b, c; };", "sizeof(S) == 32"),
+        ("struct S { double t UNIT(\"s\"); float mass UNIT(\"kg\"); };", "sizeof(S) == 16"),
+        ("struct S { float PARAM(gain); float z; };", "sizeof(S) == 8"),
+        ("struct S { PROP(int, f); volatile const PROP(int, g); int z, w; };", "sizeof(S) == 16"),
+        ("struct S { unsigned int x __attribute((aligned(16))); };", "sizeof(S) == 16"),
+        ("struct S { unsigned a : sizeof(int); unsigned b : PARAM(4); int c; };", "sizeof(S) == 8"),
+        ("const int N = 7; namespace z { const int N UNIT(\"m\") = 16; }", "z::N == 16"),
+        ("const int N = 7; namespace z { const int N(16); }", "N == 7 && z::N == 16"),
+        (
+            "struct S { char c; }; namespace n { struct ALIGNED(16) S { char c; }; }",
+            "sizeof(n::S) == 16",
+        ),
+        (
+            "template <class T> struct S { static constexpr int N = 1; };\n\
+             template <> struct ALIGNED(8) S<int> { static constexpr int N = 16; };",
+            "S<int>::N == 16",
+        ),
+        ("MARKED(__device__) constexpr int f(int x) { return x; }", "f(3) == 3"),
+        // Functions of the host, too, have macros.
+        (
+            "TEST(some, thing) { std::string s; }\nPARAM(int) host(std::string s) { return 3; }\n\
+             static PARAM(int) other(std::string s);\nint main() { return host(\"\"); }",
+            "true",
+        ),
+    ];
+    for (text, holds) in all {
+        let source = format!(
+            "{macros}{text}\nstatic_assert({holds}, \"\");\n__global__ void k(int *x) {{ x[0] = 1; }}\n"
+        );
+        compiled(&compiler, &request(&source));
+    }
+}
+
 /// What lies beside a header is not beside the source.
 #[cfg(target_os = "linux")]
 #[test]
