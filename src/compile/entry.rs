@@ -20,8 +20,8 @@ use super::{Compiled, c_headers};
 use crate::diagnostic::Diagnostic;
 
 /// Changes with everything that makes old entries wrong: the layout of a file, the options always passed, how
-/// PTX and log are worked on after the compiler.
-const MAGIC: [u8; 8] = *b"WARPTX\0\x03";
+/// PTX and log are worked on after the compiler, what is told beside them.
+const MAGIC: [u8; 8] = *b"WARPTX\0\x04";
 
 /// What an option starts with that comes long after the headers were read.
 const OPTIMISER: &str = "--Ofast-compile";
