@@ -55,8 +55,9 @@ pub struct Run {
     pub nvrtc: Option<String>,
     /// The run's seed.
     pub seed: u64,
-    /// Whether `[constant.cpu]` stood over `[constant]`.
-    pub cpu: bool,
+    /// Whether `[constant.cpu]` stood over `[constant]`; the first files do not say it.
+    #[serde(default)]
+    pub cpu: Option<bool>,
     /// Whether the CPU device's interpreter ran it, as it does with `--checked`: approximations have other last bits
     /// there than in compiled code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -211,11 +212,16 @@ impl Run {
         Unpacked::new(files, &self.folders, &others, interrupt).map(Some)
     }
 
+    /// Whether `[constant.cpu]` stands over `[constant]`: as the file says, or else on a CPU device.
+    fn is_for_cpu(&self) -> bool {
+        self.cpu.unwrap_or_else(|| !self.device.contains("cuda:"))
+    }
+
     /// What the scene is compiled with; `files` are those of the run.
     pub fn overrides(&self, files: Option<&Unpacked>) -> Overrides {
         let (constants, defines) = (self.constants.clone(), self.defines.clone());
         let overrides =
-            Overrides { constants, defines, cpu: Some(self.cpu), ..Overrides::default() };
+            Overrides { constants, defines, cpu: Some(self.is_for_cpu()), ..Overrides::default() };
         let Some(files) = files else { return overrides };
         let include_dirs = self.include.iter().map(|name| files.place(name));
         let loads = self.loads.iter().map(|(of, name)| (of.clone(), files.place(name)));
@@ -375,7 +381,7 @@ impl Session {
             device: self.device.info().to_string(),
             nvrtc: self.worker.nvrtc(),
             seed: self.state.inputs.seed,
-            cpu: self.options.overrides.cpu.unwrap_or(is_cpu),
+            cpu: Some(self.options.overrides.cpu.unwrap_or(is_cpu)),
             interpreted: self.options.engine != Engine::Device,
             constants,
             defines,

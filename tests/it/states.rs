@@ -452,10 +452,27 @@ fn a_recorded_run_is_repeated_to_the_bit() {
     let expected = format!("is not as it was after step {step} on ");
     assert!(code == 1 && said.contains(&expected), "{code}: {said}");
 
-    // One of an older program, which does not say what entered the reset.
+    // One of the first version, with the fields that this had.
     let mut older: serde_json::Value = serde_json::from_str(&text).unwrap();
     older["version"] = 1.into();
-    assert!(older["texts"][0].as_object_mut().unwrap().remove("entered").is_some());
+    let first = [
+        "format",
+        "version",
+        "program",
+        "name",
+        "device",
+        "nvrtc",
+        "seed",
+        "constants",
+        "defines",
+        "steps",
+        "texts",
+        "inputs",
+        "digests",
+    ];
+    older.as_object_mut().unwrap().retain(|name, _| first.contains(&name.as_str()));
+    let text_of_it = older["texts"][0].as_object_mut().unwrap();
+    text_of_it.retain(|name, _| ["step", "text"].contains(&name.as_str()));
     fs::write(at.join("older.json"), older.to_string()).unwrap();
     let (said, code) = run(at, &["replay", "older.json", "--device", "cpu"]);
     assert!(code == 0 && said.starts_with("40 steps, the same bits at all "), "{code}: {said}");
