@@ -19,7 +19,7 @@ use crate::{
     data::Found,
     device::Readback,
     diagnostic::{Diagnostic, Severity},
-    scene::{self, Change, When},
+    scene::{self, Change, ResourceKind, When},
     state::migrate,
 };
 
@@ -98,6 +98,7 @@ impl Session {
             self.forget_rename();
             return Ok(false);
         }
+        self.remark_on_lost(program);
         kept.extend(self.take_rename(program));
         let carried = self.carried(program, kept);
         let leaving = self.leaving(program);
@@ -164,6 +165,27 @@ impl Session {
                 self.compile.diagnostics.push(remark.with_severity(Severity::Warning));
             }
         }
+    }
+
+    /// Says which resources begin anew, since nothing of what they held has a place in what they are now.
+    fn remark_on_lost(&mut self, program: &Program) {
+        let Some(old) = &self.program else { return };
+        let (before, after) = (&old.scene.manifest, &program.scene.manifest);
+        let mut remarks = Vec::new();
+        for (new, change) in after.resources().iter().zip(after.changes(before)) {
+            let from = match change {
+                Change::Converted(from) => before.resource(from),
+                Change::New | Change::Kept(_) | Change::Moved(_) => continue,
+            };
+            if !migrate::is_possible(from, new) {
+                let (name, from, to) = (&new.name, described(from), described(new));
+                let text = format!("`{name}` begins anew: what {from} held has no place in {to}");
+                let remark = Diagnostic::error(&self.options.name, text);
+                let remark = remark.at(new.at.line, new.at.column);
+                remarks.push(remark.with_severity(Severity::Warning));
+            }
+        }
+        self.compile.diagnostics.extend(remarks);
     }
 
     /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would
@@ -306,6 +328,18 @@ impl Session {
             self.expect_uninterrupted()?;
         }
         Ok(())
+    }
+}
+
+/// What a resource is, in words.
+fn described(resource: &scene::Resource) -> String {
+    let of = resource.of();
+    match &resource.kind {
+        ResourceKind::Buffer(_) => format!("a buffer of `{of}`"),
+        ResourceKind::Array(_) => format!("an array of `{of}`"),
+        ResourceKind::Texture(texture) => {
+            format!("a texture of `{of}` with {} dimensions", texture.dimensions)
+        }
     }
 }
 

@@ -381,6 +381,27 @@ fn the_old_state_is_in_the_past() {
     assert_eq!(read(&mut session), [400]);
 }
 
+#[test]
+fn what_begins_anew_is_told() {
+    let told = |before: &str, after: &str| {
+        let mut session = open(before);
+        session.run_steps(1, |_| {}).unwrap();
+        session.set_source(after.to_owned());
+        ready(&mut session);
+        let remarks = session.snapshot().compile.diagnostics;
+        let anew = remarks.into_iter().filter(|of| of.text.contains("begins anew"));
+        anew.map(|of| (of.line, of.text)).collect::<Vec<_>>()
+    };
+    let before = scene(&array("P", 3), "P *a", "a[i].x = 1;", "a[i].n += 1;");
+    let after = scene(&array("float", 3), "float *a", "a[i] = 7;", "a[i] += 1;");
+    let text = "`a` begins anew: what an array of `P` held has no place in an array of `float`";
+    assert_eq!(told(&before, &after), [(Some(2), text.to_owned())]);
+    // What goes on, or is not to go on, is not told.
+    let kept = scene(&array("Q", 3), "Q *a", "a[i].x = 1;", "a[i].n += 1;");
+    assert_eq!(told(&before, &kept), []);
+    assert_eq!(told(&before, &after.replace("count = 3", "count = 3\nkeep = false")), []);
+}
+
 /// The thread that draws goes on while copies are on their way: a kernel holds the stream up for a second.
 #[test]
 fn nothing_is_waited_for() {
