@@ -233,15 +233,28 @@ fn behind_angles(code: &[Token<'_>], open: usize) -> usize {
 /// What of the device's code means something else, now that some declarations went.
 #[derive(Default)]
 pub(super) struct Mentions<'t> {
-    /// For each name that went, by which ways.
-    wanted: BTreeMap<&'t str, BTreeMap<&'t By, Vec<usize>>>,
+    /// By the names that went.
+    wanted: BTreeMap<&'t str, Wanted<'t>>,
+}
+
+/// The declarations that name what went, in the text's order.
+#[derive(Default)]
+struct Wanted<'t> {
+    /// All of them.
+    all: Vec<usize>,
+    /// Those that mean the one of a namespace or a class.
+    of_scope: BTreeMap<&'t str, Vec<usize>>,
 }
 
 impl<'t> Mentions<'t> {
     pub(super) fn of(hidden: impl Iterator<Item = &'t Hidden>) -> Self {
-        let mut wanted: BTreeMap<&str, BTreeMap<&By, Vec<usize>>> = BTreeMap::new();
+        let mut wanted: BTreeMap<&str, Wanted<'_>> = BTreeMap::new();
         for one in hidden {
-            wanted.entry(&one.name).or_default().entry(&one.by).or_default();
+            let wanted = wanted.entry(&one.name).or_default();
+            match &one.by {
+                By::Scope(scope) => _ = wanted.of_scope.entry(scope).or_default(),
+                By::Specialisation(_) => {}
+            }
         }
         Self { wanted }
     }
@@ -254,25 +267,32 @@ impl<'t> Mentions<'t> {
         node: usize,
         scopes: &BTreeMap<&str, usize>,
     ) {
-        let Some(ways) = self.wanted.get_mut(code[at].text) else { return };
+        let Some(Wanted { all, of_scope }) = self.wanted.get_mut(code[at].text) else { return };
         let before = |back: usize| at.checked_sub(back).map_or("", |at| code[at].text);
-        let is_member = before(1) == "." || before(1) == ">" && before(2) == "-";
-        for (by, nodes) in ways {
-            let is_meant = match by {
-                By::Specialisation(_) => true,
-                By::Scope(_) if is_member => false,
-                By::Scope(scope) if before(1) == "::" => before(2) == scope,
-                By::Scope(scope) => scopes.contains_key(scope.as_str()),
-            };
-            if is_meant && nodes.last() != Some(&node) {
+        let mut add = |nodes: &mut Vec<usize>| {
+            if nodes.last() != Some(&node) {
                 nodes.push(node);
+            }
+        };
+        add(all);
+        if before(1) == "." || before(1) == ">" && before(2) == "-" {
+            // A member of something.
+        } else if before(1) == "::" {
+            of_scope.get_mut(before(2)).into_iter().for_each(add);
+        } else {
+            for scope in scopes.keys() {
+                of_scope.get_mut(*scope).into_iter().for_each(&mut add);
             }
         }
     }
 
     /// The declarations that mean what `hidden` hid.
     pub(super) fn nodes(&self, hidden: &Hidden) -> &[usize] {
-        let ways = self.wanted.get(hidden.name.as_str());
-        ways.and_then(|ways| ways.get(&hidden.by)).map_or(&[], Vec::as_slice)
+        let wanted = self.wanted.get(hidden.name.as_str());
+        let nodes = wanted.and_then(|wanted| match &hidden.by {
+            By::Scope(scope) => wanted.of_scope.get(scope.as_str()),
+            By::Specialisation(_) => Some(&wanted.all),
+        });
+        nodes.map_or(&[], Vec::as_slice)
     }
 }
