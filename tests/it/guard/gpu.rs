@@ -23,13 +23,17 @@ use crate::{
     support::nvidia,
 };
 
-const SOURCE: &str = "
+/// What every source has behind its own kernels: a right one, to see that the device works.
+const RIGHT: &str = "
 extern \"C\" __global__ void right(int *x, const int *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         x[i] = y[i] + 1;
 }
+";
+
+const SOURCE: &str = "
 extern \"C\" __global__ void index(int *x, const int *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -100,6 +104,7 @@ impl Gpu {
         let device = nvidia()?;
         let compiler = Compiler::new(Cache::user());
         let (major, minor) = device.info().compute_capability;
+        let source = [source, RIGHT].concat();
         let request = Request::new("bad.cu", source, Target::of_device(major, minor));
         let ptx = match compiler.compile(&request) {
             Ok(Outcome::Compiled(compiled)) => compiled.ptx,
@@ -293,12 +298,6 @@ fn pointers_in_memory_are_searched_on_a_gpu() {
 #[test]
 fn local_memory_ends_with_the_frames_on_a_gpu() {
     let source = "
-extern \"C\" __global__ void right(int *x, const int *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        x[i] = y[i] + 1;
-}
 __device__ __noinline__ int *volatile *kept(int *x, int *own)
 {
     int *volatile *pointers = (int *volatile *)x;
@@ -332,12 +331,6 @@ extern \"C\" __global__ void frame(int *x, const int *y, int n)
 #[test]
 fn the_heap_of_malloc_is_known_on_a_gpu() {
     let source = "
-extern \"C\" __global__ void right(int *x, const int *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        x[i] = y[i] + 1;
-}
 extern \"C\" __global__ void lists(int *x, const int *y, int n)
 {
     int *own = (int *)malloc(32 * sizeof(int));
@@ -386,12 +379,6 @@ extern \"C\" __global__ void make(int *x, const int *y, int n)
     *(int **)x = (int *)malloc(n);
 }";
     let without = "
-extern \"C\" __global__ void right(int *x, const int *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        x[i] = y[i] + 1;
-}
 extern \"C\" __global__ void far(int *x, const int *y, int n)
 {
     unsigned long long *kept = (unsigned long long *)x;
