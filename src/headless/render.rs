@@ -343,6 +343,14 @@ fn check_names(request: &Render, scene: &Scene) -> Result<()> {
             return Err(session::Error::NoSuchResource { name, available }.into());
         }
     }
+    if let (Some(_), [], [plot, ..]) =
+        (request.outs.first(), &scene.manifest.views[..], &scene.manifest.plots[..])
+    {
+        let (name, plot) = (&request.scene.name, &plot.name);
+        let how =
+            format!("{name}: there is no [view], but plots: --plot {plot}=FILE.png draws one");
+        return Err(Error::Usage(how));
+    }
     request.outs.iter().try_for_each(|out| {
         let found = scene.manifest.find_view(out.view.as_deref()).map(|_| ());
         found.map_err(|problem| Error::Usage(format!("{}: {problem}", request.scene.name)))

@@ -361,13 +361,7 @@ impl Manifest {
     /// A sentence, where there is none.
     pub fn find_view(&self, name: Option<&str>) -> Result<ViewId, String> {
         if self.views.is_empty() {
-            return Err(match self.plots.first() {
-                None => "the scene has nothing to draw: it needs a [view]".to_owned(),
-                Some(plot) => format!(
-                    "the scene has no [view], but plots: --plot {}=FILE.png draws one",
-                    plot.name
-                ),
-            });
+            return Err("the scene has nothing to draw: it needs a [view]".to_owned());
         }
         let Some(name) = name else { return Ok(ViewId::default()) };
         let names = || self.views.iter().map(|view| view.name.as_str());
