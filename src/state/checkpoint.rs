@@ -2,7 +2,11 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
-use super::{borrowed::Borrowed, download::Download, sending::Sending};
+use super::{
+    borrowed::Borrowed,
+    download::Download,
+    sending::{Arrived, Sending},
+};
 use crate::{
     array::{Checksum, PendingChecksum},
     cuda::mangled::counterparts,
@@ -60,12 +64,14 @@ enum Content {
 }
 
 /// What has become of a copy that may be on its way to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Transfer {
     /// It is on its way.
     UnderWay,
     /// It has come to the host now, after this time.
     Arrived(Duration),
+    /// The host had no room for it, as the error says: it stays on the device.
+    NoRoom(device::Error),
     /// It stays where it was.
     None,
 }
@@ -244,10 +250,15 @@ impl Checkpoint {
     fn settled(&mut self) -> Result<Transfer> {
         let (content, way) =
             match std::mem::replace(&mut self.content, Content::Host(Arc::default())) {
-                Content::Sent(_, sending) => {
-                    let arrived = sending.wait()?;
-                    (Content::Host(Arc::new(arrived.bytes)), Transfer::Arrived(arrived.took))
-                }
+                Content::Sent(block, sending) => match sending.wait() {
+                    Ok(Arrived { bytes, took }) => {
+                        (Content::Host(Arc::new(bytes)), Transfer::Arrived(took))
+                    }
+                    Err(error @ device::Error::OutOfMemory { .. }) => {
+                        (Content::Device(block), Transfer::NoRoom(error))
+                    }
+                    Err(error) => return Err(error.into()),
+                },
                 content @ (Content::Device(_) | Content::Host(_)) => (content, Transfer::None),
             };
         self.content = content;

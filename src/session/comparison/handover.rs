@@ -54,8 +54,10 @@ impl Companion {
     /// Puts the state on its way from the host to B's device, once it is there; says whether it was.
     pub(super) fn send(&mut self, a: &Session) -> Result<bool, Error> {
         let Stage::Sending(copy) = &mut self.stage else { return Ok(false) };
-        if copy.settle()? == Transfer::UnderWay {
-            return Ok(false);
+        match copy.settle()? {
+            Transfer::UnderWay => return Ok(false),
+            Transfer::NoRoom(error) => return Err(error.into()),
+            Transfer::Arrived(_) | Transfer::None => {}
         }
         let other = &mut self.other;
         if let (Some(of_a), Some(own)) = (&a.program, other.program.clone()) {

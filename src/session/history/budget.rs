@@ -73,7 +73,7 @@ impl History {
             segment.checksums.settle()?;
         }
         self.is_narrowed = false;
-        let Budget { device, host } = self.keeping.budget;
+        let Budget { device, mut host } = self.keeping.budget;
         let [mut on_device, mut with_host] = self.bytes;
         if on_device > device && host > 0 || self.is_sending {
             self.is_sending = false;
@@ -87,6 +87,8 @@ impl History {
                             (on_device, with_host) =
                                 (on_device.saturating_sub(bytes), with_host + bytes);
                         }
+                        // No more goes there than is there.
+                        Transfer::NoRoom(_) => host = with_host,
                         // One after the other: each takes its time.
                         Transfer::None
                             if checkpoint.is_on_device()
@@ -101,6 +103,7 @@ impl History {
                 }
             }
             self.bytes = [on_device, with_host];
+            self.keeping.budget.host = host;
         }
         let mut excess = (on_device + with_host).saturating_sub(device + host);
         if excess == 0 {

@@ -15,7 +15,7 @@ use warpaint::{
     },
     interop::Interop,
     ptx::pass::guard::record::MOST_PRINTS,
-    session::{Options, Past, Session},
+    session::{Budget, Command, Keeping, Options, Past, Session},
 };
 
 use crate::{
@@ -400,6 +400,23 @@ extern \"C\" __global__ void far(int *x, const int *y, int n)
     gpu.works();
 }
 
+/// Copies to the host run on streams and threads of their own, and what they find is not the kernel's end.
+#[test]
+fn a_stream_that_only_copies_takes_no_fault_away_on_a_gpu() {
+    let Some(gpu) = Gpu::of(SOURCE, Telling::First) else { return };
+    let copying = gpu.stream.device().stream().unwrap();
+    gpu.launch("index", 100);
+    while !gpu.stream.is_idle().unwrap() {}
+    let bytes = copying.download(gpu.y.slice(..).unwrap()).unwrap().wait().expect("it only copies");
+    assert_eq!(bytes.len(), 4 * COUNT);
+    copying.synchronize().expect("it only copied");
+    match gpu.stream.synchronize() {
+        Err(Error::Fault(fault)) => assert_eq!(fault.kernel, "index"),
+        other => panic!("{other:?}"),
+    }
+    gpu.works();
+}
+
 #[test]
 fn kernels_that_go_on_tell_of_each_place_once() {
     let Some(gpu) = Gpu::of(SOURCE, Telling::All) else { return };
@@ -568,4 +585,30 @@ fn an_edit_ends_a_loop_without_end() {
     let step = session.clock().step;
     let found: Vec<i32> = bytemuck::pod_collect_to_vec(&session.read("a").unwrap());
     assert_eq!(found, vec![step as i32; 1000]);
+}
+
+/// Copies of the past are on their way to the host all the time, while kernels fault.
+#[test]
+fn a_fault_is_the_steps_while_the_past_goes_to_the_host_on_a_gpu() {
+    let Some(device) = nvidia() else { return };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = |line: &str| counting(line).replace("count = 1000", "count = 1000000");
+    let options = Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", text("")) };
+    let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+    let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+    assert!(session.wait_for_program().unwrap(), "{:#?}", session.snapshot().compile.diagnostics);
+    let budget = Budget { device: 10_000_000, host: 200_000_000 };
+    session.apply(&Command::KeepPast(Keeping { budget, share: 1.0 }));
+    for round in 0..10 {
+        session.run_steps(20, |_| {}).unwrap();
+        session.set_source(text("a[i * 1000] = 1;"));
+        assert!(session.wait_for_program().unwrap());
+        session.run_steps(1, |_| {}).unwrap();
+        let fault = session.fault().cloned().unwrap_or_else(|| panic!("round {round}: no fault"));
+        assert!(fault.text.contains("`, which has 1000000 elements"), "{fault}");
+        session.set_source(text(""));
+        assert!(session.wait_for_program().unwrap());
+    }
+    let [_, with_host] = session.snapshot().timeline.expect("the past is kept").bytes;
+    assert!(with_host > 0, "none went to the host");
 }

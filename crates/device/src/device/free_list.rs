@@ -9,6 +9,8 @@ use super::{Error, Result};
 
 /// Smallest size that is handed out, in bytes: less is aligned to it anyway.
 const SMALLEST_BYTES: usize = 256;
+/// From so many bytes on sizes are rounded up by less.
+const LARGE_BYTES: usize = 1 << 20;
 
 /// What a pool holds and has given out.
 ///
@@ -139,12 +141,14 @@ impl<T> FreeList<T> {
 }
 
 /// The size that is allocated for `bytes`: the next of 1, 1.25, 1.5, 1.75 times a power of two, so that at most a
-/// fifth is wasted and arrays of nearly the same size share blocks.
+/// fifth is wasted and arrays of nearly the same size share blocks. From a mebibyte on, where a fifth is much, the
+/// steps are of a sixteenth.
 #[doc(hidden)]
 pub fn size_class(bytes: usize) -> usize {
     let bytes = bytes.max(SMALLEST_BYTES);
-    let quarter = 1 << (bytes.ilog2().saturating_sub(2));
-    bytes.checked_next_multiple_of(quarter).unwrap_or(bytes)
+    let steps = if bytes < LARGE_BYTES { 2 } else { 4 };
+    let step = 1 << (bytes.ilog2().saturating_sub(steps));
+    bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
 #[cfg(test)]
@@ -152,11 +156,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_waste_at_most_a_fifth_and_never_shrink() {
-        for bytes in (0..4000).chain([1 << 20, (1 << 20) + 1, usize::MAX - 7]) {
+    fn sizes_waste_at_most_a_fifth_and_large_ones_a_seventeenth() {
+        for bytes in (0..4000).chain([1 << 20, (1 << 20) + 1, (32 << 20) + 256, usize::MAX - 7]) {
             let size = size_class(bytes);
             assert!(size >= bytes.max(256), "{bytes} -> {size}");
-            assert!(bytes < 256 || size - bytes <= size / 5, "{bytes} -> {size}");
+            let part = if bytes < 1 << 20 { 5 } else { 17 };
+            assert!(bytes < 256 || size - bytes <= size / part, "{bytes} -> {size}");
             assert_eq!(size_class(size), size);
         }
     }

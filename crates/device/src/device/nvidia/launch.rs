@@ -38,6 +38,9 @@ impl Stream {
         // SAFETY: as here.
         let status = unsafe { self.submit(version, config, arguments) };
         context.check_launch(status, function.name(), config)?;
+        if guarded.is_some() {
+            self.set_guarded();
+        }
         lock(context.launches()).push(self.number(), function.shared_name(), config);
         Ok(())
     }

@@ -149,6 +149,8 @@ pub struct Readback {
     block: Option<StagingBuffer>,
     bytes: usize,
     mark: Mark,
+    /// Whether the stream has had guarded kernels, whose fault it is to tell.
+    is_guarded: bool,
     /// Of the stream, and which of them this is.
     copies: (Arc<Copies>, u64),
 }
@@ -162,7 +164,8 @@ impl Readback {
         mark: Mark,
     ) -> Self {
         let (device, copies) = (stream.device().clone(), stream.copies());
-        Self { device, block, bytes, mark, copies: (copies.clone(), copies.begin()) }
+        let is_guarded = stream.is_guarded();
+        Self { device, block, bytes, mark, is_guarded, copies: (copies.clone(), copies.begin()) }
     }
 
     /// Whether [`Readback::wait_with`] would return at once.
@@ -200,7 +203,7 @@ impl Readback {
             launches.is_latest(self.mark)
         };
         // The fault of a kernel behind it is not the copy's to tell.
-        if is_latest {
+        if is_latest && self.is_guarded {
             context.check_guard()?;
         }
         // SAFETY: the copy of so many bytes into the block has ended.

@@ -6,7 +6,7 @@ use std::{
     ptr,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -36,6 +36,8 @@ struct Inner {
     /// Of its host functions.
     late: Arc<Late>,
     copies: Arc<Copies>,
+    /// Whether it has had guarded kernels.
+    is_guarded: AtomicBool,
 }
 
 /// How many copies to the host were put on a stream, and how many of them are known to have ended. The driver once in a
@@ -75,8 +77,8 @@ impl Device {
         })?;
         let (raw, number) = (Handle(raw), NUMBER.fetch_add(1, Ordering::Relaxed));
         let (device, checked) = (self.clone(), options.checked);
-        let (late, copies) = (Arc::default(), Arc::default());
-        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late, copies })))
+        let (late, copies, is_guarded) = (Arc::default(), Arc::default(), AtomicBool::new(false));
+        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late, copies, is_guarded })))
     }
 
     /// The least and the greatest priority of streams; a smaller number is a greater priority.
@@ -248,7 +250,9 @@ impl Stream {
         context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
         lock(context.launches()).ended(mark);
         self.0.copies.ended.fetch_max(begun, Ordering::Release);
-        context.check_guard()?;
+        if self.is_guarded() {
+            context.check_guard()?;
+        }
         self.0.late.check()
     }
 
@@ -286,6 +290,17 @@ impl Stream {
 
     pub(super) fn number(&self) -> u64 {
         self.0.number
+    }
+
+    /// Whether it has had guarded kernels: such a stream alone tells their faults. One that only copies, for another
+    /// thread maybe, does not take the fault away from who waits for the kernel.
+    pub(super) fn is_guarded(&self) -> bool {
+        self.0.is_guarded.load(Ordering::Acquire)
+    }
+
+    /// It has a guarded kernel now.
+    pub(super) fn set_guarded(&self) {
+        self.0.is_guarded.store(true, Ordering::Release);
     }
 
     pub(super) fn mark(&self) -> Mark {
