@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, line::Entrance,
-    program::Program, worker::CompileResult,
+    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, history::History,
+    line::Entrance, program::Program, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -68,6 +68,7 @@ impl Session {
             return Ok(true);
         }
         let Some(program) = self.candidate.take() else { return Ok(false) };
+        self.leave_layout_for(&program)?;
         if !self.begin_migration(&program)? {
             self.adopt(&program)?;
         }
@@ -86,6 +87,7 @@ impl Session {
                     self.compile.diagnostics.push(remark);
                 }
                 self.compile.phase = Phase::Rejected;
+                self.history.as_mut().map(History::rejoin);
                 return Ok(false);
             }
         };

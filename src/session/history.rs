@@ -153,6 +153,18 @@ impl History {
         self.is_interrupted = true;
     }
 
+    /// Goes on with the line at whose end the last one has begun, where that has come to nothing.
+    pub(super) fn rejoin(&mut self) {
+        let Some(parent) = self.current().filter(|line| !line.is_wanted()).and_then(|of| of.parent)
+        else {
+            return;
+        };
+        if self.line(parent.line).is_some_and(|line| line.is_at_end(parent)) {
+            self.lines.pop_back();
+            self.resume(parent.line);
+        }
+    }
+
     /// Puts a copy of the state on `stream` where one is due before the step that `inputs` enter. There is none where
     /// there is no room for it.
     ///

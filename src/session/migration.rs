@@ -105,7 +105,6 @@ impl Session {
         if carried.is_empty() && leaving.is_none() {
             return Ok(false);
         }
-        self.keep_present()?;
         self.remark_on_members(&carried, program);
         let stream = &self.stream;
         let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {

@@ -22,7 +22,7 @@ use crate::{
     device::{self, Device, Function, LaunchConfig, Module, Pool, Region, Slice, Stream},
     element::Type,
     ptx::outline::Outline,
-    scene::{self, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
+    scene::{self, Change, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
     state::{Borrowed, Checkpoint, Subject, archive::KnownVariable},
 };
 
@@ -265,6 +265,19 @@ impl Program {
         own.len() == others.len()
             && own.iter().zip(others).all(|(a, b)| a.name == b.name && b.keeps_contents(a))
             && self.variables.are_those_of(&old.variables)
+    }
+
+    /// Whether something of the states of `old` is not in its own, or not as it was.
+    pub(super) fn changes_state_of(&self, old: &Self) -> bool {
+        let (new, before) = (&self.scene.manifest, &old.scene.manifest);
+        let goes_on = |change: &Change| match change {
+            Change::Kept(_) | Change::Moved(_) => true,
+            Change::Converted(_) | Change::New => false,
+        };
+        let count = new.changes(before).iter().filter(|change| goes_on(change)).count();
+        count < before.resources().len()
+            || !self.changed_contents(old).is_empty()
+            || !self.variables.have_all_of(&old.variables)
     }
 
     /// The resources that hold something else at the start than in `old`.

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use super::{
     Error, Reset, Session,
     history::{History, Keeping, Source},
-    line::Entrance,
+    line::{self, Entrance},
+    program::Program,
     snapshot::{Line, Moment, Timeline},
     work::{Again, Work},
 };
@@ -235,6 +236,32 @@ impl Session {
         Ok(())
     }
 
+    /// Begins a line where `program` is about to change what the state holds otherwise than by a step: what it holds
+    /// now stays in the past, as the end of the line before.
+    pub(super) fn leave_layout_for(&mut self, program: &Program) -> Result<(), Error> {
+        let Some(old) = &self.program else { return Ok(()) };
+        if old.generation == program.generation
+            || self.reset != Reset::None
+            || self.shown == Shown::Nothing
+            || !program.changes_state_of(old)
+        {
+            return Ok(());
+        }
+        let at = self.moment();
+        let line = self.history.as_ref().and_then(|history| history.line(at.line));
+        if !line.is_some_and(|line| line.is_loaded || line.is_wanted()) {
+            return Ok(()); // nothing of it is kept, or another edit has just begun a line here
+        }
+        self.keep_present()?;
+        if let Some(history) = &mut self.history
+            && history.source(at).is_some()
+        {
+            history.begin_line(Some(at));
+            self.shown = Shown::Present;
+        }
+        Ok(())
+    }
+
     /// What comes next is no past step: where a past moment is shown, it begins a line there, by the newest program.
     ///
     /// A moment that is sought is waited for: it is where steps go on.
@@ -342,7 +369,7 @@ impl Session {
     pub(super) fn timeline(&self) -> Option<Timeline> {
         let history = self.history.as_ref()?;
         Some(Timeline {
-            lines: history.lines().map(super::line::Line::told).collect(),
+            lines: history.lines().map(line::Line::told).collect(),
             shown: match self.sought {
                 Some(Sought { at, is_seen: true }) => at,
                 Some(_) | None => self.moment(),
@@ -359,7 +386,7 @@ impl Session {
     }
 }
 
-impl super::line::Line {
+impl line::Line {
     pub(super) fn is_at_end(&self, at: Moment) -> bool {
         (self.id, self.end) == (at.line, at.step)
     }

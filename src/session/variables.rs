@@ -93,6 +93,18 @@ impl Variables {
             && self.before(other).all(|(kept, before)| before.is_some_and(|old| kept.is_as(old)))
     }
 
+    /// Whether all of `old` that a source declares go on as some of them.
+    pub(super) fn have_all_of(&self, old: &Self) -> bool {
+        let same =
+            |(kept, before): &(&Kept, Option<&Kept>)| before.is_some_and(|of| kept.is_as(of));
+        // The compiler brings tables of its own, which come and go with the functions that read them.
+        let is_declared = |of: &&Kept| !of.name().starts_with("__cudart") && !of.holds_addresses();
+        let declared = old.0.iter().filter(is_declared);
+        let going_on: BTreeSet<&str> =
+            self.before(old).filter(same).filter_map(|(_, before)| Some(before?.name())).collect();
+        declared.map(Kept::name).all(|name| going_on.contains(name))
+    }
+
     /// The names of those that go on from what they hold in `other`: all that are declared in the same way, but for
     /// addresses.
     pub(super) fn same_as<'a>(&'a self, other: &'a Self) -> BTreeSet<&'a str> {

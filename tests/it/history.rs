@@ -278,15 +278,17 @@ fn steps_without_a_copy_are_not_had_again() {
         let text = SCENE.replace("count = 300", "count = 200");
         let mut session = open(device, budget, &text);
         (0..3).for_each(|number| step(&mut session, number));
-        let known = contents(&mut session);
+        let (known, before) = (contents(&mut session), timeline(&session).shown);
         edit(&mut session, &SCENE.replace("count = 300", "count = 3000"));
         (3..6).for_each(|number| step(&mut session, number));
-        let line = timeline(&session).shown.line;
+        let after = timeline(&session).shown;
         let present = contents(&mut session);
-        session.seek(Moment { line, step: 5 });
-        session.finish_seeking().unwrap();
-        assert!(contents(&mut session) == present, "there is no way to that step");
-        seek(&mut session, Moment { line, step: 3 });
+        for step in [3, 5] {
+            session.seek(Moment { step, ..after });
+            session.finish_seeking().unwrap();
+            assert!(contents(&mut session) == present, "there is no way to step {step}");
+        }
+        seek(&mut session, before);
         assert!(contents(&mut session) == known);
     });
 }

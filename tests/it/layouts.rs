@@ -370,15 +370,77 @@ fn the_old_state_is_in_the_past() {
         bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap())
     };
     assert_eq!(read(&mut session), [500]);
-    session.seek(Moment { step: 2, ..shown });
+    let after = session.snapshot().timeline.unwrap().shown;
+    assert_ne!(after.line, shown.line, "the new layout has a line of its own");
+    let mut at = |moment: Moment| {
+        session.seek(moment);
+        session.finish_seeking().unwrap();
+        read(&mut session)
+    };
+    assert_eq!(at(shown), [200, 201, 202], "what there was as the text was edited");
+    assert_eq!(at(Moment { step: 2, ..after }), [200]);
+    assert_eq!(at(Moment { step: 1, ..shown }), [100, 101, 102]);
+    assert_eq!(at(Moment { step: 4, ..after }), [400]);
+}
+
+/// Whoever types `30` where there was `3` is understood after the first digit, too.
+#[test]
+fn an_edit_on_the_way_to_another_loses_nothing() {
+    let before = scene(&array("int", 300), "int *a", "a[i] = i;", "a[i] += 1000;");
+    let mut session = open(&before);
+    session.run_steps(2, |_| {}).unwrap();
+    let old = session.snapshot().timeline.unwrap().shown;
+    for count in ["3", "30", "300"] {
+        session.set_source(before.replace("count = 300", &format!("count = {count}")));
+        ready(&mut session);
+    }
+    session.run_steps(1, |_| {}).unwrap();
+    let lines = session.snapshot().timeline.unwrap().lines;
+    assert_eq!(lines.len(), 2, "one for all that was typed: {lines:?}");
+    assert_eq!(lines[1].parent, Some(old));
+    session.seek(old);
     session.finish_seeking().unwrap();
-    // The step after the edit begins with the state in its new layout; the one before it has the old one.
-    session.seek(Moment { step: 1, ..shown });
-    session.finish_seeking().unwrap();
-    assert_eq!(read(&mut session), [100, 101, 102]);
-    session.seek(Moment { step: 4, ..shown });
-    session.finish_seeking().unwrap();
-    assert_eq!(read(&mut session), [400]);
+    let found = bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap());
+    assert_eq!(found, (2000..2300).collect::<Vec<_>>());
+    // Play goes on from there, with the text as it is: a line of its own again.
+    session.run_steps(1, |_| {}).unwrap();
+    let found = bytemuck::pod_collect_to_vec::<u8, i32>(&session.read("a").unwrap());
+    assert_eq!(found, (3000..3300).collect::<Vec<_>>());
+}
+
+/// What no layout of the new text can take over is in the past as well, and so is what only begins anew.
+#[test]
+fn what_an_edit_drops_is_in_the_past() {
+    let read = |session: &mut Session, name: &str| {
+        bytemuck::pod_collect_to_vec::<u8, i32>(&session.read(name).unwrap())
+    };
+    let before = scene(&array("int", 3), "int *a", "a[i] = i;", "a[i] += 100;");
+    let renamed = before.replace("a_count", "b_count").replace("int *a", "int *b");
+    let renamed = renamed.replace("[array.a]", "[array.b]").replace("\"a\"", "\"b\"");
+    let renamed = renamed.replace("a[i]", "b[i]");
+    let another = scene(&array("P", 3), "P *a", "a[i].n = 7;", "a[i].n += 1;");
+    for after in [renamed, another] {
+        let mut session = open(&before);
+        session.run_steps(2, |_| {}).unwrap();
+        let old = session.snapshot().timeline.unwrap().shown;
+        session.set_source(after);
+        ready(&mut session);
+        session.run_steps(1, |_| {}).unwrap();
+        session.seek(old);
+        session.finish_seeking().unwrap();
+        assert_eq!(read(&mut session, "a"), [200, 201, 202]);
+    }
+    // A text that is none of the state's is no reason for a line.
+    let mut session = open(&before);
+    session.run_steps(2, |_| {}).unwrap();
+    session.set_source(before.replace("+= 100", "+= sinf(1e6f * i) > 2 ? 1 : 50"));
+    ready(&mut session);
+    session.run_steps(1, |_| {}).unwrap();
+    session.set_source(before.clone());
+    ready(&mut session);
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(session.snapshot().timeline.unwrap().lines.len(), 1);
+    assert_eq!(read(&mut session, "a"), [350, 351, 352]);
 }
 
 #[test]

@@ -277,13 +277,16 @@ impl Both {
         assert!(found == *self.state.contents(), "{}\n{:?}", told(), self.state);
         assert_eq!(self.session.clock().step, self.state.step, "{}", told());
         let gain = &self.session.snapshot().parameters[0].value;
-        assert_eq!(*gain, Value::Int(self.state.gain.into()));
+        assert_eq!(*gain, Value::Int(self.state.gain.into()), "{}", told());
     }
 
     fn tell(&mut self, what: &str) {
         let Timeline { shown, is_past, .. } = timeline(&self.session);
         let Layout { name, count, lanes, is_short, .. } = self.state.text.layout;
-        let text = format!("{name} {count} {lanes} {is_short} {}", self.state.text.factor);
+        let text = format!(
+            "{name} {count} {lanes} {is_short} {} gain {}",
+            self.state.text.factor, self.state.gain
+        );
         self.told.push_back(format!("{what}: {shown:?} {is_past} {text}"));
         if self.told.len() > 40 {
             self.told.pop_front();
@@ -318,6 +321,8 @@ impl Both {
         }
         let is_first = self.is_interrupted || self.state.text != self.latest;
         let before = self.state.clone();
+        let Timeline { lines, shown, .. } = timeline(&self.session);
+        let is_end = |line: &Line| (line.id, line.last) == (shown.line, shown.step);
         self.state.gain = gain.unwrap_or(self.state.gain);
         self.go_on();
         self.session.run_steps(1, |_| {}).unwrap();
@@ -328,6 +333,10 @@ impl Both {
             self.next_gain.insert((line, before.step), self.state.gain);
             let begun = State { gain: before.gain, ..self.state.clone() };
             self.known.insert((line, before.step), begun);
+            // So does the end of the line before, where the newest text has another layout.
+            if lines.iter().any(is_end) {
+                self.next_gain.insert((shown.line, before.step), self.state.gain);
+            }
         }
         (self.is_interrupted, self.edited) = (false, None);
         self.state.step(mouse, keys.0[2]);
@@ -335,18 +344,25 @@ impl Both {
     }
 
     fn edit(&mut self, text: Text) {
-        let Timeline { shown, is_past, .. } = timeline(&self.session);
-        let old = self.state.text.layout;
-        let changes = Layout { name: text.layout.name, ..old } != text.layout;
-        // One that carries nothing over keeps no copy.
-        if !is_past && (changes || self.edited.is_none()) {
+        let Timeline { lines, shown, is_past, .. } = timeline(&self.session);
+        let line = lines.iter().find(|line| line.id == shown.line);
+        let has_steps = |of: &Line| of.parent.map_or(0, |parent| parent.step) < of.last;
+        let is_wanted = line.is_some_and(has_steps) || self.loaded.contains(&shown.line);
+        let begins_line = is_wanted && text.layout != self.state.text.layout;
+        if !is_past && self.edited.is_none() {
             self.edited = Some(((shown.line, shown.step), self.state.clone()));
         }
         edit(&mut self.session, &text.source());
         self.latest = text;
         self.is_interrupted = true;
         self.go_on();
-        if !is_past {
+        if begins_line {
+            // What there was stays the end of the line before.
+            self.edited = None;
+        }
+        let now = timeline(&self.session).shown;
+        assert_eq!(now.line != shown.line, begins_line, "{now:?} after {shown:?}");
+        if !is_past || begins_line {
             self.note();
         }
     }
@@ -440,9 +456,11 @@ fn memory() -> u64 {
 
 #[test]
 fn random_operations_give_what_a_straight_run_gives() {
-    let rounds = std::env::var("WARPAINT_HISTORY_ROUNDS").map_or(300, |n| n.parse().unwrap());
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let rounds = number("WARPAINT_HISTORY_ROUNDS").unwrap_or(300);
+    let seed = number("WARPAINT_HISTORY_SEED").unwrap_or(2);
     on_each_device(|device| {
-        let mut random = fastrand::Rng::with_seed(2);
+        let mut random = fastrand::Rng::with_seed(seed);
         let budget = Budget { device: 64 << 10, host: 0 };
         let mut both = Both::open(device, budget);
         let (mut count, mut early) = ([0; 8], 0);

@@ -90,7 +90,7 @@ fn a_run_has_every_text_that_changed_the_state() {
 
     // The reset was the old text's.
     edit(&mut session, &text.replace("1 * i", "2 * i"));
-    let line = timeline(&session).shown.line;
+    let line = timeline(&session).lines[0].id;
     seek(&mut session, Moment { line, step: 0 });
     session.run_steps(2, |_| {}).unwrap();
     let run = assert_repeats(&mut session);
@@ -101,8 +101,8 @@ fn a_run_has_every_text_that_changed_the_state() {
     session.run_steps(3, |_| {}).unwrap();
     edit(&mut session, &short);
     session.run_steps(3, |_| {}).unwrap();
-    edit(&mut session, &other);
     let line = timeline(&session).shown.line;
+    edit(&mut session, &other);
     seek(&mut session, Moment { line, step: 3 });
     assert_repeats(&mut session);
     session.run_steps(2, |_| {}).unwrap();
