@@ -149,7 +149,8 @@ impl<T: Real> GpuArray<T> {
         Ok(array)
     }
 
-    /// `start, start + step, ...` up to before `stop` (`numpy.arange`). Each element is computed from its index, in
+    /// `start, start + step, ...` up to before `stop` (`numpy.arange`): as many as `(stop - start) / step` in the type
+    /// says, which is rounded, so that of fractions the last one can lie at `stop`, as in numpy. Each element is computed from its index, in
     /// `f64` for floating-point types, so that errors do not add up.
     ///
     /// ```
@@ -175,7 +176,7 @@ impl<T: Real> GpuArray<T> {
 
 impl<T: Float> GpuArray<T> {
     /// `n` numbers at equal distances from `start` to `stop`, which is the last one if `endpoint` (`numpy.linspace`).
-    /// Computed in `f64` from the nearer end, so that both ends are exact. (Where their distance overflows, the numbers
+    /// Computed in `f64`, each operation rounded, as numpy computes them, and both ends are exact. (Where their distance overflows, the numbers
     /// are infinite or NaN, as in numpy.)
     ///
     /// ```

@@ -1,6 +1,9 @@
 //! Which Rust types arrays hold, and what CUDA C++ calls them.
 
-use std::hash::Hash;
+use std::{
+    hash::Hash,
+    ops::{Div, Sub},
+};
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -463,19 +466,24 @@ macro_rules! real {
             const GREATEST: Self = $greatest;
 
             fn steps(start: Self, stop: Self, step: Self) -> Option<usize> {
-                $steps(start.into(), stop.into(), step.into())
+                $steps::<Self>(start, stop, step)
             }
         }
     )*)*};
 }
 
-fn whole_steps(start: i128, stop: i128, step: i128) -> Option<usize> {
+fn whole_steps<T: Into<i128>>(start: T, stop: T, step: T) -> Option<usize> {
+    let [start, stop, step] = [start, stop, step].map(T::into);
     let (distance, step) = if step < 0 { (start - stop, -step) } else { (stop - start, step) };
     usize::try_from(distance.max(0).checked_add(step - 1)?.checked_div(step)?).ok()
 }
 
-fn real_steps(start: f64, stop: f64, step: f64) -> Option<usize> {
-    let count = ((stop - start) / step).ceil();
+/// As `numpy.arange`: distance and quotient are numbers of the type.
+fn real_steps<T>(start: T, stop: T, step: T) -> Option<usize>
+where
+    T: Into<f64> + Sub<Output = T> + Div<Output = T>,
+{
+    let count = ((stop - start) / step).into().ceil();
     count.is_finite().then_some(count as usize)
 }
 

@@ -277,17 +277,14 @@ fn values(
 }
 
 /// The bars of each component that was counted.
-fn of_counts(Counts { range: [low, high], counts }: &Counts) -> Vec<Vec<[f64; 2]>> {
+fn of_counts(counted: &Counts) -> Vec<Vec<[f64; 2]>> {
+    let ends = counted.ends();
+    // Behind the last one there is nothing.
     let bars = |counts: &Vec<u64>| {
-        let bins = counts.len() as f64;
-        let edge = |index: usize| {
-            let part = index as f64 / bins;
-            low * (1.0 - part) + high * part
-        };
-        let bars = counts.iter().enumerate().map(|(index, count)| [edge(index), *count as f64]);
-        bars.chain([[*high, 0.0]]).collect()
+        let heights = counts.iter().map(|count| *count as f64).chain([0.0]);
+        ends.iter().zip(heights).map(|(end, height)| [*end, height]).collect()
     };
-    counts.iter().map(bars).collect()
+    counted.counts.iter().map(bars).collect()
 }
 
 /// The numbers of each of the selected components, side by side, in elements that are theirs alone; of an array that is

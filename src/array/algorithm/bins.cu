@@ -1,4 +1,4 @@
-// How often values lie in each of several ranges of one width, behind summary.cuh.
+// How often values lie in each of several ranges of one width, behind summary.cuh and bins.cuh.
 namespace warpaint::summary {
 
 // What a histogram's counters can be in a block's shared memory.
@@ -30,16 +30,12 @@ __global__ void count_bins(const char *data, unsigned long long stride, unsigned
     __shared__ unsigned local[MOST_BINS];
     for (int bin = threadIdx.x; bin < bins; bin += blockDim.x) local[bin] = 0;
     __syncthreads();
-    // The greatest numbers lie farther apart than a number can say, and half of the least one is 0.
-    const double low = range->x, high = range->y, scale = fmax(fabs(low), fabs(high)) > 1.0 ? 0.5 : 1.0;
-    const double width = scale * high - scale * low;
+    const Bins ranges(range->x, range->y, bins);
     const unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x;
     for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
         const auto *part = reinterpret_cast<const Scalar *>(data + i / each * stride);
         const double value = (double)part[i % each * lanes + lane];
-        if (!(value >= low && value <= high)) continue;
-        const int bin = (int)((scale * value - scale * low) / width * bins);
-        atomicAdd(&local[min(bin, bins - 1)], 1u);
+        if (ranges.hold(value)) atomicAdd(&local[ranges.of(value)], 1u);
     }
     __syncthreads();
     for (int bin = threadIdx.x; bin < bins; bin += blockDim.x)

@@ -40,6 +40,24 @@ pub(crate) struct Counts {
     pub(crate) counts: Vec<Vec<u64>>,
 }
 
+impl Counts {
+    /// Where the ranges begin, and the last one ends: the numbers of `numpy.linspace`, as the device has them.
+    pub(crate) fn ends(&self) -> Vec<f64> {
+        let [low, high] = self.range;
+        let last = self.counts.first().map_or(0, Vec::len);
+        // Halved where the width would overflow, as `Bins` of `bins.cuh`.
+        let unit = if (high - low).is_finite() { 1.0 } else { 0.5 };
+        let (start, width) = (unit * low, unit * high - unit * low);
+        let by = width / last as f64;
+        let end = |i: usize| {
+            let i = i as f64;
+            let along = if by == 0.0 { i / last as f64 * width } else { i * by };
+            (along + start) / unit
+        };
+        (0..last).map(end).chain([high]).collect()
+    }
+}
+
 /// Counts on their way.
 #[derive(Debug)]
 pub(crate) struct PendingCounts {
@@ -60,7 +78,12 @@ impl Binning {
         target: Target,
         scalars: &BTreeSet<Scalar>,
     ) -> Result<Self, Error> {
-        let source = concat!(include_str!("summary.cuh"), include_str!("bins.cu"));
+        let source = concat!(
+            include_str!("summary.cuh"),
+            include_str!("../generate/linspace.cuh"),
+            include_str!("bins.cuh"),
+            include_str!("bins.cu")
+        );
         let mut request = Request::new("bins.cu", source, target);
         let names = scalars.iter().map(|scalar| kernel_name(*scalar));
         request.name_expressions = names.chain([CHOOSE.to_owned()]).collect();
@@ -208,6 +231,25 @@ mod tests {
         assert_eq!(found.counts[0], [33_300, 33_300, 33_400]);
     }
 
+    /// Whole numbers are the ends of such ranges, and each begins its own.
+    #[test]
+    fn what_begins_a_range_is_counted_in_it() {
+        for bins in [22_u32, 23, 50, 100, 3] {
+            let values: Vec<f32> = (0..bins * 100).map(|i| (i % bins) as f32).collect();
+            let found = counted(&values, bins, Some([0.0, f64::from(bins)]));
+            assert_eq!(found.counts[0], vec![100; bins as usize], "{bins}");
+            let ends = found.ends();
+            assert_eq!(ends, (0..=bins).map(f64::from).collect::<Vec<_>>());
+        }
+        let ends = Counts { range: [-0.3, 0.9], counts: vec![vec![0; 7]] }.ends();
+        let around = |end: &f64| [end.next_down(), *end];
+        let found =
+            counted(&ends[1..7].iter().flat_map(around).collect::<Vec<_>>(), 7, Some([-0.3, 0.9]));
+        assert_eq!(found.counts[0], [1, 2, 2, 2, 2, 2, 1]);
+        let zeros = counted(&[0.0_f64, -0.5, 0.5, 0.0], 6, Some([-1.0, 1.0]));
+        assert_eq!(zeros.counts[0], [0, 1, 0, 2, 1, 0]);
+    }
+
     #[test]
     fn what_is_no_number_or_beside_the_range_is_left_out() {
         let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, 0.0, 0.5, 1.0, 1.5];
@@ -223,7 +265,7 @@ mod tests {
         assert!(far.range[0] < value && value < far.range[1], "{far:?}");
         assert_eq!(far.counts[0].iter().sum::<u64>(), 9);
         let wide = counted(&[f32::MIN, f32::MAX, 0.0], 2, Some([-f64::MAX, f64::MAX]));
-        assert_eq!(wide.counts[0], [0, 3], "all are in the middle");
+        assert_eq!(wide.counts[0], [1, 2], "0 begins the second one");
     }
 
     #[test]

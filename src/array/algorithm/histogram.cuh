@@ -1,29 +1,5 @@
-// Histograms. A block whose counters fit its shared memory counts there, and adds them to those of all when it ends.
+// Histograms, behind bins.cuh. A block whose counters fit its shared memory counts there, and adds them to those of all when it ends.
 namespace warpaint {
-
-// Equal parts of `low` to `high`, to the last of which `high` belongs.
-struct Bins {
-    double low, high, scale;
-    unsigned long long count;
-
-    __device__ Bins(double low, double high, unsigned long long count)
-        : low(low), high(high), scale(count / (high - low)), count(count)
-    {
-    }
-
-    __device__ bool hold(double x) const { return x >= low && x <= high; }
-
-    // The one that holds x.
-    __device__ unsigned long long of(double x) const
-    {
-        unsigned long long k = (x - low) * scale;
-        if (k >= count) k = count - 1;
-        // Rounding may be off by one.
-        if (k > 0 && x < between(k, low, high, count)) --k;
-        else if (k + 1 < count && x >= between(k + 1, low, high, count)) ++k;
-        return k;
-    }
-};
 
 // Counts the values that `load` gives for each index below `n`. In `own`, which is shared memory, there is room for
 // `copies` counters of each bin, so that warps with counters of their own do not wait for each other.

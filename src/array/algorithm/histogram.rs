@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The algorithm.
-const HISTOGRAM: &str = include_str!("histogram.cuh");
+const HISTOGRAM: &str = concat!(include_str!("bins.cuh"), include_str!("histogram.cuh"));
 
 const BLOCK: u32 = 256;
 /// Elements that a thread has on their way to it.

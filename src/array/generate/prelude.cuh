@@ -151,14 +151,6 @@ template <class T> __device__ T step(unsigned long long i, T start, T by)
     else return convert<T>(::fma(double(i), convert<double>(by), convert<double>(start)));
 }
 
-// The i-th number at equal distances from start to stop, which is the one called last; from the nearer end.
-inline __device__ double between(double i, double start, double stop, double last)
-{
-    if (last == 0.0) return start;
-    double by = (stop - start) / last;
-    return i < 0.5 * last ? ::fma(i, by, start) : ::fma(i - last, by, stop);
-}
-
 // An index along n elements, whatever it is as one of them: counted from the end where it is negative, modulo n, or
 // moved to the nearer end.
 inline __device__ long long clipped(long long i, long long n) { return i < 0 ? 0 : i < n ? i : n - 1; }

@@ -26,8 +26,11 @@ const MOST_SCALARS: usize = 64;
 const MOST_OPERATIONS: usize = 1000;
 
 /// Functions that expressions call. Generated kernels include nothing, so what `<math.h>` has comes before them.
-const PRELUDE: &str =
-    concat!(include_str!("../../compile/c/not_finite.h"), include_str!("prelude.cuh"));
+const PRELUDE: &str = concat!(
+    include_str!("../../compile/c/not_finite.h"),
+    include_str!("linspace.cuh"),
+    include_str!("prelude.cuh")
+);
 
 /// An expression as statements: each array `k` is read into `x<k>`, each scalar is `s<k>`, and the value is in
 /// [`Code::result`].

@@ -24,6 +24,16 @@ fn ranges_are_those_of_numpy() {
         let expected: Vec<f32> =
             (0..10).map(|i| (f64::from(i) * f64::from(0.1f32)) as f32).collect();
         assert_eq!(tenths, expected, "each as exact as if there were no others");
+        // What numpy.arange has of these types, whose quotients are rounded: without the stop.
+        for (stop, step) in [(0.3_f32, 0.1), (0.6, 0.2), (1.2, 0.4)] {
+            let found = GpuArray::range(&context, 0.0, stop, step).unwrap().to_vec().unwrap();
+            assert_eq!(found, [0.0, step, 2.0 * step], "before {stop}");
+        }
+        assert_eq!(GpuArray::range(&context, 1.0, 1.3_f32, 0.1).unwrap().len(), 3);
+        assert_eq!(GpuArray::range(&context, 1.0, 1.3_f64, 0.1).unwrap().len(), 4);
+        let halves = [1.0, 1.3, 0.1].map(f16::from_f64);
+        let [start, stop, step] = halves;
+        assert_eq!(GpuArray::range(&context, start, stop, step).unwrap().len(), 3);
         assert!(matches!(GpuArray::range(&context, 0.0, f64::NAN, 1.0), Err(Error::Range { .. })));
         assert!(matches!(GpuArray::range(&context, 0.0, 1e30, 1.0), Err(Error::TooLarge { .. })));
     }
@@ -43,6 +53,24 @@ fn numbers_at_equal_distances_meet_both_ends() {
             assert!(found.len() == n && found.iter().zip(&expected).all(near), "{found:?}");
             assert!(n < 2 || (found[0], found[n - 1]) == (-0.3, 0.7));
         }
+        // numpy.linspace has these bits.
+        let sevenths = GpuArray::linspace(&context, -1.0f64, 1.0, 7, true).unwrap();
+        assert_eq!(
+            sevenths.to_vec().unwrap(),
+            [
+                -1.0,
+                -0.666_666_666_666_666_7,
+                -0.333_333_333_333_333_37,
+                0.0,
+                0.333_333_333_333_333_26,
+                0.666_666_666_666_666_5,
+                1.0
+            ]
+        );
+        let least = GpuArray::linspace(&context, 0.0, 5e-324, 5, true).unwrap();
+        assert_eq!(least.to_vec().unwrap(), [0.0, 0.0, 0.0, 5e-324, 5e-324]);
+        let powers = GpuArray::<f64>::logspace(&context, -1.0, 1.0, 7, true, 10.0).unwrap();
+        assert_eq!(powers.to_vec().unwrap()[3].to_bits(), 1.0_f64.to_bits());
         assert_eq!(line(1000, true).len(), 1000);
         let open = GpuArray::linspace(&context, 0.0f32, 1.0, 4, false).unwrap();
         assert_eq!(open.to_vec().unwrap(), [0.0, 0.25, 0.5, 0.75]);

@@ -45,6 +45,20 @@ fn elements_are_counted_in_the_bins_between_the_edges() {
     }
 }
 
+/// As numpy.histogram counts them.
+#[test]
+fn zeros_are_in_the_bin_that_begins_with_zero() {
+    for context in contexts() {
+        let counts = |values: &[f64], bins, low, high| {
+            let a = GpuArray::from_slice(&context, values).unwrap();
+            a.histogram(bins, low, high).unwrap().to_vec().unwrap()
+        };
+        assert_eq!(counts(&[0.0, 0.0, 0.0, -0.5, 0.5], 6, -1.0, 1.0), [0, 1, 0, 3, 1, 0]);
+        let found = counts(&[-2.0, -1.0, 0.0, 0.0, 0.0, 1.0, 2.0], 10, -3.0, 3.0);
+        assert_eq!(found, [0, 1, 0, 1, 0, 3, 1, 0, 1, 0]);
+    }
+}
+
 #[test]
 fn what_is_no_number_of_a_bin_is_not_counted() {
     for context in contexts() {

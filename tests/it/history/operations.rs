@@ -443,7 +443,8 @@ impl Both {
         let Timeline { lines, shown, .. } = timeline(&self.session);
         let parent = |id: u64| lines.iter().find(|line| line.id == id)?.parent.map(|of| of.line);
         let mut led = std::iter::successors(Some(shown.line), |id| parent(*id));
-        led.all(|line| !self.loaded.contains(&line))
+        // That of a file is forgotten where no copy of it is left.
+        led.all(|id| !self.loaded.contains(&id) && lines.iter().any(|line| line.id == id))
     }
 }
 
