@@ -88,12 +88,10 @@ pub enum Error {
     #[error("{}", .0.iter().map(Self::to_string).collect::<Vec<_>>().join("\n"))]
     Several(Vec<Error>),
     /// A run that was repeated went another way.
-    #[error("`{resource}` is not as it was after step {step} on {device}")]
+    #[error("{deviation}; it ran on {device}")]
     Parted {
-        /// The first step after which that was seen.
-        step: u64,
-        /// A resource that differs.
-        resource: String,
+        /// Where.
+        deviation: session::Deviation,
         /// Where it ran before.
         device: String,
     },

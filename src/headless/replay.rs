@@ -80,9 +80,9 @@ pub fn outcome(replay: &Replay) -> Result<String> {
             let steps = replay.run().steps;
             Ok(format!("{steps} steps, the same bits at all {compared} steps that were compared"))
         }
-        Outcome::Parted { step, resource } => {
+        Outcome::Parted(deviation) => {
             let device = replay.run().device.clone();
-            Err(Error::Parted { step, resource, device })
+            Err(Error::Parted { deviation, device })
         }
     }
 }

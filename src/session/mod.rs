@@ -83,7 +83,7 @@ pub use export::{Exportable, Exported};
 pub use files::{StateContent, StateRequest};
 pub use history::{Budget, Keeping};
 pub use options::{Engine, Options, Past};
-pub use replay::{Next, Outcome, Replay, ReplayError};
+pub use replay::{Deviation, Next, Outcome, Replay, ReplayError};
 pub use rescue::Rescued;
 pub use run::{Digests, Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};

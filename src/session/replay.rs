@@ -26,8 +26,9 @@ pub struct Replay {
     texts: usize,
     inputs: usize,
     digests: usize,
-    /// The first step after which a resource was not as in the run, and the resource.
-    parted: Option<(u64, String)>,
+    /// The last step after which everything was as in the run.
+    same: Option<u64>,
+    parted: Option<Deviation>,
 }
 
 /// What the session has done last.
@@ -65,12 +66,19 @@ pub enum Outcome {
         compared: usize,
     },
     /// Something else came out.
-    Parted {
-        /// The first step after which that was seen.
-        step: u64,
-        /// A resource that differs.
-        resource: String,
-    },
+    Parted(Deviation),
+}
+
+/// Where what came out was no longer as it was: there is a digest of some steps only.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{resource}` is not as it was after step {step}{}", .same.map_or_else(String::new, |step| format!(" (it was after step {step})")))]
+pub struct Deviation {
+    /// The first step after which a difference was seen.
+    pub step: u64,
+    /// The last step before, after which everything was the same; `None` where none was looked at.
+    pub same: Option<u64>,
+    /// A resource that differs.
+    pub resource: String,
 }
 
 impl Replay {
@@ -86,7 +94,17 @@ impl Replay {
         let run = Run::parse(&text).map_err(Error::NoRun)?;
         let files = run.unpack(interrupt).map_err(Error::NoRun)?;
         let (stage, path) = (Stage::Opened, path.to_owned());
-        Ok(Self { path, run, files, stage, texts: 0, inputs: 0, digests: 0, parted: None })
+        Ok(Self {
+            path,
+            run,
+            files,
+            stage,
+            texts: 0,
+            inputs: 0,
+            digests: 0,
+            same: None,
+            parted: None,
+        })
     }
 
     /// The run.
@@ -227,7 +245,13 @@ impl Replay {
         self.digests += 1;
         if self.parted.is_none() {
             let found = session.digests()?;
-            self.parted = expected.first_other(&found).map(|name| (step, name.to_owned()));
+            match expected.first_other(&found) {
+                None => self.same = Some(step),
+                Some(name) => {
+                    let (same, resource) = (self.same, name.to_owned());
+                    self.parted = Some(Deviation { step, same, resource });
+                }
+            }
         }
         Ok(())
     }
@@ -236,7 +260,7 @@ impl Replay {
     pub fn outcome(&self) -> Outcome {
         match &self.parted {
             None => Outcome::Same { compared: self.digests },
-            Some((step, resource)) => Outcome::Parted { step: *step, resource: resource.clone() },
+            Some(deviation) => Outcome::Parted(deviation.clone()),
         }
     }
 }

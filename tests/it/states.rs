@@ -440,16 +440,18 @@ fn a_recorded_run_is_repeated_to_the_bit() {
     assert!(digests.len() > 1, "{digests:#?}");
     let middle = digests.len() / 2;
     let step = digests[middle]["step"].as_u64().unwrap();
+    let before = digests[middle - 1]["step"].as_u64().unwrap();
     digests[middle]["resources"]["slow"] = "00".into();
     fs::write(at.join("other.json"), run_file.to_string()).unwrap();
     let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
-    let expected = format!("`slow` is not as it was after step {step} on ");
+    let expected =
+        format!("`slow` is not as it was after step {step} (it was after step {before}); ");
     assert!(code == 1 && said.contains(&expected), "{code}: {said}");
     // Without a resource nothing would be compared.
     run_file["digests"][middle]["resources"] = serde_json::json!({});
     fs::write(at.join("other.json"), run_file.to_string()).unwrap();
     let (said, code) = run(at, &["replay", "other.json", "--device", "cpu"]);
-    let expected = format!("is not as it was after step {step} on ");
+    let expected = format!("is not as it was after step {step} (it was after step {before}); ");
     assert!(code == 1 && said.contains(&expected), "{code}: {said}");
 
     // One of the first version, with the fields that this had.

@@ -179,11 +179,9 @@ impl Studio {
                 let same = format!("the same bits at all {compared} steps that were compared");
                 (Severity::Note, format!("{path} was repeated: {steps} steps, {same}."))
             }
-            Outcome::Parted { step, resource } => {
-                let text = format!(
-                    "{path} was repeated, but after step {step} {resource} is not as it was on {}.",
-                    run.device
-                );
+            Outcome::Parted(deviation) => {
+                let text =
+                    format!("{path} was repeated, but {deviation}; it ran on {}.", run.device);
                 (Severity::Warning, text)
             }
         };
