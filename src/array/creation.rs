@@ -150,8 +150,8 @@ impl<T: Real> GpuArray<T> {
     }
 
     /// `start, start + step, ...` up to before `stop` (`numpy.arange`): as many as `(stop - start) / step` in the type
-    /// says, which is rounded, so that of fractions the last one can lie at `stop`, as in numpy. Each element is computed from its index, in
-    /// `f64` for floating-point types, so that errors do not add up.
+    /// says, which is rounded, so that of fractions the last one can lie at `stop`, as in numpy. Each element is
+    /// computed from its index, in `f64` for floating-point types, so that errors do not add up.
     ///
     /// ```
     /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
@@ -176,8 +176,8 @@ impl<T: Real> GpuArray<T> {
 
 impl<T: Float> GpuArray<T> {
     /// `n` numbers at equal distances from `start` to `stop`, which is the last one if `endpoint` (`numpy.linspace`).
-    /// Computed in `f64`, each operation rounded, as numpy computes them, and both ends are exact. (Where their distance overflows, the numbers
-    /// are infinite or NaN, as in numpy.)
+    /// Computed in `f64`, each operation rounded, as numpy computes them, and both ends are exact. (Where their distance
+    /// overflows, the numbers are infinite or NaN, as in numpy.)
     ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};

@@ -310,7 +310,9 @@ fn load(made: &Made, device: &Device, guarded: bool) -> Result<Loaded, Error> {
         return Ok(Err(diagnostics));
     }
     let stats = Stat::load(scene, &module)?;
-    let not_guarded = not_guarded.map(|why| guarding::remark(scene, &why));
+    let not_guarded = not_guarded
+        .map(|why| guarding::remark(scene, &why))
+        .or_else(|| guarding::remark_on_unchecked(scene, &module));
     Ok(Ok((module, passes, stats, not_guarded)))
 }
 

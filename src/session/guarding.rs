@@ -17,7 +17,7 @@ use super::{Guarding, KernelGuarding, program::Program};
 use crate::{
     device::{Device, GuardedModule, Module, Result, Telling},
     diagnostic::{Diagnostic, Severity},
-    ptx::pass::guard::Counts,
+    ptx::pass::guard::{self, Counts},
     scene::Scene,
 };
 
@@ -61,6 +61,21 @@ pub(super) fn remark(scene: &Scene, why: &str) -> Diagnostic {
     Diagnostic::error(&scene.name, text).with_severity(Severity::Warning)
 }
 
+/// What is remarked on a scene of which some accesses are not guarded.
+pub(super) fn remark_on_unchecked(scene: &Scene, module: &Module) -> Option<Diagnostic> {
+    let of_kernel = |kernel: &guard::GuardedKernel| match kernel.counts.unchecked {
+        0 => None,
+        1 => Some(format!("1 access of `{}`", kernel.name)),
+        count => Some(format!("{count} accesses of `{}`", kernel.name)),
+    };
+    let which: Vec<String> = guarded(module)?.kernels().iter().filter_map(of_kernel).collect();
+    let why = format!(
+        "not guarded: {}, by addresses of local or constant memory that are not known",
+        which.join(", ")
+    );
+    (!which.is_empty()).then(|| remark(scene, &why))
+}
+
 /// What the guard does in a loaded module; `None` where there is none.
 pub(super) fn of(module: &Module) -> Option<Guarding> {
     Some(told(guarded(module)?.counts()))
@@ -93,5 +108,6 @@ fn told(counts: Counts) -> Guarding {
         proved: counts.proved,
         checked: counts.checked,
         at_launch: counts.launches,
+        unchecked: counts.unchecked,
     }
 }

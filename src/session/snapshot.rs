@@ -128,6 +128,8 @@ pub struct Guarding {
     pub checked: u32,
     /// Those of the checks that most launches do without, because the host sees that they need not be.
     pub at_launch: u32,
+    /// Those that are not guarded: nothing is known to compare their addresses with.
+    pub unchecked: u32,
 }
 
 /// The accesses of a guarded kernel.

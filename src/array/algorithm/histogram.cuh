@@ -1,4 +1,5 @@
-// Histograms, behind bins.cuh. A block whose counters fit its shared memory counts there, and adds them to those of all when it ends.
+// Histograms, behind bins.cuh. A block whose counters fit its shared memory counts there, and adds them to those of all
+// when it ends.
 namespace warpaint {
 
 // Counts the values that `load` gives for each index below `n`. In `own`, which is shared memory, there is room for

@@ -169,8 +169,11 @@ fn table(ui: &mut Ui, rows: &[Series<'_>]) {
 
 /// What guards the kernels on a GPU.
 fn guarding(ui: &mut Ui, guard: &Guarding, kernels: &[KernelGuarding]) {
-    let Guarding { accesses, proved, checked, at_launch } = *guard;
-    let text = format!("guard: {accesses} accesses, {proved} proved, {checked} checks");
+    let Guarding { accesses, proved, checked, at_launch, unchecked } = *guard;
+    let mut text = format!("guard: {accesses} accesses, {proved} proved, {checked} checks");
+    if unchecked > 0 {
+        text += &format!(", {unchecked} not guarded");
+    }
     let mut about = format!(
         "An access outside its memory is told and does not happen, and a kernel that does not end is stopped. \
          {at_launch} of the checks are not needed in launches of which the arguments prove that they hold. \
@@ -178,7 +181,7 @@ fn guarding(ui: &mut Ui, guard: &Guarding, kernels: &[KernelGuarding]) {
     );
     for KernelGuarding { kernel, accesses: of } in kernels {
         let left = of.checked - of.at_launch.min(of.checked);
-        let proved = of.accesses - left.min(of.accesses);
+        let proved = of.accesses.saturating_sub(left + of.unchecked);
         about += &format!("\n{kernel}: {} accesses, {proved} proved, {left} checked", of.accesses);
     }
     ui.label(RichText::new(text).small().color(theme::weak())).on_hover_text(about);
@@ -511,7 +514,11 @@ mod tests {
     #[test]
     fn what_the_guard_costs_is_measured_against_plain_kernels() {
         let (mut screen, mut local) = (TestScreen::default(), Local::default());
-        let guard = Guarding { accesses: 12, proved: 9, checked: 3, at_launch: 1 };
+        let guard = Guarding { accesses: 12, proved: 9, checked: 3, at_launch: 1, unchecked: 0 };
+        let not_all = Guarding { accesses: 14, unchecked: 2, ..guard };
+        shown_with(&mut screen, &mut local, Snapshot { guard: Some(not_all), ..snapshot() });
+        let told = "guard: 14 accesses, 9 proved, 3 checks, 2 not guarded";
+        assert!(screen.sees(told), "{:?}", screen.written());
         let mut guarded = Snapshot { guard: Some(guard), ..snapshot() };
         shown_with(&mut screen, &mut local, guarded.clone());
         screen.click("Measure its cost");

@@ -417,6 +417,40 @@ fn a_stream_that_only_copies_takes_no_fault_away_on_a_gpu() {
     gpu.works();
 }
 
+/// Kernels whose arguments are no pointers have nothing beside them, and are guarded as others are.
+#[test]
+#[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
+fn a_kernel_without_pointers_is_told_of_on_a_gpu() {
+    let source = "
+__device__ int g[4];
+extern \"C\" __global__ void spin() { while (true); }
+extern \"C\" __global__ void far_away() { g[threadIdx.x + 1000] = 1; }
+";
+    let Some(gpu) = Gpu::of(source, Telling::First) else { return };
+    for (kernel, kind) in [("spin", "Cancelled"), ("far_away", "InvalidWrite")] {
+        // On a stream that has had no other kernel.
+        let stream = gpu.stream.device().stream().unwrap();
+        let function = gpu.module.function(kernel).unwrap();
+        // SAFETY: the kernel is guarded, and has no arguments.
+        unsafe {
+            stream.launch(&function, &LaunchConfig::new(1, 64), &Arguments::new()).unwrap();
+        }
+        if kernel == "spin" {
+            thread::sleep(Duration::from_millis(200));
+            assert!(!stream.is_idle().unwrap());
+            stream.cancel().unwrap();
+        }
+        match stream.synchronize() {
+            Err(Error::Fault(fault)) => {
+                assert_eq!(fault.kernel, kernel);
+                assert!(format!("{:?}", fault.kind).starts_with(kind), "{fault:?}");
+            }
+            other => panic!("{kernel}: {other:?}"),
+        }
+        gpu.works();
+    }
+}
+
 #[test]
 fn kernels_that_go_on_tell_of_each_place_once() {
     let Some(gpu) = Gpu::of(SOURCE, Telling::All) else { return };

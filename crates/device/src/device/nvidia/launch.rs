@@ -35,12 +35,12 @@ impl Stream {
             None => (function, arguments),
         };
         version.allow_shared(config.shared_bytes)?;
+        if function.module().guarded().is_some() {
+            self.set_guarded();
+        }
         // SAFETY: as here.
         let status = unsafe { self.submit(version, config, arguments) };
         context.check_launch(status, function.name(), config)?;
-        if guarded.is_some() {
-            self.set_guarded();
-        }
         lock(context.launches()).push(self.number(), function.shared_name(), config);
         Ok(())
     }

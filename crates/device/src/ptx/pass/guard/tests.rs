@@ -69,13 +69,14 @@ fn nothing_is_put_in_that_is_not_known() {
         selp.b64 %rd5, %rd3, %rd4, %p1;
         @%p1 ld.global.u64 %rd6, [%rd5+8];
         L: ld.u32 %r2, [%rd6]; mov.u32 %r3, open; add.s32 %r3, %r3, %r1; st.shared.u32 [%r3], %r2;
-        setp.ne.u32 %p2, %r2, 7; @%p2 bra L; @%p1 trap; ret;
+        setp.ne.u32 %p2, %r2, 7; @%p2 bra L; brkpt; @%p1 trap; ret;
         }";
     let module = parse(text).unwrap();
     let guarded = guard(&module, &[]).unwrap();
     let bodies = guarded.module.functions.iter().filter_map(|function| function.body.as_ref());
     for i in bodies.flat_map(|body| body.instructions()) {
         assert!(!matches!(i.op, Op::Unsupported { .. }), "{i:?}");
+        assert!(!matches!(i.op, Op::Brkpt), "it ends CUDA where no debugger is");
     }
     assert!(guarded.searches);
     let counts = guarded.kernels[0].counts;

@@ -137,6 +137,8 @@ impl Weaver<'_> {
             }
             match stops.get(&at) {
                 Some(reason) => self.stop(i, reason),
+                // Where no debugger is it ends CUDA for the process; the CPU device goes on as well.
+                None if matches!(i.op, Op::Brkpt) => {}
                 None => self.access(at, i, groups.clone()),
             }
         }
