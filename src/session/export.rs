@@ -1,7 +1,7 @@
 //! Writes a state, or a run, to a file while the scene goes on.
 //!
-//! What the file has is copied on the device between two steps, comes to the host beside the next ones, and is written
-//! by a thread: nobody waits.
+//! What the file has is copied on the device between two steps, comes to the host beside the next ones, on a stream of
+//! its own, and is written by a thread: nobody waits.
 
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -391,7 +391,8 @@ impl Session {
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
         let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
-        let stopped = match self.stream.synchronize() {
+        // The last mark is reached. What was put on the stream behind it is not waited for.
+        let stopped = match self.stream.check() {
             Ok(()) => {
                 let stopped = in_flight.stopped.as_ref();
                 stopped.map(|stopped| self.stopped_diagnostic(stopped, &in_flight))

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
 use super::{
     borrowed::Borrowed,
-    download::Download,
+    download::{self, Download},
     sending::{Arrived, Sending},
 };
 use crate::{
@@ -231,19 +231,21 @@ impl Checkpoint {
         }
     }
 
-    /// Puts the copying of its content to the host on `stream`; where it lies stays as it is.
+    /// Starts the copying of its content to the host, behind the work on `stream`; where it lies stays as it is.
     ///
     /// # Errors
     /// The device's.
     pub(crate) fn download(&self, stream: &Stream) -> Result<Download> {
-        let (inputs, parts) = (self.inputs.clone(), self.parts.clone());
-        match &self.content {
+        let content = match &self.content {
             Content::Device(block) | Content::Sent(block, _) => {
-                let readback = stream.download(block.slice(..)?)?;
-                Ok(Download::coming(inputs, parts, readback))
+                match Sending::start(block.clone(), stream)? {
+                    Some(sending) => download::Content::Sent(sending),
+                    None => download::Content::Coming(stream.download(block.slice(..)?)?),
+                }
             }
-            Content::Host(bytes) => Ok(Download::here(inputs, parts, bytes.clone())),
-        }
+            Content::Host(bytes) => download::Content::Here(bytes.clone()),
+        };
+        Ok(Download::new(self.inputs.clone(), self.parts.clone(), content))
     }
 
     /// Waits for what is on its way to the host.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Subject, checkpoint::Part};
+use super::{Subject, checkpoint::Part, sending::Sending};
 use crate::{device::Readback, interop::Result, scene::Inputs};
 
 /// The content of a checkpoint on its way to the host.
@@ -12,7 +12,10 @@ pub(crate) struct Download {
     content: Content,
 }
 
-enum Content {
+/// The bytes.
+pub(super) enum Content {
+    Sent(Sending),
+    /// Where the system had no thread to spare.
     Coming(Readback),
     Here(Arc<Vec<u8>>),
 }
@@ -26,12 +29,8 @@ pub(crate) struct HostCopy {
 }
 
 impl Download {
-    pub(super) fn coming(inputs: Inputs, parts: Arc<[Part]>, readback: Readback) -> Self {
-        Self { inputs, parts, content: Content::Coming(readback) }
-    }
-
-    pub(super) fn here(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<Vec<u8>>) -> Self {
-        Self { inputs, parts, content: Content::Here(bytes) }
+    pub(super) fn new(inputs: Inputs, parts: Arc<[Part]>, content: Content) -> Self {
+        Self { inputs, parts, content }
     }
 
     /// Whether [`Download::wait`] returns at once.
@@ -40,6 +39,7 @@ impl Download {
     /// The device's.
     pub(crate) fn is_ready(&self) -> Result<bool> {
         match &self.content {
+            Content::Sent(sending) => Ok(sending.has_arrived()),
             Content::Coming(readback) => Ok(readback.is_ready()?),
             Content::Here(_) => Ok(true),
         }
@@ -51,6 +51,7 @@ impl Download {
     /// The device's.
     pub(crate) fn wait(self) -> Result<HostCopy> {
         let bytes = match self.content {
+            Content::Sent(sending) => Arc::new(sending.wait()?.bytes),
             Content::Coming(readback) => Arc::new(readback.wait()?),
             Content::Here(bytes) => bytes,
         };

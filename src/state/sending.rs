@@ -42,7 +42,7 @@ impl Sending {
         match started {
             Ok(thread) => Ok(Some(Self(thread))),
             Err(error) => {
-                tracing::warn!("a copy of the state stays on the device: {error}");
+                tracing::warn!("no thread for the way of a copy to the host: {error}");
                 Ok(None)
             }
         }

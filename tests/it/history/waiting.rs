@@ -1,59 +1,162 @@
-//! The thread that draws waits for no copy, however long one takes.
+//! The thread that draws waits for nothing that is on a stream, however long it takes.
 
-use std::{sync::mpsc, thread};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+};
 
 use super::*;
-use warpaint::session::{Command, Variant};
+use warpaint::session::{Command, Keeping, Phase, Variant};
 
-/// For so long nothing on the device's stream goes on: a copy behind it takes a second more.
-const HELD: Duration = Duration::from_secs(1);
-/// No update takes so long; one that waited would take all of it.
-const AT_ONCE: Duration = Duration::from_millis(400);
+/// After so long a stream goes on that somebody waits for.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// So many updates have begun all that can be begun while nothing on the stream goes on.
+const UPDATES: usize = 40;
+
+/// A stream on which nothing that is put there from now on goes on before it is let go.
+struct Held {
+    go: mpsc::Sender<()>,
+    is_waited_for: Arc<AtomicBool>,
+}
+
+impl Held {
+    fn hold(session: &Session) -> Self {
+        let (go, held) = mpsc::channel();
+        let is_waited_for = Arc::<AtomicBool>::default();
+        let told = is_waited_for.clone();
+        let wait = move || told.store(held.recv_timeout(PATIENCE).is_err(), Ordering::Release);
+        session.stream().clone().host_function(wait).unwrap();
+        Self { go, is_waited_for }
+    }
+
+    /// Lets it go, and says whether somebody waited for it before.
+    fn let_go(self) -> bool {
+        let is_waited_for = self.is_waited_for.load(Ordering::Acquire);
+        self.go.send(()).unwrap_or(());
+        is_waited_for
+    }
+}
+
+/// Where the stream is held.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// Where nothing is under way.
+    Rest,
+    /// Before a step that is under way.
+    Step,
+    /// Behind one.
+    BehindStep,
+}
+
+/// What somebody does.
+#[derive(Debug)]
+enum Deed {
+    Do(Command),
+    /// While the scene plays.
+    Playing(Command),
+    Edit(String),
+}
+
+/// A deed, and what has become of it at last.
+type Row = (Deed, Box<dyn Fn(&mut Session)>);
+
+fn row(deed: Deed, check: impl Fn(&mut Session) + 'static) -> Row {
+    (deed, Box::new(check))
+}
+
+/// Updates without waiting for anything, and then until all is done.
+fn update(session: &mut Session, is_done: impl Fn(&Session) -> bool) {
+    while !is_done(session) {
+        session.update().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Does it while the stream is held there, and says whether that was waited for.
+fn is_waited_for((deed, check): &Row, at: At) -> bool {
+    let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    (0..20).for_each(|number| step(&mut session, number));
+    let held = match at {
+        At::Rest => Held::hold(&session),
+        At::Step => {
+            let held = Held::hold(&session);
+            session.step_once();
+            update(&mut session, Session::is_working);
+            held
+        }
+        At::BehindStep => {
+            session.step_once();
+            update(&mut session, Session::is_working);
+            Held::hold(&session)
+        }
+    };
+    match deed {
+        Deed::Do(command) => session.apply(command),
+        Deed::Playing(command) => {
+            session.play();
+            session.apply(command);
+        }
+        Deed::Edit(source) => _ = session.set_source(source.clone()),
+    }
+    let is_compiled = |session: &Session| session.snapshot().compile.phase != Phase::Compiling;
+    update(&mut session, is_compiled);
+    assert_eq!(session.snapshot().compile.phase, Phase::Running);
+    for _ in 0..UPDATES {
+        session.update().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+    let is_waited_for = held.let_go();
+    session.pause();
+    update(&mut session, Session::is_idle);
+    check(&mut session);
+    is_waited_for
+}
+
+/// The scene, another line of which is this one.
+fn with(line: &str, other: &str) -> String {
+    assert!(SCENE.contains(line));
+    SCENE.replacen(line, other, 1)
+}
 
 #[test]
-fn no_update_waits_for_a_copy() {
+fn no_update_waits_for_a_stream() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.npz");
-    let longer = SCENE.replace("count = 300", "count = 310");
-    let line = 0;
-    let commands = [
-        Command::Seek(Moment { line, step: 3 }),
-        Command::Export(Exportable::State, path.clone()),
-        Command::StartComparison(Variant { device: Some("cpu".into()), ..Variant::default() }),
-        Command::StartComparison(Variant::default()),
+    let past = Moment { line: 0, step: 3 };
+    let compared = |session: &mut Session| {
+        assert!(session.snapshot().comparison.unwrap().step.is_some());
+    };
+    let exported = |session: &mut Session| {
+        assert_eq!(session.take_exported().unwrap().problem, None);
+    };
+    let budget = Budget { device: 3 << 13, host: 0 };
+    let narrower = Command::KeepPast(Keeping { budget, share: 0.5 });
+    let elsewhere = Variant { device: Some("cpu".into()), ..Variant::default() };
+    let rows = [
+        row(Deed::Do(Command::Seek(past)), move |session| {
+            assert_eq!(timeline(session).shown, past);
+        }),
+        row(Deed::Do(narrower), move |session| {
+            assert!(timeline(session).bytes[0] <= budget.device);
+        }),
+        row(Deed::Do(Command::Export(Exportable::State, path.clone())), exported),
+        row(Deed::Playing(Command::Export(Exportable::Run, path)), exported),
+        row(Deed::Do(Command::StartComparison(elsewhere)), compared),
+        row(Deed::Edit(with("count = 300", "count = 310")), |session| {
+            assert_eq!(session.read("value").unwrap().len(), 310 * 16);
+        }),
     ];
-    for command in commands.into_iter().map(Some).chain([None]) {
-        let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
-        (0..20).for_each(|number| step(&mut session, number));
-        assert_eq!(timeline(&session).shown, Moment { line, step: 20 });
-        let (go, held) = mpsc::channel::<()>();
-        session.stream().clone().host_function(move || held.recv().unwrap_or(())).unwrap();
-        // It goes on at last whatever the session waits for.
-        let release = thread::spawn(move || {
-            thread::sleep(HELD);
-            go.send(()).unwrap_or(());
-        });
-        let (started, mut longest) = (Instant::now(), Duration::ZERO);
-        match &command {
-            Some(command) => session.apply(command),
-            None => _ = session.set_source(longer.clone()),
-        }
-        longest = longest.max(started.elapsed());
-        while started.elapsed() < HELD || !session.is_idle() {
-            let before = Instant::now();
-            session.update().unwrap();
-            if started.elapsed() < HELD {
-                longest = longest.max(before.elapsed());
+    let mut waited = Vec::new();
+    for row in &rows {
+        for at in [At::Rest, At::Step, At::BehindStep] {
+            if is_waited_for(row, at) {
+                waited.push((&row.0, at));
             }
-            thread::sleep(Duration::from_millis(2));
-        }
-        release.join().unwrap();
-        assert!(longest < AT_ONCE, "{command:?}: {longest:?}");
-        match command {
-            Some(Command::Seek(to)) => assert_eq!(timeline(&session).shown, to),
-            Some(Command::Export(..)) => assert!(path.exists()),
-            Some(_) => assert!(session.snapshot().comparison.unwrap().step.is_some()),
-            None => assert_eq!(session.read("value").unwrap().len(), 310 * 16),
         }
     }
+    assert!(waited.is_empty(), "{waited:#?}");
 }

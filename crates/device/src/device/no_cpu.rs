@@ -66,6 +66,7 @@ absent! {
     }
     Stream {
         fn cancel(&self) -> Result<()>;
+        fn check(&self) -> Result<()>;
         fn copy(&self, to: &Region<'_>, from: &Region<'_>) -> Result<()>;
         fn copy_from_peer(&self, to: &Region<'_>, peer: &Stream, from: &Region<'_>) -> Result<()>;
         fn device(&self) -> &Device;

@@ -442,6 +442,33 @@ impl Stream {
         each!(self, s => s.synchronize())
     }
 
+    /// Whether what has ended of its work has ended well, as [`Stream::synchronize`] says it of all of it. Waits for
+    /// nothing.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Arguments, Device, Error, LaunchConfig};
+    /// # let device = Device::cpu()?;
+    /// # let (stream, event, (go, wait)) = (device.stream()?, device.event()?, mpsc::channel());
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
+    /// # let (fail, none) = (device.load(ptx)?.function("fail")?, Arguments::new());
+    /// // SAFETY: the kernel takes no arguments.
+    /// unsafe { stream.launch(&fail, &LaunchConfig::new(1, 1), &none)? };
+    /// stream.record(&event)?;
+    /// stream.host_function(move || wait.recv().unwrap_or(()))?;
+    /// event.synchronize()?;
+    /// assert!(matches!(stream.check(), Err(Error::Fault(_)))); // and the function waits for `go`
+    /// stream.check()?; // it was reported
+    /// go.send(())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Stream::synchronize`].
+    pub fn check(&self) -> Result<()> {
+        each!(self, s => s.check())
+    }
+
     /// Stops the kernels that are on the stream now; they end with a fault of kind `Cancelled`.
     ///
     /// ```

@@ -436,6 +436,14 @@ impl Stream {
         self.0.queue.synchronize()
     }
 
+    /// Whether what has ended of its work has ended well.
+    ///
+    /// # Errors
+    /// The first error of that work that was not reported yet.
+    pub fn check(&self) -> Result<()> {
+        self.0.queue.lock().error.take().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
     /// Stops the kernels that are on the stream now; they end with a fault of kind `Cancelled`.
     ///
     /// # Errors

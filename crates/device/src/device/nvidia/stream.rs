@@ -250,6 +250,16 @@ impl Stream {
         context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) })?;
         lock(context.launches()).ended(mark);
         self.0.copies.ended.fetch_max(begun, Ordering::Release);
+        self.check()
+    }
+
+    /// Whether what has ended of its work has ended well.
+    ///
+    /// # Errors
+    /// As [`Stream::synchronize`], but for what ends the context: any other call tells that.
+    pub fn check(&self) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
         if self.is_guarded() {
             context.check_guard()?;
         }
