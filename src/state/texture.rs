@@ -12,6 +12,9 @@ use crate::{
     scene::{self, Filter, Format, Handle, Wrap},
 };
 
+/// So many bytes are filled with zeros in one copy, or a row of a texture, where that is longer.
+const ZEROS: usize = 1 << 20;
+
 /// A texture: one array, or two that take turns where it is double.
 pub(crate) struct SceneTexture {
     halves: Vec<Half>,
@@ -20,6 +23,8 @@ pub(crate) struct SceneTexture {
     twin: Option<TextureTwin>,
     /// The content in linear memory, once somebody wanted it.
     linear: Option<Memory>,
+    /// Zeros: to make them anew each time, and free them, would be to wait for the stream.
+    zeros: Memory,
 }
 
 /// An array, and the objects through which kernels reach it.
@@ -46,14 +51,15 @@ impl SceneTexture {
             Some(interop) => interop.texture_twin(format, size)?,
             None => None,
         };
-        let made = Self { halves, parity, twin, linear: None };
+        let zeros = zeros(&halves, stream)?;
+        let made = Self { halves, parity, twin, linear: None, zeros };
         made.clear(stream)?;
         Ok(made)
     }
 
     /// Fills it with zeros, both halves where there are two.
     pub(crate) fn clear(&self, stream: &Stream) -> Result<(), Error> {
-        self.halves.iter().try_for_each(|half| clear(&half.array, stream))
+        self.halves.iter().try_for_each(|half| clear(&half.array, &self.zeros, stream))
     }
 
     /// Gives it these texels, both halves where there are two.
@@ -164,15 +170,31 @@ impl Half {
     }
 }
 
-/// Fills it with zeros, slice by slice.
-fn clear(array: &Array, stream: &Stream) -> Result<(), Error> {
+/// Zeros for some of the rows of each.
+fn zeros(halves: &[Half], stream: &Stream) -> Result<Memory, Error> {
+    let slice = |half: &Half| -> device::Result<[usize; 2]> {
+        let region = half.array.region();
+        let [width, height, _] = region.size();
+        let row = region.part([0; 3], [width, 1, 1])?.bytes();
+        Ok([row, row * height])
+    };
+    let [row, slice] = halves.first().map_or(Ok([0; 2]), slice)?;
+    let zeros = stream.device().alloc(slice.min(ZEROS).max(row))?;
+    stream.fill(zeros.slice(..)?, Fill::U8(0))?;
+    Ok(zeros)
+}
+
+/// Fills it with `zeros`, some rows at a time.
+fn clear(array: &Array, zeros: &Memory, stream: &Stream) -> Result<(), Error> {
     let region = array.region();
     let [width, height, depth] = region.size();
-    let slice = region.part([0; 3], [width, height, 1])?;
-    let zeros = stream.device().alloc(slice.bytes())?;
-    stream.fill(zeros.slice(..)?, Fill::U8(0))?;
+    let row = region.part([0; 3], [width, 1, 1])?.bytes();
+    let rows = (zeros.bytes() / row.max(1)).max(1);
     for z in 0..depth {
-        stream.copy(region.part([0, 0, z], [width, height, 1])?, zeros.slice(..)?)?;
+        for y in (0..height).step_by(rows) {
+            let part = region.part([0, y, z], [width, rows.min(height - y), 1])?;
+            stream.copy(part, zeros.slice(..part.bytes())?)?;
+        }
     }
     Ok(())
 }

@@ -146,6 +146,7 @@ fn no_update_waits_for_a_stream() {
         row(Deed::Do(Command::Export(Exportable::State, path.clone())), exported),
         row(Deed::Playing(Command::Export(Exportable::Run, path)), exported),
         row(Deed::Do(Command::StartComparison(elsewhere)), compared),
+        row(Deed::Do(Command::StartComparison(Variant::default())), compared),
         row(Deed::Edit(with("count = 300", "count = 310")), |session| {
             assert_eq!(session.read("value").unwrap().len(), 310 * 16);
         }),
