@@ -69,8 +69,8 @@ impl Session {
         }
         let Some(program) = self.candidate.take() else { return Ok(false) };
         self.leave_layout_for(&program)?;
-        if !self.begin_migration(&program)? {
-            self.adopt(&program)?;
+        if !self.begin_migration(&program)? && self.adopt(&program)? {
+            self.begin_moving(program);
         }
         Ok(true)
     }

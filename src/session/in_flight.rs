@@ -101,6 +101,9 @@ impl InFlight {
 impl Session {
     /// Starts what is due: a reset, or a step. Not while something is under way.
     pub(super) fn launch_due(&mut self) -> Result<(), Error> {
+        if self.state.resources.is_unsettled() {
+            self.settle()?;
+        }
         if self.sought.is_some() {
             return self.go_on_seeking();
         }

@@ -1,7 +1,8 @@
 //! Edits that change how resources lie in memory: what they held goes on in the new layout.
 //!
 //! The contents come to the host, the new program takes over, its reset passes fill what is new, and then what there
-//! was before is put over it. Nothing of that is waited for: each part is taken over when it is done.
+//! was before is put over it. What only changes its place, because OpenGL draws it now or no longer, is copied on the
+//! device. Nothing of that is waited for: each part is taken over when it is done.
 
 use std::{
     collections::BTreeSet,
@@ -51,6 +52,8 @@ type Contents = Vec<(String, Vec<u8>)>;
 enum Stage {
     /// The old contents are on their way to the host.
     Reading(Vec<Readback>),
+    /// What is drawn now, or no longer, is on its way to its new place on the device.
+    Moving,
     /// The new program's reset passes fill what is new.
     Resetting,
     /// What they have written is on its way to the host.
@@ -117,6 +120,24 @@ impl Session {
         let (program, stage) = (program.clone(), Stage::Reading(reading));
         self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(true)
+    }
+
+    /// What `program`, which has taken over, has in other places comes there, where it has such.
+    pub(super) fn begin_moving(&mut self, program: Arc<Program>) {
+        if self.state.resources.is_unsettled() {
+            let (carried, leaving, stage) = (Vec::new(), None, Stage::Moving);
+            self.migration = Some(Migration { program, carried, leaving, stage });
+        }
+    }
+
+    /// Shows what has come to another place, and frees the one before; says whether that is done.
+    pub(super) fn settle(&mut self) -> Result<bool, Error> {
+        let is_settled = self.state.resources.settle(&self.stream)?;
+        if is_settled {
+            self.refresh_grids()?;
+            self.picture += 1;
+        }
+        Ok(is_settled)
     }
 
     /// The resource that `program` may have by another name, with its present place.
@@ -267,6 +288,9 @@ impl Session {
                 if let Some((carried, at)) = leaving.take() {
                     self.rename = Some(Rename { carried, at });
                 }
+                Stage::Moving
+            }
+            Stage::Moving if self.settle()? => {
                 if carried.is_empty() {
                     return Ok(());
                 }
@@ -285,7 +309,10 @@ impl Session {
                 Err(mpsc::TryRecvError::Empty) => Stage::Converting(converted),
                 Err(mpsc::TryRecvError::Disconnected) => return Err(Error::WorkerLost),
             },
-            unchanged @ (Stage::Reading(_) | Stage::Resetting | Stage::Filling(_)) => unchanged,
+            unchanged @ (Stage::Reading(_)
+            | Stage::Moving
+            | Stage::Resetting
+            | Stage::Filling(_)) => unchanged,
         };
         self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(())
@@ -321,6 +348,7 @@ impl Session {
     pub(super) fn finish_migrating(&mut self) -> Result<(), Error> {
         while self.is_migrating() {
             self.complete_in_flight()?;
+            self.state.resources.wait()?;
             self.go_on_migrating()?;
             self.launch_due()?;
             thread::yield_now();

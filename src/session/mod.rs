@@ -412,6 +412,7 @@ impl Session {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
         let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
+        let changing = changing || self.state.resources.is_unsettled();
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 

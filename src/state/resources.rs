@@ -1,6 +1,6 @@
 //! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, slice};
 
 use super::{
     borrowed::{Borrowed, borrow, in_order},
@@ -10,17 +10,26 @@ use super::{
 };
 use crate::{
     cuda::Position,
-    device::{self, Device, Fill, Memory, Stream},
+    device::{self, Device, Event, EventOptions, Fill, Memory, Stream},
     gl,
     interop::{self, Error, Interop, SharedBuffer},
     number,
-    scene::{Change, Manifest, ResourceId},
+    scene::{Change, Manifest},
 };
 
 /// The resources of the running scene, in the manifest's order.
 #[derive(Default)]
 pub(crate) struct Resources {
     list: Vec<Resource>,
+    /// What others have taken the place of, until the work on it has ended: to free memory waits for that.
+    left: Vec<Left>,
+}
+
+/// Resources that a manifest has no more.
+struct Left {
+    _resources: Vec<Resource>,
+    /// Recorded behind the work on them.
+    ended: Event,
 }
 
 /// One resource.
@@ -32,6 +41,8 @@ pub(crate) struct Resource {
     pub(crate) count: u64,
     pub(crate) bytes: usize,
     storage: Storage,
+    /// Whether its content is on the way from where it was before, and OpenGL has none of it yet.
+    is_coming: bool,
 }
 
 enum Storage {
@@ -74,7 +85,8 @@ impl TooLarge {
 }
 
 impl Resources {
-    /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are; the rest is
+    /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are, but for those that are
+    /// drawn now, or no longer: their contents are put on the way, up to [`Resources::settle`]. The rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
     pub(crate) fn adopt(
         &mut self,
@@ -85,6 +97,8 @@ impl Resources {
     ) -> Result<Result<BTreeSet<String>, TooLarge>, Error> {
         let all_new = || vec![Change::New; new.resources().len()];
         let changes = old.map_or_else(all_new, |old| new.changes(old));
+        // No more than what goes now is kept beside what comes.
+        self.left.clear();
         // Everything that can fail comes first.
         let mut made = Vec::new();
         for (declared, change) in new.resources().iter().zip(&changes) {
@@ -92,16 +106,18 @@ impl Resources {
                 made.push(None);
                 continue;
             }
-            let resource = match Resource::allocate(declared, stream, interop) {
+            let mut resource = match Resource::allocate(declared, stream, interop) {
                 Ok(resource) => resource,
                 Err(error) => {
                     return TooLarge::of(declared, declared.at, &error).map(Err).ok_or(error);
                 }
             };
-            made.push(Some(match *change {
-                Change::Moved(from) => self.moved(from, resource, stream)?,
-                Change::Kept(_) | Change::New | Change::Converted(_) => resource,
-            }));
+            if let Change::Moved(from) = *change
+                && let Some(before) = self.list.get_mut(from.0)
+            {
+                resource.go_on_from(before, stream)?;
+            }
+            made.push(Some(resource));
         }
         let mut before: Vec<_> = std::mem::take(&mut self.list).into_iter().map(Some).collect();
         for (made, change) in made.into_iter().zip(&changes) {
@@ -110,6 +126,7 @@ impl Resources {
                 Change::New | Change::Moved(_) | Change::Converted(_) => made,
             });
         }
+        self.leave(before.into_iter().flatten().collect(), stream)?;
         for (resource, declared) in self.list.iter_mut().zip(new.resources()) {
             if let (Storage::Texture(texture), Some(declared)) =
                 (&mut resource.storage, declared.texture())
@@ -125,25 +142,39 @@ impl Resources {
         Ok(Ok(fresh.map(|(resource, _)| resource.name.clone()).collect()))
     }
 
-    /// Gives `to` the content of `from`, which it replaces: it is drawn now, or no longer.
-    fn moved(
-        &mut self,
-        from: ResourceId,
-        mut to: Resource,
-        stream: &Stream,
-    ) -> Result<Resource, Error> {
-        let content = self
-            .read(stream, |borrowed| -> Result<_, Error> {
-                Ok(stream.download(borrowed[from.0].region())?)
-            })?
-            .wait()?;
-        let alone = std::slice::from_mut(&mut to);
-        write(alone, stream, |borrowed| -> Result<_, Error> {
-            Ok(stream.upload(borrowed[0].region(), &content)?)
-        })?;
-        stream.synchronize()?;
-        show(alone, stream)?;
-        Ok(to)
+    /// Gives these up, once the work that is on `stream` has ended.
+    fn leave(&mut self, resources: Vec<Resource>, stream: &Stream) -> Result<(), Error> {
+        if resources.is_empty() {
+            return Ok(());
+        }
+        let untimed = EventOptions { timing: false, ..EventOptions::default() };
+        let ended = stream.device().event_with(untimed)?;
+        stream.record(&ended)?;
+        self.left.push(Left { _resources: resources, ended });
+        Ok(())
+    }
+
+    /// Whether something is left of an adoption that [`Resources::settle`] does.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// Frees what an adoption has left, and shows what it put on the way, where that is done. Gives whether it is.
+    /// Not while other work is under way.
+    pub(crate) fn settle(&mut self, stream: &Stream) -> Result<bool, Error> {
+        for left in &self.left {
+            if !left.ended.is_reached()? {
+                return Ok(false);
+            }
+        }
+        self.left.clear();
+        show(self.list.iter_mut().filter(|resource| resource.is_coming), stream)?;
+        Ok(true)
+    }
+
+    /// Waits until [`Resources::settle`] has nothing to wait for.
+    pub(crate) fn wait(&self) -> Result<(), Error> {
+        Ok(self.left.iter().try_for_each(|left| left.ended.synchronize())?)
     }
 
     /// All of them.
@@ -173,18 +204,12 @@ impl Resources {
 
     /// Shows what the finished step wrote.
     pub(crate) fn show(&mut self, stream: &Stream) -> Result<(), Error> {
-        show(&mut self.list, stream)
+        show(self.list.iter_mut(), stream)
     }
 
     /// What the finished work wrote is the present content from now on, and OpenGL goes on drawing what it drew.
     pub(crate) fn advance(&mut self) {
-        for resource in &mut self.list {
-            match &mut resource.storage {
-                Storage::Device { parity, .. } => parity.finish(),
-                Storage::Shared(pair) => pair.advance(),
-                Storage::Texture(texture) => texture.advance(),
-            }
-        }
+        self.list.iter_mut().for_each(Resource::advance);
     }
 
     /// Forgets the step that a fault ended, as far as its results lie beside those of the one before.
@@ -233,11 +258,37 @@ impl Resource {
             count: declared.count(),
             bytes,
             storage,
+            is_coming: false,
         })
+    }
+
+    /// Puts on `stream` that it has the content of `before`, which is of the same type and size. It is the present
+    /// content for all work that is put there from now on.
+    fn go_on_from(&mut self, before: &mut Self, stream: &Stream) -> Result<(), Error> {
+        read(slice::from_mut(before), stream, |from| {
+            write(slice::from_mut(self), stream, |to| -> Result<(), Error> {
+                let (to, from) = (to.iter().flat_map(Borrowed::halves), from.iter());
+                let mut halves = to.zip(from.flat_map(Borrowed::halves));
+                Ok(halves.try_for_each(|(to, from)| stream.copy(to, from))?)
+            })
+        })?;
+        self.advance();
+        self.is_coming = true;
+        Ok(())
+    }
+
+    /// What was written is the present content, and OpenGL goes on drawing what it drew.
+    fn advance(&mut self) {
+        match &mut self.storage {
+            Storage::Device { parity, .. } => parity.finish(),
+            Storage::Shared(pair) => pair.advance(),
+            Storage::Texture(texture) => texture.advance(),
+        }
     }
 
     /// Turns to what was written; gives the buffer of which OpenGL is to be given that.
     fn show(&mut self, stream: &Stream) -> Result<Option<&mut SharedBuffer>, Error> {
+        self.is_coming = false;
         match &mut self.storage {
             Storage::Device { parity, drawn, .. } => {
                 parity.finish();
@@ -337,8 +388,11 @@ fn write<R, E: From<Error>>(
 }
 
 /// See [`Resources::show`].
-fn show(list: &mut [Resource], stream: &Stream) -> Result<(), Error> {
-    let shown = list.iter_mut().filter_map(|resource| resource.show(stream).transpose());
+fn show<'a>(
+    resources: impl Iterator<Item = &'a mut Resource>,
+    stream: &Stream,
+) -> Result<(), Error> {
+    let shown = resources.filter_map(|resource| resource.show(stream).transpose());
     let mut shown = shown.collect::<Result<Vec<_>, _>>()?;
     // The event behind all work was reached: whatever is copied has arrived, and OpenGL waits for nothing.
     interop::present_all(&mut shown).map(|_| ())

@@ -122,6 +122,21 @@ fn with(line: &str, other: &str) -> String {
     SCENE.replacen(line, other, 1)
 }
 
+/// Without it the texture is shown.
+const IMAGE: &str = "[view]\nkind = 'image'\ntexture = 'twin'\nsize = [20, 10]\n";
+
+/// What all that there is comes to is the same as without the edit.
+fn goes_on(session: &mut Session) {
+    let mut plain = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    let steps = session.clock().step;
+    (0..steps.min(20) as u32).for_each(|number| step(&mut plain, number));
+    plain.run_steps(steps - steps.min(20), |_| {}).unwrap();
+    assert!(contents(session) == contents(&mut plain), "{steps} steps");
+    step(session, 20);
+    step(&mut plain, 20);
+    assert!(contents(session) == contents(&mut plain), "behind {steps} steps");
+}
+
 #[test]
 fn no_update_waits_for_a_stream() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,6 +165,9 @@ fn no_update_waits_for_a_stream() {
         row(Deed::Edit(with("count = 300", "count = 310")), |session| {
             assert_eq!(session.read("value").unwrap().len(), 310 * 16);
         }),
+        row(Deed::Edit(with("[buffer.value]", "[array.value]")), goes_on),
+        // An array is drawn now, both halves of which go on, and a texture no longer.
+        row(Deed::Edit(with("---*/", &format!("{IMAGE}---*/"))), goes_on),
     ];
     let mut waited = Vec::new();
     for row in &rows {
