@@ -71,7 +71,7 @@ impl InFlight {
     }
 
     /// Work that is launched now.
-    fn new(work: Work, measures: bool, entered: Inputs) -> Self {
+    pub(super) fn new(work: Work, measures: bool, entered: Inputs) -> Self {
         Self {
             work,
             started: Instant::now(),
@@ -336,6 +336,7 @@ impl Session {
             Cause::Limit => Err(Error::Stuck {
                 work: match in_flight.work {
                     Work::Reset(_) | Work::Step | Work::Again(_) => "a step",
+                    Work::Load(_) => "loading a state",
                     Work::Statistics => "taking the statistics",
                 },
                 seconds: self.options.step_timeout.as_secs_f64(),
@@ -417,7 +418,7 @@ impl Session {
                 // It is still to be done, by a program that can.
                 Work::Reset(reset) => self.reset.add(reset),
                 Work::Step => self.undo_step(in_flight.copy),
-                Work::Again(_) => self.break_off(),
+                Work::Again(_) | Work::Load(_) => self.break_off(),
                 Work::Statistics => {}
             }
             return Ok(());
@@ -442,6 +443,7 @@ impl Session {
                 self.state.inputs = again.after;
                 self.come_by()
             }
+            Work::Load(inputs) => self.take_state(*inputs),
             Work::Statistics => Ok(()),
         }
     }

@@ -37,6 +37,7 @@ mod in_flight;
 mod launch;
 mod layout;
 mod line;
+mod loading;
 mod migration;
 mod nan_watch;
 mod options;
@@ -80,8 +81,8 @@ pub use comparison::{
 pub use condition::statistic_of;
 pub use error::Error;
 pub use export::{Exportable, Exported};
-pub use files::{StateContent, StateRequest};
 pub use history::{Budget, Keeping};
+pub use loading::LoadedState;
 pub use options::{Engine, Options, Past};
 pub use replay::{Deviation, Next, Outcome, Replay, ReplayError};
 pub use rescue::Rescued;
@@ -115,6 +116,7 @@ use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
+use loading::Loading;
 use migration::Migration;
 use nan_watch::NanWatch;
 use plots::Plots;
@@ -207,6 +209,7 @@ pub struct Session {
     stopwatch: Stopwatch,
     rate: Rate,
     exports: Exports,
+    loading: Loading,
     rescue: Rescue,
 }
 
@@ -302,6 +305,7 @@ impl Session {
             stopwatch: Stopwatch::default(),
             rate: Rate::default(),
             exports: Exports::default(),
+            loading: Loading::default(),
             rescue: Rescue::default(),
             options,
         })
@@ -334,7 +338,10 @@ impl Session {
             self.forget_excess()?;
             changed |= self.adopt_candidate()?;
             changed |= self.go_on_comparing()?;
-            self.launch_due()?;
+            self.go_on_loading()?;
+            if self.in_flight.is_none() {
+                self.launch_due()?;
+            }
         }
         changed |= completed;
         changed |= self.go_on_searching()?;
@@ -410,7 +417,8 @@ impl Session {
     /// Whether something is due, under way, or on its way from the device.
     fn has_work(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_exporting();
+        let wanted = self.single_steps > 0 || self.sought.is_some();
+        let wanted = wanted || self.is_exporting() || self.is_loading();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         let changing = changing || self.state.resources.is_unsettled();
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()

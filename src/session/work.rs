@@ -18,6 +18,8 @@ pub(super) enum Work {
     Step,
     /// Past steps once more.
     Again(Again),
+    /// A state from a file, which is on its way to the device; what enters the step behind it.
+    Load(Box<Inputs>),
     /// Statistics of the present state, and nothing else.
     Statistics,
 }
@@ -46,7 +48,8 @@ impl Work {
             (Self::Step, Some(history)) if shown == Shown::Present => {
                 return history.copy(program, borrowed, inputs, stream);
             }
-            (Self::Step | Self::Again(Again { from: None, .. }) | Self::Statistics, _) => {}
+            (Self::Step | Self::Again(Again { from: None, .. }), _)
+            | (Self::Load(_) | Self::Statistics, _) => {}
         }
         Ok(None)
     }
@@ -56,7 +59,7 @@ impl Work {
         match self {
             Self::Reset(_) => Some(When::Reset),
             Self::Step | Self::Again(_) => Some(When::Step),
-            Self::Statistics => None,
+            Self::Load(_) | Self::Statistics => None,
         }
     }
 
@@ -65,7 +68,7 @@ impl Work {
         match self {
             Self::Reset(_) | Self::Step => vec![present.clone()],
             Self::Again(again) => again.steps.clone(),
-            Self::Statistics => Vec::new(),
+            Self::Load(_) | Self::Statistics => Vec::new(),
         }
     }
 
@@ -74,7 +77,7 @@ impl Work {
         match self {
             Self::Reset(_) | Self::Statistics => true,
             Self::Step => is_due(),
-            Self::Again(_) => false,
+            Self::Again(_) | Self::Load(_) => false,
         }
     }
 
@@ -85,6 +88,7 @@ impl Work {
             Self::Reset(Reset::None | Reset::All)
             | Self::Step
             | Self::Again(_)
+            | Self::Load(_)
             | Self::Statistics => true,
         }
     }

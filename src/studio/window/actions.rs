@@ -364,7 +364,6 @@ impl Studio {
     /// Ends the session, and forgets what is known of it.
     pub(super) fn clear_session(&mut self) {
         self.leave_session();
-        self.loading = None;
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
         self.switch = None;

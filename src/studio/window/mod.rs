@@ -74,7 +74,6 @@ use crate::{
 };
 use drafting::Drafting;
 use host::Event;
-use loading::Loading;
 use looking::Sight;
 use replaying::{Opening, Replaying};
 use resuming::Left;
@@ -135,8 +134,6 @@ struct Studio {
     frame_time: Duration,
     /// A manifest on the way into the text.
     drafting: Option<Drafting>,
-    /// A state on the way into the session.
-    loading: Option<Loading>,
     /// A run's file on the way.
     opening: Option<Opening>,
     /// A run that is repeated.
@@ -264,7 +261,6 @@ impl Studio {
             remembered,
             frame_time: Duration::ZERO,
             drafting: None,
-            loading: None,
             opening: None,
             replaying: None,
             parting: None,
@@ -338,7 +334,7 @@ impl Studio {
         }
         self.tell_exported();
         self.follow_drafting();
-        self.follow_loading();
+        self.tell_loaded();
         self.follow_opening();
         if self.is_replaying() {
             self.go_on_replaying();

@@ -2,13 +2,13 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use super::{Studio, loading::Loading, opening, resuming};
+use super::{Studio, opening, resuming};
 use crate::{
     device::Device,
     diagnostic::Severity,
     file::TemporaryFolder,
     scene::Value,
-    session::{self, Command, Exportable, Exported},
+    session::{self, Command, Exportable, Exported, LoadedState},
     studio::runners::Runner,
 };
 
@@ -30,7 +30,7 @@ enum Stage {
     /// The new one is being compiled.
     Arriving,
     /// It runs, and is about to get the state.
-    Loading(Loading),
+    Loading,
 }
 
 impl Switch {
@@ -129,49 +129,52 @@ impl Studio {
     /// Gives a session that has come to run what the old one held.
     pub(super) fn follow_switch(&mut self) {
         let (Some(switch), Some(session)) = (&mut self.switch, &mut self.session) else { return };
-        let loaded = match &switch.stage {
-            Stage::Leaving => return,
-            Stage::Arriving if !session.has_program() || !session.is_idle() => return,
-            Stage::Arriving if !switch.file().exists() => Ok(Vec::new()),
-            Stage::Arriving => {
-                match Loading::begin(session, &switch.file(), opening::wake(&self.proxy)) {
-                    Ok(Some(loading)) => return switch.stage = Stage::Loading(loading),
-                    Ok(None) => return,
-                    Err(error) => Err(error),
-                }
-            }
-            Stage::Loading(loading) => match loading.take(session) {
-                Some(loaded) => loaded,
-                None => return,
-            },
-        };
-        for (name, value) in std::mem::take(&mut switch.parameters) {
-            session.apply(&Command::SetParameter(name, value));
+        match switch.stage {
+            Stage::Arriving if session.has_program() && session.is_idle() => {}
+            Stage::Arriving | Stage::Leaving | Stage::Loading => return,
         }
-        let step = session.clock().step;
-        let Some(switch) = self.switch.take() else { return };
+        if switch.file().exists() {
+            session.start_loading(switch.file());
+            switch.stage = Stage::Loading;
+        } else {
+            self.go_on_there(Ok(Vec::new()));
+        }
+    }
+
+    /// Gives the state back, unless it is the one that has come to another device; then the scene goes on with it.
+    pub(super) fn take_arrived(&mut self, loaded: LoadedState) -> Option<LoadedState> {
+        let is_of_it = |of: &Switch| matches!(of.stage, Stage::Loading) && of.file() == loaded.path;
+        if !self.switch.as_ref().is_some_and(is_of_it) {
+            return Some(loaded);
+        }
+        self.go_on_there(loaded.outcome);
+        None
+    }
+
+    /// The other device has the state, or does not get it.
+    fn go_on_there(&mut self, outcome: Result<Vec<String>, session::Error>) {
+        let (Some(switch), Some(session)) = (self.switch.take(), &mut self.session) else { return };
+        for (name, value) in &switch.parameters {
+            session.apply(&Command::SetParameter(name.clone(), value.clone()));
+        }
         self.redraws.want(Instant::now());
-        match loaded {
+        let why = match outcome {
             Ok(remarks) => {
-                let to = &switch.to;
+                let (to, step) = (&switch.to, self.step());
                 let but = match remarks.is_empty() {
                     true => String::new(),
                     false => format!(", with {}", remarks.join("; ")),
                 };
                 let text = format!("The scene goes on from step {step} on {to}{but}.");
                 self.workspace.tell(Severity::Note, text);
-                self.play_again(switch.plays);
+                return self.play_again(switch.plays);
             }
+            // The usual reason: `[constant.cpu]` makes arrays smaller there.
             Err(session::Error::File { problem, .. }) => {
-                // The usual reason: `[constant.cpu]` makes arrays smaller there.
-                self.begin_on(&switch, &format!("what it held does not fit there: {problem}"));
+                format!("what it held does not fit there: {problem}")
             }
-            Err(error @ session::Error::NoState) => self.begin_on(&switch, &error.to_string()),
-            Err(error) => self.end_session(&error),
-        }
-    }
-
-    fn begin_on(&mut self, switch: &Switch, why: &str) {
+            Err(error) => error.to_string(),
+        };
         let text = format!("The scene begins anew on {}: {why}.", switch.to);
         self.workspace.tell(Severity::Warning, text);
         self.play_again(switch.plays);

@@ -1,6 +1,7 @@
 //! The thread that draws waits for nothing that is on a stream, however long it takes.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -59,6 +60,8 @@ enum Deed {
     /// While the scene plays.
     Playing(Command),
     Edit(String),
+    /// Goes on from a state's file.
+    Load(PathBuf),
 }
 
 /// A deed, and what has become of it at last.
@@ -101,6 +104,7 @@ fn is_waited_for((deed, check): &Row, at: At) -> bool {
             session.apply(command);
         }
         Deed::Edit(source) => _ = session.set_source(source.clone()),
+        Deed::Load(path) => session.start_loading(path.clone()),
     }
     let is_compiled = |session: &Session| session.snapshot().compile.phase != Phase::Compiling;
     update(&mut session, is_compiled);
@@ -148,6 +152,16 @@ fn no_update_waits_for_a_stream() {
     let exported = |session: &mut Session| {
         assert_eq!(session.take_exported().unwrap().problem, None);
     };
+    let saved = folder.path().join("saved.npz");
+    let mut before = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    (0..5).for_each(|number| step(&mut before, number));
+    before.save(&saved).unwrap();
+    let held = contents(&mut before);
+    let loaded = move |session: &mut Session| {
+        assert_eq!(session.take_loaded().unwrap().outcome.unwrap(), [""; 0]);
+        assert_eq!((session.clock().step, timeline(session).shown.step), (5, 5));
+        assert!(contents(session) == held);
+    };
     let budget = Budget { device: 3 << 13, host: 0 };
     let narrower = Command::KeepPast(Keeping { budget, share: 0.5 });
     let elsewhere = Variant { device: Some("cpu".into()), ..Variant::default() };
@@ -162,6 +176,7 @@ fn no_update_waits_for_a_stream() {
         row(Deed::Playing(Command::Export(Exportable::Run, path)), exported),
         row(Deed::Do(Command::StartComparison(elsewhere)), compared),
         row(Deed::Do(Command::StartComparison(Variant::default())), compared),
+        row(Deed::Load(saved), loaded),
         row(Deed::Edit(with("count = 300", "count = 310")), |session| {
             assert_eq!(session.read("value").unwrap().len(), 310 * 16);
         }),
