@@ -13,7 +13,7 @@ use super::{
     work::Work,
 };
 use crate::{
-    device::{self, DeviceKind},
+    device::{self, DeviceKind, Event},
     diagnostic::Diagnostic,
     scene::Inputs,
     state::{Checkpoint, Extent, State, extents, linear},
@@ -273,6 +273,15 @@ impl Session {
         Ok(self.stopwatch.is_reached()? && other?)
     }
 
+    /// What has not been reached of what is under way.
+    fn awaited(&self) -> Result<Option<&Event>, Error> {
+        let other = self.companion.as_ref().map(|companion| &companion.other.stopwatch);
+        match (self.stopwatch.is_reached()?, other) {
+            (true, Some(other)) => Ok(other.last()),
+            (true | false, _) => Ok(self.stopwatch.last()),
+        }
+    }
+
     /// Takes over statistics that have arrived. Those behind the work under way wait for its landing, which looks for a
     /// fault: none before that is theirs to report.
     pub(super) fn collect_statistics(&mut self) -> Result<bool, Error> {
@@ -290,7 +299,7 @@ impl Session {
         while self.in_flight.is_some() && !self.try_complete()? {
             self.mind_the_time()?;
             if let Some(in_flight) = &self.in_flight {
-                rest(in_flight.started);
+                rest(self.awaited()?, in_flight.started)?;
             }
         }
         self.expect_uninterrupted()

@@ -26,6 +26,9 @@ use crate::{
 /// ask for would take all memory. Far more than keep any device busy meanwhile.
 const MOST_AHEAD: u32 = 8192;
 
+/// Whoever waits for work looks at least so often whether he should.
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+
 /// Why not all launches of a step were put on the stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stopped {
@@ -357,7 +360,7 @@ impl<'a> Queue<'a> {
             if self.is_over() {
                 return Ok(Waited::OutOfTime);
             }
-            rest(self.started);
+            pause(self.started);
         }
         Ok(Waited::Reached)
     }
@@ -367,12 +370,27 @@ impl<'a> Queue<'a> {
     }
 }
 
+/// Lets other threads run until `awaited` is reached, or a little longer or shorter.
+///
+/// # Errors
+/// The device's.
+pub(super) fn rest(awaited: Option<&Event>, started: Instant) -> device::Result<()> {
+    match awaited {
+        // Its kernels need the core: whoever only yields it gets it back at once, for they have a lower priority.
+        Some(Event::Cpu(event)) => event.wait_within(LONGEST_PAUSE).map(|_| ()),
+        Some(Event::Nvidia(_)) | None => {
+            pause(started);
+            Ok(())
+        }
+    }
+}
+
 /// Lets other threads run: hardly at all while a step is young, longer when it is slow anyway.
-pub(super) fn rest(started: Instant) {
+fn pause(started: Instant) {
     let pause = started.elapsed() / 64;
     if pause.as_micros() < 50 {
         std::thread::yield_now();
     } else {
-        std::thread::sleep(pause.min(Duration::from_millis(2)));
+        std::thread::sleep(pause.min(LONGEST_PAUSE));
     }
 }

@@ -8,6 +8,7 @@ use std::{
     collections::BTreeSet,
     sync::{Arc, mpsc},
     thread,
+    time::Duration,
 };
 
 use super::{
@@ -23,6 +24,9 @@ use crate::{
     scene::{self, Change, ResourceKind, When},
     state::migrate,
 };
+
+/// How often somebody who waits for it looks whether he should.
+const LOOK: Duration = Duration::from_micros(200);
 
 /// Which members of structures are no fields.
 pub(super) const NO_FIELDS: &str = "those of base classes, of unions, bit fields, private ones";
@@ -351,7 +355,7 @@ impl Session {
             self.state.resources.wait()?;
             self.go_on_migrating()?;
             self.launch_due()?;
-            thread::yield_now();
+            thread::sleep(LOOK);
             self.expect_uninterrupted()?;
         }
         Ok(())

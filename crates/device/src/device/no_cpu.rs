@@ -1,7 +1,10 @@
 //! What stands for the CPU device where it is not compiled in: types that have no value, with what the rest of the
 //! module calls. `cpu` has the meaning of each.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
 
 use super::{
     Allocation, Arguments, ArrayDescriptor, Attribute, CachePreference, DeviceId, DeviceInfo,
@@ -90,6 +93,7 @@ absent! {
         fn elapsed_ms(&self, earlier: &Event) -> Result<f32>;
         fn is_reached(&self) -> Result<bool>;
         fn synchronize(&self) -> Result<()>;
+        fn wait_within(&self, longest: Duration) -> Result<bool>;
     }
     Function {
         fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> Result<u32>;

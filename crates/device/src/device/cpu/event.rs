@@ -41,6 +41,12 @@ impl Moment {
         let waited = self.reached.wait_while(self.lock(), |time| time.is_none());
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
+
+    /// Blocks until it is reached, or for so long; whether it is reached.
+    fn wait_within(&self, longest: Duration) -> bool {
+        let waited = self.reached.wait_timeout_while(self.lock(), longest, |time| time.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
+    }
 }
 
 impl Event {
@@ -82,6 +88,15 @@ impl Event {
         Ok(())
     }
 
+    /// Waits on the host until it is reached, but no longer than this; whether it is reached.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] in a host function.
+    pub fn wait_within(&self, longest: Duration) -> Result<bool> {
+        thread::expect_free()?;
+        Ok(self.latest().is_none_or(|moment| moment.wait_within(longest)))
+    }
+
     /// Milliseconds from `earlier` to this event.
     ///
     /// # Errors
@@ -99,5 +114,26 @@ impl Event {
             Some(after) => ms(after),
             None => -ms(start - end),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use crate::device::{Device, Event, Result};
+
+    #[test]
+    fn a_wait_ends_with_its_event_or_its_time() -> Result<()> {
+        let device = Device::cpu()?;
+        let (stream, event, (go, held)) = (device.stream()?, device.event()?, mpsc::channel());
+        let Event::Cpu(own) = &event else { panic!("{event:?} is none of the CPU device") };
+        assert!(own.wait_within(Duration::MAX)?, "it was never recorded");
+        stream.host_function(move || held.recv().unwrap_or(()))?;
+        stream.record(&event)?;
+        assert!(!own.wait_within(Duration::from_millis(1))?);
+        go.send(()).unwrap();
+        assert!(own.wait_within(Duration::MAX)?);
+        Ok(())
     }
 }
