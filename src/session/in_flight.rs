@@ -10,7 +10,7 @@ use super::{
     launch::{Launcher, Queue, Stopped, rest},
     seek::Shown,
     snapshot::Running,
-    work::Work,
+    work::{Again, Work},
 };
 use crate::{
     device::{self, DeviceKind, Event},
@@ -84,6 +84,11 @@ impl InFlight {
             cancelled: None,
             is_unwanted: false,
         }
+    }
+
+    /// The same, which keeps `what` until it has ended.
+    pub(super) fn keeping(self, what: impl Any) -> Self {
+        Self { left: Some(Box::new((self.left, what))), ..self }
     }
 
     /// What there is to tell of it, once it takes long.
@@ -187,6 +192,14 @@ impl Session {
         if work == Work::Step {
             self.trim_history()?;
         }
+        let brought = match &work {
+            Work::Again(Again { from: Some(_), .. }) => self.take_brought(),
+            Work::Again(Again { from: None, .. })
+            | Work::Reset(_)
+            | Work::Step
+            | Work::Load(_)
+            | Work::Statistics => None,
+        };
         let Self {
             program: Some(program),
             state: State { resources, inputs },
@@ -212,9 +225,9 @@ impl Session {
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
         in_flight.stopped = resources.write(stream, |borrowed| -> Result<_, Error> {
-            let history = history.as_mut();
-            in_flight.copy =
-                work.begin(program, (history, *shown), (&mut *borrowed, inputs), stream)?;
+            let history = (history.as_mut(), *shown);
+            let (state, copy) = ((&mut *borrowed, &*inputs), brought.as_deref());
+            in_flight.copy = work.begin(program, history, copy, state, stream)?;
             in_flight.extents = extents(borrowed);
             stopwatch.restart();
             stopwatch.mark(device, stream)?;
@@ -251,6 +264,7 @@ impl Session {
             }
             Ok(None)
         })?;
+        let in_flight = in_flight.keeping(brought);
         if in_flight.work == Work::Step {
             self.launched = launched;
         }

@@ -16,8 +16,12 @@ use super::{
 };
 use crate::{
     cuda::mangled::counterparts,
+    device::Device,
     scene::{Inputs, Manifest, Value},
-    state::archive::{self, KnownVariable, Loaded},
+    state::{
+        Checkpoint,
+        archive::{self, KnownVariable, Loaded},
+    },
 };
 
 /// A state that the scene goes on from, or why it does not.
@@ -40,7 +44,7 @@ enum Stage {
     /// A thread reads the file.
     Reading(JoinHandle<Result<StateContent, Error>>),
     /// It waits for what is due before.
-    Here(StateContent),
+    Here(Box<StateContent>),
     /// It is on its way to the device; these remarks are told then.
     Coming(Vec<String>),
 }
@@ -58,6 +62,8 @@ struct StateRequest {
 struct StateContent {
     program: Weak<Program>,
     loaded: Loaded,
+    /// What it has, on the device.
+    brought: Option<Checkpoint>,
 }
 
 impl StateRequest {
@@ -69,7 +75,16 @@ impl StateRequest {
         let Self { path, program, manifest, variables, parameters } = self;
         let loaded = archive::read(&path, &manifest, &variables, &parameters)
             .map_err(|error| Error::of_file("read", &path, error))?;
-        Ok(StateContent { program, loaded })
+        Ok(StateContent { program, loaded, brought: None })
+    }
+}
+
+impl StateContent {
+    /// Brings it to the device, where there is room for it.
+    fn bring_to(mut self, device: &Device) -> Self {
+        let brought = self.loaded.checkpoint.with_host().map(|copy| copy.bring_to(device));
+        self.brought = brought.and_then(Result::ok);
+        self
     }
 }
 
@@ -88,7 +103,7 @@ impl Session {
         self.begin()?;
         let Some(program) = self.program.clone() else { return Ok(Vec::new()) };
         let content = self.state_request(&program, path)?.read()?;
-        let remarks = self.put_state(&program, content.loaded)?;
+        let remarks = self.put_state(&program, content)?;
         self.complete_in_flight()?;
         Ok(remarks)
     }
@@ -115,7 +130,9 @@ impl Session {
     fn start_reading(&mut self, program: &Arc<Program>, path: PathBuf) -> Option<(PathBuf, Stage)> {
         let begun = self.state_request(program, &path).and_then(|request| {
             let thread = thread::Builder::new().name("state".to_owned());
-            thread.spawn(move || request.read()).map_err(Error::Thread)
+            let device = self.device.clone();
+            let work = move || request.read().map(|content| content.bring_to(&device));
+            thread.spawn(work).map_err(Error::Thread)
         });
         match begun {
             Ok(reading) => Some((path, Stage::Reading(reading))),
@@ -133,7 +150,7 @@ impl Session {
             Stage::Reading(reading) if reading.is_finished() => {
                 match reading.join().unwrap_or(Err(Error::WorkerLost)) {
                     Ok(content) => {
-                        self.loading.under_way = self.go_on_from(path, content)?;
+                        self.loading.under_way = self.go_on_from(path, Box::new(content))?;
                         return Ok(());
                     }
                     Err(error) => Err(error),
@@ -157,7 +174,7 @@ impl Session {
     fn go_on_from(
         &mut self,
         path: PathBuf,
-        content: StateContent,
+        content: Box<StateContent>,
     ) -> Result<Option<(PathBuf, Stage)>, Error> {
         self.leave_past();
         self.adopt_candidate()?;
@@ -169,7 +186,7 @@ impl Session {
             // Another text has taken over meanwhile.
             return Ok(self.start_reading(&program, path));
         }
-        let remarks = self.put_state(&program, content.loaded)?;
+        let remarks = self.put_state(&program, *content)?;
         Ok(Some((path, Stage::Coming(remarks))))
     }
 
@@ -192,14 +209,20 @@ impl Session {
 
     /// Puts a state on the stream that was read for `program`, which runs; it is gone on from once it is there. Gives
     /// the remarks on it. Not while something is under way.
-    fn put_state(&mut self, program: &Arc<Program>, loaded: Loaded) -> Result<Vec<String>, Error> {
+    fn put_state(
+        &mut self,
+        program: &Arc<Program>,
+        content: StateContent,
+    ) -> Result<Vec<String>, Error> {
+        let StateContent { loaded, brought, .. } = content;
         // What an edit has made of the last step's state is had by no step.
         self.keep_present()?;
         let stream = &self.stream;
         let checkpoint = &loaded.checkpoint;
+        let copy = brought.as_ref().unwrap_or(checkpoint);
         self.state
             .resources
-            .write(stream, |borrowed| program.go_back_to(checkpoint, borrowed, stream))?;
+            .write(stream, |borrowed| program.go_back_to(copy, borrowed, stream))?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;
         let given = checkpoint.inputs.parameters.clone();
@@ -209,7 +232,8 @@ impl Session {
             inputs.seed = self.options.seed;
         }
         let work = Work::Load(Box::new(inputs));
-        self.in_flight = Some(InFlight::new(work, false, self.state.inputs.clone()));
+        let in_flight = InFlight::new(work, false, self.state.inputs.clone());
+        self.in_flight = Some(in_flight.keeping(brought));
         Ok(remarks(program, loaded))
     }
 

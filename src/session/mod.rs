@@ -10,6 +10,7 @@
 
 mod address_lists;
 mod adoption;
+mod brought;
 mod builder;
 #[cfg(feature = "cli")]
 mod check;
@@ -108,6 +109,7 @@ use crate::{
     scene::{self, Inputs},
     state::State,
 };
+use brought::Brought;
 use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
@@ -171,6 +173,8 @@ pub struct Session {
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Sought>,
+    /// What is needed on the way there and lay with the host.
+    brought: Option<Brought>,
     /// A variant of what runs, which does the same steps; and the one that is to take its place, with what it is made
     /// of, or why there is none.
     companion: Option<Box<Companion>>,
@@ -265,6 +269,7 @@ impl Session {
             history: budget.map(|budget| History::new(&device, budget)),
             shown: Shown::Present,
             sought: None,
+            brought: None,
             companion: None,
             wanted_variant: None,
             before: None,

@@ -66,6 +66,7 @@ impl Session {
     pub fn finish_seeking(&mut self) -> Result<(), Error> {
         self.complete_in_flight()?;
         while self.sought.is_some() {
+            self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
         }
@@ -80,6 +81,7 @@ impl Session {
     pub fn wait_until_seen(&mut self) -> Result<(), Error> {
         self.complete_in_flight()?;
         while self.sought.is_some_and(|sought| !sought.is_seen) {
+            self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
         }
@@ -99,7 +101,12 @@ impl Session {
     /// Does the next part of what leads to the moment that is sought. Not while something is under way.
     pub(super) fn go_on_seeking(&mut self) -> Result<(), Error> {
         let Some(Sought { at: sought, is_seen }) = self.sought else { return Ok(()) };
-        self.keep_present()?;
+        match self.has_arrived(sought) {
+            Some(false) => return Ok(()),
+            // The present was kept when it was put on its way.
+            Some(true) => {}
+            None => self.keep_present()?,
+        }
         let here = self.moment();
         let Some(history) = &self.history else { return Ok(()) };
         let Some(Source { program, checkpoint }) = history.source(sought) else {
@@ -128,6 +135,11 @@ impl Session {
                 None => self.found(sought),
             };
         }
+        if !leads_there && !self.is_at_hand(sought)? {
+            return Ok(());
+        }
+        let Some(history) = &self.history else { return Ok(()) };
+        let Some(Source { program, checkpoint }) = history.source(sought) else { return Ok(()) };
         let start = if leads_there { here.step } else { from };
         let end = ends.min(start.saturating_add(history.steps_in(PART).min(MOST_STEPS)));
         let before = match leads_there {
@@ -295,6 +307,7 @@ impl Session {
     /// The scene begins anew, and so does a line.
     pub(super) fn begin_anew(&mut self) {
         self.shown = Shown::Present;
+        self.brought = None;
         if let (Some(history), Some(program)) = (&mut self.history, &self.program) {
             history.begin_line(None);
             history.newcomers.clear();

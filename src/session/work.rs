@@ -26,7 +26,7 @@ pub(super) enum Work {
 
 impl Work {
     /// Puts on `stream` what comes before its passes. The copy of the state that a step begins with, where the past
-    /// takes one.
+    /// takes one. Where one was `brought` to the device, past steps begin with that.
     ///
     /// # Errors
     /// The device's.
@@ -34,15 +34,16 @@ impl Work {
         &self,
         program: &Program,
         (history, shown): (Option<&mut History>, Shown),
+        brought: Option<&Checkpoint>,
         (borrowed, inputs): (&mut [Borrowed<'_>], &Inputs),
         stream: &Stream,
     ) -> Result<Option<Checkpoint>, Error> {
         match (self, history) {
             (Self::Reset(reset), _) => program.restore(reset, borrowed, stream)?,
             (Self::Again(Again { from: Some(from), .. }), history) => {
-                let source = history.as_ref().and_then(|history| history.source(*from));
-                if let Some(source) = source {
-                    program.go_back_to(source.checkpoint, borrowed, stream)?;
+                let source = || Some(history.as_ref()?.source(*from)?.checkpoint);
+                if let Some(checkpoint) = brought.or_else(source) {
+                    program.go_back_to(checkpoint, borrowed, stream)?;
                 }
             }
             (Self::Step, Some(history)) if shown == Shown::Present => {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
 use super::{
     borrowed::Borrowed,
-    download::{self, Download},
+    download::{self, Download, HostCopy},
     sending::{Arrived, Sending},
 };
 use crate::{
@@ -168,6 +168,17 @@ impl Checkpoint {
             all[part.range()].copy_from_slice(&bytes);
         }
         Self { inputs, parts, content: Content::Host(Arc::new(all)), checksum: None }
+    }
+
+    /// One whose content is on the device.
+    pub(super) fn on_device(inputs: Inputs, parts: Arc<[Part]>, block: PoolBlock) -> Self {
+        Self { inputs, parts, content: Content::Device(Arc::new(block)), checksum: None }
+    }
+
+    /// Its content, where that is with the host alone.
+    pub(crate) fn with_host(&self) -> Option<HostCopy> {
+        let Content::Host(bytes) = &self.content else { return None };
+        Some(HostCopy::new(self.inputs.clone(), self.parts.clone(), bytes.clone()))
     }
 
     /// Puts the checksum of its content on `stream`, where that is on the device.

@@ -2,8 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Subject, checkpoint::Part, sending::Sending};
-use crate::{device::Readback, interop::Result, scene::Inputs};
+use super::{
+    Checkpoint, Subject,
+    checkpoint::Part,
+    sending::{Sending, bring},
+};
+use crate::{
+    device::{Device, Readback},
+    interop::Result,
+    scene::Inputs,
+};
 
 /// The content of a checkpoint on its way to the host.
 pub(crate) struct Download {
@@ -21,6 +29,7 @@ pub(super) enum Content {
 }
 
 /// The content of a checkpoint with the host: a plain value, which any thread may have.
+#[derive(Clone)]
 pub(crate) struct HostCopy {
     /// What enters the next step.
     pub(crate) inputs: Inputs,
@@ -60,6 +69,24 @@ impl Download {
 }
 
 impl HostCopy {
+    pub(super) fn new(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<Vec<u8>>) -> Self {
+        Self { inputs, parts, bytes }
+    }
+
+    /// Whether it is the same copy.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
+    }
+
+    /// A checkpoint with this content whose bytes are on `device`; for threads that may wait.
+    ///
+    /// # Errors
+    /// The device's; [`crate::device::Error::OutOfMemory`] where there is no room for it.
+    pub(crate) fn bring_to(&self, device: &Device) -> Result<Checkpoint> {
+        let block = bring(&self.bytes, device)?;
+        Ok(Checkpoint::on_device(self.inputs.clone(), self.parts.clone(), block))
+    }
+
     /// All parts.
     pub(crate) fn contents(&self) -> Vec<(&Subject, &[u8])> {
         let content = |part: &'_ Part| self.bytes.get(part.range());

@@ -1,4 +1,4 @@
-//! The way of a copy from the device to the host.
+//! The way of a copy from the device to the host, and back.
 
 use std::{
     panic,
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::device::{self, EventOptions, PoolBlock, Stream};
+use crate::device::{self, Device, EventOptions, Pool, PoolBlock, Stream};
 
 /// As many bytes go at once, so that the page-locked memory which they go through is used again and again: to page-lock
 /// as much as the largest states have takes many times as long as the way.
@@ -60,6 +60,22 @@ impl Sending {
     pub(super) fn wait(self) -> device::Result<Arrived> {
         self.0.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
     }
+}
+
+/// Brings `bytes` to `device` and waits for that.
+///
+/// # Errors
+/// The device's.
+pub(super) fn bring(bytes: &[u8], device: &Device) -> device::Result<PoolBlock> {
+    let stream = device.stream()?;
+    let block = Pool::new(device).alloc(&stream, bytes.len())?;
+    let mut start = 0;
+    for part in bytes.chunks(PART) {
+        stream.upload(block.slice(start..start + part.len())?, part)?;
+        stream.synchronize()?;
+        start += part.len();
+    }
+    Ok(block)
 }
 
 fn fetch(block: &PoolBlock, stream: &Stream) -> device::Result<Arrived> {
