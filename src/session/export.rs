@@ -83,17 +83,32 @@ impl Session {
     /// Does the next part of what is to be written. Never waits.
     pub(super) fn go_on_exporting(&mut self) -> Result<(), Error> {
         let Some(mut export) = self.exports.under_way.take() else { return self.begin_export() };
-        if export.hand_over()? && export.coming.is_none() {
-            export.coming = self.next_copy(&mut export.wanted)?;
-            if export.coming.is_none() {
-                export.copies = None;
+        match (self.feed(&mut export), export.content) {
+            (Ok(()), _) => {}
+            (Err(error), Exportable::State) if is_told(&error) => {
+                self.end_export(export.content, export.path, Some(error));
+                return Ok(());
             }
+            // It has no digest of that copy.
+            (Err(error), Exportable::Run) if is_told(&error) => {}
+            (Err(error), Exportable::State | Exportable::Run) => return Err(error),
         }
         if export.writer.is_finished() {
             let ended = export.writer.join().unwrap_or(Err(Error::WorkerLost));
             self.end_export(export.content, export.path, ended.err());
         } else {
             self.exports.under_way = Some(export);
+        }
+        Ok(())
+    }
+
+    /// Hands over what has come, and puts the next copy on its way.
+    fn feed(&mut self, export: &mut Export) -> Result<(), Error> {
+        if export.hand_over()? && export.coming.is_none() {
+            export.coming = self.next_copy(&mut export.wanted)?;
+            if export.coming.is_none() {
+                export.copies = None;
+            }
         }
         Ok(())
     }

@@ -80,8 +80,16 @@ impl Session {
                 return Ok(());
             }
             let Coming { about, addresses, download, begun } = coming;
-            self.rescue.due = Some(begun + EVERY.max(begun.elapsed() * REST));
-            self.rescue.newest = Some(Rescued { about, addresses, copy: download.wait()? });
+            match download.wait().map_err(Error::from) {
+                Ok(copy) => {
+                    self.rescue.due = Some(begun + EVERY.max(begun.elapsed() * REST));
+                    self.rescue.newest = Some(Rescued { about, addresses, copy });
+                }
+                Err(error) if error.is_for_want_of_memory() => {
+                    self.rescue.due = Some(begun + NO_ROOM);
+                }
+                Err(error) => return Err(error),
+            }
         }
         let is_due = self.rescue.due.is_none_or(|due| Instant::now() >= due);
         if is_due && !self.is_changing() && self.is_unrescued() {
