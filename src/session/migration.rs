@@ -64,6 +64,8 @@ enum Stage {
     Filling(Vec<Readback>),
     /// The old contents are put over it.
     Converting(mpsc::Receiver<Contents>),
+    /// What came of that is on its way to the device.
+    Putting,
 }
 
 impl Session {
@@ -309,14 +311,19 @@ impl Session {
                 Stage::Converting(convert(std::mem::take(&mut carried), filled, &program)?)
             }
             Stage::Converting(converted) => match converted.try_recv() {
-                Ok(contents) => return self.put(&contents),
+                Ok(contents) => {
+                    self.put(contents)?;
+                    Stage::Putting
+                }
                 Err(mpsc::TryRecvError::Empty) => Stage::Converting(converted),
                 Err(mpsc::TryRecvError::Disconnected) => return Err(Error::WorkerLost),
             },
+            Stage::Putting if self.stopwatch.is_reached()? => return self.show(),
             unchanged @ (Stage::Reading(_)
             | Stage::Moving
             | Stage::Resetting
-            | Stage::Filling(_)) => unchanged,
+            | Stage::Filling(_)
+            | Stage::Putting) => unchanged,
         };
         self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(())
@@ -332,20 +339,22 @@ impl Session {
         })
     }
 
-    /// Puts the converted contents into the resources.
-    fn put(&mut self, contents: &[(String, Vec<u8>)]) -> Result<(), Error> {
+    /// Puts the converted contents into the resources. They are shown when the stopwatch says that they are there.
+    fn put(&mut self, contents: Contents) -> Result<(), Error> {
         let Some(program) = self.program.clone() else { return Ok(()) };
         let stream = &self.stream;
         self.state.resources.write(stream, |borrowed| -> Result<(), Error> {
             for (name, content) in contents {
-                let id = program.scene.manifest.find_resource(name);
+                let id = program.scene.manifest.find_resource(&name);
                 if let Some(borrowed) = id.and_then(|id| borrowed.get(id.0)) {
-                    borrowed.set(&Found::All(content.clone()), stream)?;
+                    borrowed.set(&Found::All(content), stream)?;
                 }
             }
             Ok(())
         })?;
-        self.show()
+        self.state.resources.advance();
+        self.stopwatch.restart();
+        Ok(self.stopwatch.mark(&self.device, &self.stream)?)
     }
 
     /// Waits until contents have been carried over, where they are.

@@ -4,7 +4,7 @@ use super::*;
 use warpaint::{
     draw::{Camera, View},
     gl::CurrentContext,
-    scene::ViewId,
+    scene::{ResourceId, ViewId},
     session::Keeping,
 };
 
@@ -137,4 +137,30 @@ fn steps_go_on_from_the_moment_that_is_seen() {
     session.run_steps(1, |_| {}).unwrap();
     let others = timeline(&session).lines.iter().flat_map(|line| line.others.clone()).count();
     assert_eq!(others, 0);
+}
+
+const MORE: &str = "[array.more]\ntype = 'int'\ncount = 4\n[buffer.position]";
+
+/// The scene rests, and what an edit carries over comes to the device at a time of its own. It was drawn with the next
+/// step only.
+#[test]
+fn what_an_edit_carries_over_is_drawn_at_rest() {
+    let Some(context) = crate::gl::context() else { return };
+    let (mut session, known) = walked(&context, 20);
+    let larger = POINTS.replace("count = 300", "count = 300000");
+    let drawn_now = larger.replace("[buffer.position]", MORE);
+    let moved = drawn_now.replace("[array.more]", "[buffer.more]");
+    for (text, name) in [(larger, "position"), (drawn_now, "position"), (moved, "more")] {
+        session.set_source(text);
+        while !session.is_idle() {
+            session.update().unwrap();
+        }
+        let at = session.snapshot().resources.iter().position(|of| of.name == name).unwrap();
+        let held = session.read(name).unwrap();
+        let (buffer, _) = session.drawn(ResourceId(at)).unwrap();
+        let mut drawn = vec![0; held.len()];
+        buffer.read(0, &mut drawn).unwrap();
+        assert!(drawn == held, "{name}");
+    }
+    assert!(session.read("position").unwrap()[..300 * 16] == known[0]);
 }
