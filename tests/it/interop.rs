@@ -36,7 +36,7 @@ fn registered() -> Option<(Device, CurrentContext, Interop)> {
     let context = context.map_err(|error| skip(Need::Gl, error)).ok()?;
     let interop = Interop::new(context.gl(), &device);
     if *interop.path() != Path::Registered {
-        skip(Need::Nvidia, interop.path());
+        skip(Need::Machine, interop.path());
         return None;
     }
     Some((device, context, interop))

@@ -18,7 +18,7 @@ pub enum Need {
     Window,
     /// ffmpeg and ffprobe.
     Ffmpeg,
-    /// An NVIDIA GPU, or one with so much memory.
+    /// An NVIDIA GPU.
     Nvidia,
     /// The host's C++ compiler.
     Cpp,
@@ -26,7 +26,8 @@ pub enum Need {
     Ptxas,
     /// The sources beside the tests, which a bundle for another machine lacks.
     Sources,
-    /// A machine of another kind: without CUDA, say.
+    /// A machine of another kind: without CUDA, say, or with a GPU that is newer or has more memory; or a test that has
+    /// to be asked for.
     Machine,
 }
 

@@ -17,7 +17,7 @@ fn roomy(bytes: u64) -> Vec<Context> {
     };
     let contexts: Vec<_> = contexts().into_iter().filter(has_room).collect();
     if contexts.is_empty() {
-        skip(Need::Nvidia, format_args!("no GPU with {bytes} bytes of free memory"));
+        skip(Need::Machine, format_args!("no GPU with {bytes} bytes of free memory"));
     }
     contexts
 }

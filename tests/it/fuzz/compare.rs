@@ -1,17 +1,18 @@
 //! The same kernel on every engine there is.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
 use warpaint::device::{
-    Arguments, Device, Error, Function, LaunchConfig, Limit, Module, Stream,
+    Arguments, Choice, Device, Error, Function, LaunchConfig, Limit, Module, Stream,
     cpu::{Engine, Lanes, LaunchOptions},
     nvidia::JitOptions,
 };
 
 use super::images::Image;
+use crate::skip::{Need, skip};
 
 /// Longest that a kernel may take, on a machine that is busy: shortened ones may not end.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -27,6 +28,12 @@ pub enum Runner {
     Deterministic,
     Interpreter,
     Nvidia,
+}
+
+impl Runner {
+    /// Those of the CPU device; others are compared with the first.
+    pub const OF_CPU: [Self; 5] =
+        [Self::Jit, Self::Groups, Self::Singles, Self::Deterministic, Self::Interpreter];
 }
 
 /// A kernel `k` that takes addresses of buffers.
@@ -47,6 +54,8 @@ pub struct Engines {
     /// What an engine refused, with how often.
     refused: BTreeMap<(Runner, String), u32>,
     groups: BTreeMap<Runner, Groups>,
+    /// The architectures that the NVIDIA device is too old for, which were counted as skipped.
+    too_new: BTreeSet<u32>,
 }
 
 /// For how many of the kernels that were run there was code for groups of threads.
@@ -61,23 +70,33 @@ pub type Outcome = Result<Vec<Vec<u8>>, String>;
 
 impl Engines {
     pub fn new() -> Self {
-        let (cpu, groups) = (Device::cpu().unwrap(), BTreeMap::new());
-        Self { cpu, nvidia: nvidia(), refused: BTreeMap::new(), groups }
+        Self {
+            cpu: Device::cpu().unwrap(),
+            nvidia: nvidia(),
+            refused: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            too_new: BTreeSet::new(),
+        }
     }
 
     /// Who runs kernels for `architecture`: 90 for sm_90.
-    pub fn runners(&self, architecture: u32) -> Vec<Runner> {
-        let mut list = vec![Runner::Jit, Runner::Groups, Runner::Singles, Runner::Deterministic];
-        list.push(Runner::Interpreter);
+    pub fn runners(&mut self, architecture: u32) -> Vec<Runner> {
+        let mut list = Runner::OF_CPU.to_vec();
         if self.nvidia_has(architecture) {
             list.push(Runner::Nvidia);
         }
         list
     }
 
-    /// Whether there is an NVIDIA device that runs kernels for `architecture`.
-    pub fn nvidia_has(&self, architecture: u32) -> bool {
-        self.nvidia.as_ref().is_some_and(|device| capability(device) >= architecture)
+    /// Whether there is an NVIDIA device that runs kernels for `architecture`. That one is there and too old for them is
+    /// counted, once for each architecture.
+    pub fn nvidia_has(&mut self, architecture: u32) -> bool {
+        let Some(device) = &self.nvidia else { return false };
+        let has = capability(device) >= architecture;
+        if !has && self.too_new.insert(architecture) {
+            skip(Need::Machine, format_args!("what needs sm_{architecture} is not compared"));
+        }
+        has
     }
 
     /// How a kernel for the architecture `target` ends on the NVIDIA device, made for that one; or why that does not
@@ -303,13 +322,17 @@ fn start(
 /// The NVIDIA device, where it is asked for: a kernel that goes astray there ends CUDA for the whole process, and with
 /// it all tests that run beside.
 fn nvidia() -> Option<Device> {
-    // Whoever has such a device asks for it: this is no test that is skipped.
-    let device = if asks_nvidia() { crate::support::nvidia() } else { None };
-    if let Some(device) = &device {
-        // Functions that call themselves three times, built without optimisation, take more than the driver's 1 KiB.
-        device.set_limit(Limit::StackBytes, 16 << 10).unwrap();
+    if !asks_nvidia() {
+        // Where there is none, nothing is left out that could be done.
+        if Device::open(Choice::Cuda(0)).is_ok() {
+            skip(Need::Machine, "WARPAINT_FUZZ_NVIDIA is not set");
+        }
+        return None;
     }
-    device
+    let device = crate::support::nvidia()?;
+    // Functions that call themselves three times, built without optimisation, take more than the driver's 1 KiB.
+    device.set_limit(Limit::StackBytes, 16 << 10).unwrap();
+    Some(device)
 }
 
 /// Whether an NVIDIA device is asked, too.

@@ -132,7 +132,7 @@ pub fn difference(engines: &mut Engines, row: Row, seed: u64) -> Option<String> 
             Err(error) => return told(error.to_string()),
         };
         let job = one.job(&mut rng);
-        let runners = engines.runners(u32::MAX).into_iter();
+        let runners = Runner::OF_CPU.into_iter();
         let mut outcomes: Vec<_> =
             runners.filter_map(|r| Some((r, engines.run(r, &module, &job)?))).collect();
         compared += 1;

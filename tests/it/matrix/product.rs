@@ -11,6 +11,7 @@ use super::{
     number::{decode, encode, nearest_half},
     products, run, runners, vector,
 };
+use crate::skip::{Need, skip};
 
 /// The matrices of one product, or of four, as codes: row by row.
 struct Matrices {
@@ -199,7 +200,11 @@ fn check_registers(
     let text = kernel_of_registers(case, product);
     let mut wrong = Vec::new();
     for runner in runners() {
-        if architecture(&runner.0) < case.since || !everywhere && runner.0.as_nvidia().is_some() {
+        if !everywhere && runner.0.as_nvidia().is_some() {
+            continue;
+        }
+        if architecture(&runner.0) < case.since {
+            skip(Need::Machine, format_args!("{} needs sm_{}", case.mnemonic, case.since));
             continue;
         }
         let found = unpacked(&run(&runner, &text, &buffers).unwrap()[3], result);
