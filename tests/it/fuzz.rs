@@ -219,19 +219,22 @@ fn random_ptx_gives_the_same_everywhere() {
 }
 
 /// Random kernels whose threads meet while their ways part give the same bits on the interpreter, one thread after the
-/// other, and in groups.
+/// other, in groups, and on an NVIDIA device.
 #[test]
 fn warps_that_part_give_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut guard = Guard::new("warps");
+    let on_nvidia = engines.nvidia_has(warps::ARCHITECTURE);
     for case in Budget::cases(40) {
         let mut rng = generator("warps", case);
-        let kernel = warps::kernel(&mut rng);
+        let kernel = warps::kernel(&mut rng, on_nvidia || case % 2 == 1);
         let seed = rng.u64(..);
         guard.try_text(case, &kernel.text, |text| {
             let (text, module) = engines.load(text)?;
             let job = kernel.job(text, seed);
-            let runners = [Runner::Interpreter, Runner::Jit, Runner::Groups, Runner::Singles];
+            let mut runners =
+                vec![Runner::Interpreter, Runner::Jit, Runner::Groups, Runner::Singles];
+            runners.extend(on_nvidia.then_some(Runner::Nvidia));
             compare_between(&mut engines, &runners, &module, &job, warps::place).map(drop)
         });
     }

@@ -8,6 +8,8 @@ use fastrand::Rng;
 
 use super::{compare::Job, values};
 
+/// The architecture that kernels are for: 80 for sm_80.
+pub const ARCHITECTURE: u32 = 80;
 /// Registers of the pool, which are read and written at will.
 const WORDS: u32 = 6;
 /// Bytes that a thread reads, and that it writes.
@@ -53,18 +55,31 @@ struct Writer<'a> {
     masks: u32,
     counters: u32,
     block: u32,
+    /// A GPU runs it, too: nothing is read of a thread that is not there, which only the CPU device defines.
+    for_nvidia: bool,
+    /// Some threads may have ended.
+    ended: bool,
 }
 
-/// A random kernel.
-pub fn kernel(rng: &mut Rng) -> Kernel {
+/// A random kernel; for an NVIDIA device, too, one whose results the ISA defines.
+pub fn kernel(rng: &mut Rng, for_nvidia: bool) -> Kernel {
     let blocks = [32, 64, 96, 128, 256, 48, 20, 33, 36];
     let block = blocks[rng.usize(0..blocks.len())];
-    let mut writer = Writer { rng, out: String::new(), labels: 0, masks: 0, counters: 0, block };
+    let mut writer = Writer {
+        rng,
+        out: String::new(),
+        labels: 0,
+        masks: 0,
+        counters: 0,
+        block,
+        for_nvidia,
+        ended: false,
+    };
     let statements = writer.rng.u32(3..9);
     writer.statements(statements, "-1", 0);
     let (body, masks, counters) = (&writer.out, writer.masks + 1, writer.counters + 1);
     let mut text = format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n\
+        ".version 8.0\n.target sm_{ARCHITECTURE}\n.address_size 64\n\
          .visible .entry k(.param .u64 in, .param .u64 out)\n{{\n\
          .reg .b32 %r<{WORDS}>;\n.reg .b32 %t<8>;\n.reg .b32 %m<{masks}>;\n.reg .b32 %c<{counters}>;\n\
          .reg .b64 %d<8>;\n.reg .pred %p<4>;\n.shared .align 4 .b8 words[1024];\n\
@@ -149,6 +164,9 @@ impl Writer<'_> {
                     [0x1f, 0, 0x1f, 0x0f, 0x1c1f, 0x181f, 0x1c00, 0x1800, 0x101f, 0x1e1f];
                 let bounds = segments[self.rng.usize(0..segments.len())];
                 let predicate = self.rng.bool();
+                if self.for_nvidia && !self.is_whole(mask) {
+                    return self.shuffle_of_one(&to, &value, mask);
+                }
                 let second = if predicate { "|%p3" } else { "" };
                 line!(
                     self,
@@ -179,6 +197,22 @@ impl Writer<'_> {
                 _ => line!(self, "bar.warp.sync {mask};"),
             },
         }
+    }
+
+    /// Whether all 32 threads of each warp are here.
+    fn is_whole(&self, mask: &str) -> bool {
+        mask == "-1" && !self.ended && self.block.is_multiple_of(32)
+    }
+
+    /// All who are here get what the first of them, or the last, has.
+    fn shuffle_of_one(&mut self, to: &str, value: &str, mask: &str) {
+        line!(self, "setp.eq.u32 %p3, %t0, %t0;\nvote.sync.ballot.b32 %t4, %p3, {mask};");
+        if self.rng.bool() {
+            line!(self, "brev.b32 %t4, %t4;\nclz.b32 %t4, %t4;");
+        } else {
+            line!(self, "bfind.u32 %t4, %t4;");
+        }
+        line!(self, "shfl.sync.idx.b32 {to}, {value}, %t4, 31, {mask};");
     }
 
     /// Makes `%p0` something that threads mostly do not agree on.
@@ -250,6 +284,7 @@ impl Writer<'_> {
 
     /// Some threads end; who is left, as a mask, or named by all, which those that ended do not mind.
     fn end_of_some(&mut self, mask: &str) -> String {
+        self.ended = true;
         let left = self.mask();
         self.decide();
         self.line("not.pred %p1, %p0;");
