@@ -392,11 +392,17 @@ fn complain(text: &str) {
 
 /// Diagnostics stand for themselves, as a compiler's do; everything else says who speaks.
 fn sentence(error: &Error) -> String {
+    let named = |error: &Error| format!("warpaint: {error}");
     match error {
         Error::Rejected(_) | Error::Mistakes(_) | Error::Fault(_) | Error::Faults(_) => {
             error.to_string()
         }
-        _ => format!("warpaint: {error}"),
+        Error::Usage(_) | Error::Stopped | Error::NoStage(_) | Error::File { .. } => named(error),
+        Error::Tests { .. } | Error::Differ(_) | Error::Several(_) | Error::Parted { .. } => {
+            named(error)
+        }
+        Error::Record(_) | Error::Kernel(_) | Error::Array(_) | Error::Session(_) => named(error),
+        Error::Device(_) | Error::Compile(_) | Error::Gl(_) | Error::Interop(_) => named(error),
     }
 }
 

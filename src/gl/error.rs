@@ -104,7 +104,9 @@ impl Error {
         match self {
             Self::Size { .. } => true,
             Self::Call { code, .. } => code == OUT_OF_MEMORY,
-            _ => false,
+            Self::NoDisplay { .. } | Self::NoEgl { .. } | Self::NoContext { .. } => false,
+            Self::Window { .. } | Self::WindowLost | Self::Surface { .. } => false,
+            Self::Shader { .. } | Self::OutOfRange { .. } | Self::WrongContext { .. } => false,
         }
     }
 }

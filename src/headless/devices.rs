@@ -88,7 +88,7 @@ fn probe(info: &DeviceInfo) -> Result<OpenGl, String> {
     let device = Device::open(choice).map_err(|e| e.to_string())?;
     let cuda_ordinal = match choice {
         crate::device::Choice::Cuda(ordinal) => Some(ordinal),
-        _ => None,
+        crate::device::Choice::Auto | crate::device::Choice::Cpu => None,
     };
     let context =
         gl::CurrentContext::headless(gl::Headless { cuda_ordinal }).map_err(|e| e.to_string())?;
@@ -97,7 +97,7 @@ fn probe(info: &DeviceInfo) -> Result<OpenGl, String> {
         interop::Path::Copied(reason) => {
             OpenGl::Copied { renderer, version, reason: reason.clone() }
         }
-        _ => OpenGl::Shared { renderer, version },
+        interop::Path::Registered | interop::Path::None => OpenGl::Shared { renderer, version },
     })
 }
 

@@ -151,7 +151,8 @@ impl Argument {
     pub(crate) fn align_as(&self, ctype: Option<&CType>) -> usize {
         match ctype {
             Some(CType::Value(element)) => element.align(),
-            _ => self.align,
+            Some(CType::Pointer { .. } | CType::Surface | CType::Texture) => self.align,
+            Some(CType::Named(_)) | None => self.align,
         }
     }
 

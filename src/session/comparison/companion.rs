@@ -330,7 +330,9 @@ impl Companion {
         match self.stage {
             Stage::InStep => {}
             Stage::Faulted(_) if begins_anew => self.stage = Stage::InStep,
-            _ => return a.launch(work),
+            Stage::Faulted(_) | Stage::Rejected(_) => return a.launch(work),
+            Stage::Compiling | Stage::Beginning | Stage::Waiting => return a.launch(work),
+            Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => return a.launch(work),
         }
         let other = &mut self.other;
         if begins_anew {

@@ -209,7 +209,11 @@ fn beside_label(
             let has_opacity = matches!(control, Control::Color(true));
             color_field::button(ui, &parameter.label, color, has_opacity);
         }
-        _ => {}
+        // A choice has lines of its own; no other control has such a value.
+        (
+            Control::Choice(_) | Control::Toggle | Control::Color(_),
+            Value::Int(_) | Value::Float(_),
+        ) => {}
     }
 }
 

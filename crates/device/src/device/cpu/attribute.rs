@@ -1,6 +1,6 @@
 //! Properties of the CPU device.
 
-#![allow(
+#![expect(
     clippy::wildcard_enum_match_arm,
     reason = "most of the driver's properties are those of hardware: what is not named has no answer here"
 )]
