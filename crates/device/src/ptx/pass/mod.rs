@@ -8,21 +8,27 @@
 //!
 //! | | | CPU device: interpreter | CPU device: compiler | NVIDIA devices |
 //! |---|---|---|---|---|
-//! | 1 | [`parse`](super::parse) | yes | yes | |
-//! | 2 | [`link`] | yes | yes | by the driver |
-//! | 3 | [`verify`](super::verify()) | yes | yes | by the driver |
-//! | 4 | [`lift_shared`] | yes | yes | |
-//! | 5 | [`inline`](mod@inline): functions that wait | | yes | |
-//! | 6 | [`verify`](super::verify()), where functions became part of others | | yes | |
-//! | 7 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
-//! | 8 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
+//! | 1 | [`parse`](super::parse) | yes | yes | where guarded |
+//! | 2 | [`guard`](mod@guard): accesses are compared with bounds | | | where guarded |
+//! | 3 | [`link`] | yes | yes | by the driver |
+//! | 4 | [`verify`](super::verify()) | yes | yes | by the driver |
+//! | 5 | [`lift_shared`] | yes | yes | |
+//! | 6 | [`inline`](mod@inline): functions that wait | | yes | |
+//! | 7 | [`verify`](super::verify()), where functions became part of others | | yes | |
+//! | 8 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
+//! | 9 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
+//! | 10 | the compiler's own in `device/cpu/jit`: `spin`, `sync`, `lanes`, `known`, `windows` | | yes, of each function | |
+//!
+//! What is not guarded goes to an NVIDIA driver as it is, unread. What is guarded is written out as text again.
+//!
+//! Those in `device/cpu/jit` are not here because they know the compiler: which loops may wait for other threads
+//! (`spin`), where threads wait for each other (`sync`), what groups of threads can do (`lanes`, of kernels alone, with
+//! 9), and which registers hold the address of a variable (`known`) or one made from an argument (`windows`).
 //!
 //! What an address was computed from is found for the guard, for faults of the CPU device ([`base`](fn@base)), and for
 //! who asks which arrays a kernel writes ([`writes_through`]).
 //!
-//! [`guard`](mod@guard) runs for NVIDIA devices alone, between 1 and the driver, where guarded code is asked for.
-//!
-//! 2 to 4 are [`load`]; the others the compiler asks for, function by function.
+//! 3 to 5 are [`load`]; the others the compiler asks for, function by function.
 
 mod access;
 mod base;
