@@ -105,6 +105,15 @@ fn neighbours_that_are_wrapped_or_clamped_stay_inside() {
     let real = "ld.global.f32 %f1, [%x]; max.f32 %f2, %f1, 0f00000000; min.f32 %f3, %f2, 0f41700000; cvt.rzi.s32.f32 %a, %f3;";
     enough(real, 0, 16);
     never(&real.replace("max.f32 %f2, %f1, 0f00000000", "mov.f32 %f2, %f1"), 0);
+    // Of what is next to zero, rounded up, but flushed before; and next to 1 with more bits than single precision has.
+    for zero in [
+        "cvt.rpi.ftz.s32.f32 %r1, 0f00000001;",
+        "mul.ftz.f32 %f1, 0f00000001, 0f7F000000; cvt.rpi.s32.f32 %r1, %f1;",
+        "add.ftz.f32 %f1, 0f007FFFFF, 0f007FFFFF; cvt.rpi.s32.f32 %r1, %f1;",
+        "cvt.rzi.s32.f64 %r1, 0d3FEFFFFFFFFFFFFF;",
+    ] {
+        never(&format!("{zero} add.s32 %a, %r1, -1;"), 0);
+    }
 }
 
 /// The place in a table that the sine of a large number begins at.

@@ -46,6 +46,13 @@ impl Carry {
     }
 }
 
+/// Whether a result of whole numbers wraps around: it is neither clamped to the type nor made with a carry.
+pub(crate) const fn wraps(mode: Mode, carry: Carry) -> bool {
+    // How floats are finished is nothing to whole numbers. All is named, so that what is added is decided on.
+    let (Mode { rounding: _, ftz: _, sat }, Carry { read, write }) = (mode, carry);
+    !sat && !read && !write
+}
+
 keywords! {
     /// Which half of an integer product.
     Half {
@@ -303,6 +310,14 @@ pub struct Cvt {
 }
 
 impl Cvt {
+    /// The types of a whole number and of the same one in another width, cut or extended: from which, and to which.
+    pub(crate) const fn resizes(&self) -> Option<(Type, Type)> {
+        // What floats are rounded and clamped to is nothing to whole numbers.
+        let Self { to, from, rounding: _, integer: _, ftz: _, sat, relu, satfinite: _ } = *self;
+        let is_whole = !from.is_float() && !to.is_float() && !from.is_packed() && !to.is_packed();
+        if is_whole && !sat && !relu { Some((from, to)) } else { None }
+    }
+
     /// Whether nothing is computed: a processor that is told to flush subnormals only does so where it computes.
     pub fn is_copy(&self) -> bool {
         self.to == self.from && self.integer.is_none()

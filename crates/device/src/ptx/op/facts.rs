@@ -22,6 +22,9 @@ pub struct Facts {
     pub observes: bool,
     /// Whether it changes anything beyond registers that this thread or another one finds later.
     pub changes: bool,
+    /// Whether it computes floating-point numbers in memory from what is there: the order in which threads do so decides
+    /// the bits.
+    pub folds_floats: bool,
     /// Whether it uses the carry flag, of which a thread has one.
     pub carries: bool,
     /// Where it loads a value from, if it does nothing else.
@@ -225,6 +228,7 @@ pub(super) const fn bits() -> Facts {
         is_idempotent: false,
         observes: false,
         changes: false,
+        folds_floats: false,
         carries: false,
         loads: Loads::No,
         converts: None,
@@ -287,7 +291,9 @@ impl Atomic {
     /// Its arithmetic, added to what else is known of it. It flushes as its state space says, not as other arithmetic.
     pub(super) fn facts(&self, facts: Facts) -> Facts {
         match self.op {
-            AtomOp::Add | AtomOp::Min | AtomOp::Max => facts.floats(self.ty, false),
+            AtomOp::Add | AtomOp::Min | AtomOp::Max => {
+                Facts { folds_floats: self.ty.is_float(), ..facts.floats(self.ty, false) }
+            }
             AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => facts,
             AtomOp::Inc | AtomOp::Dec => facts,
         }

@@ -27,6 +27,7 @@ use self::{
     table::READERS,
     words::{Text, Words},
 };
+use super::modifier::wraps;
 
 /// Reads a mnemonic as an operation of one row; `None` where its words are not there.
 type Reader = fn(&mut Words<'_>) -> Option<Op>;
@@ -36,7 +37,7 @@ impl Op {
     /// ones.
     pub(crate) fn is_plain_sum(&self) -> bool {
         let Self::Add { ty, mode, carry } = self else { return false };
-        !ty.is_float() && !ty.is_packed() && !mode.sat && !carry.is_used()
+        !ty.is_float() && !ty.is_packed() && wraps(*mode, *carry)
     }
 }
 

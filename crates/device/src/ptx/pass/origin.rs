@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::ptx::ast::{Body, Function, FunctionKind, Module, Param, parameter_places};
 use crate::ptx::inst::{Instruction, Op};
-use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::modifier::{BoolOp, Carry, Half, wraps};
 use crate::ptx::op::Loads;
 use crate::ptx::operand::{Address, Base, Operand, Reg, Symbol};
 use crate::ptx::types::{Space, Type};
@@ -259,37 +259,37 @@ impl<'a> Origins<'a> {
             None => Some(Value::UNKNOWN),
         };
         match (&i.op, at) {
-            (Op::Mov { lanes: 0 | 1, .. }, _) if i.dst[0].reg().is_some() => source(0),
-            (Op::Cvta { to_generic, space, .. }, _) => {
+            (Op::Mov { lanes: 0 | 1, ty: _ }, _) if i.dst[0].reg().is_some() => source(0),
+            (Op::Cvta { to_generic, space, ty: _ }, _) => {
                 Some(self.converted(source(0)?, *to_generic, *space))
             }
-            (Op::Add { mode, carry, ty }, _)
-                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
-            {
+            (Op::Add { mode, carry, ty }, _) if is_integer(*ty) && wraps(*mode, *carry) => {
                 Some(plus(source(0)?, source(1)?))
             }
-            (Op::Sub { mode, carry, ty }, _)
-                if is_integer(*ty) && !mode.sat && !carry.is_used() =>
-            {
+            (Op::Sub { mode, carry, ty }, _) if is_integer(*ty) && wraps(*mode, *carry) => {
                 Some(minus(source(0)?, &source(1)?))
             }
-            (Op::Mul { half: Some(Half::Lo | Half::Wide), .. }, _) => {
+            // Of whole numbers, whatever their type: only theirs have halves.
+            (Op::Mul { half: Some(Half::Lo | Half::Wide), mode, ty: _ }, _)
+                if wraps(*mode, Carry::default()) =>
+            {
                 Some(product(&source(0)?, &source(1)?))
             }
-            (Op::Mad { half: Some(Half::Lo | Half::Wide), mode, carry, .. }, _)
-                if !mode.sat && !carry.is_used() =>
+            (Op::Mad { half: Some(Half::Lo | Half::Wide), mode, carry, ty: _ }, _)
+                if wraps(*mode, *carry) =>
             {
                 Some(plus(product(&source(0)?, &source(1)?), source(2)?))
             }
-            (Op::Shl { .. }, _) => Some(shifted(&source(0)?, i.src.get(1))),
-            (Op::Logic { op, .. }, _) => Some(logic(*op, source(0)?, source(1)?)),
-            (Op::Selp { .. }, _) => match (source(0), source(1)) {
+            (Op::Shl { ty: _ }, _) => Some(shifted(&source(0)?, i.src.get(1))),
+            (Op::Logic { op, ty: _ }, _) => Some(logic(*op, source(0)?, source(1)?)),
+            (Op::Selp { ty: _ }, _) => match (source(0), source(1)) {
                 (Some(a), Some(b)) => Some(a.join(&b)),
                 (a, b) => a.or(b),
             },
-            (Op::Cvt(cvt), _) if is_integer(cvt.from) && is_integer(cvt.to) && !cvt.sat => {
-                Some(self.resized(source(0)?, cvt.from, cvt.to))
-            }
+            (Op::Cvt(cvt), _) => match cvt.resizes() {
+                Some((from, to)) => Some(self.resized(source(0)?, from, to)),
+                None => self.anything(i, ty),
+            },
             (Op::Ld(access), _) if access.ty.bits() < 64 => Some(Value::number(0)),
             (Op::Ld(_), _) => Some(match self.argument(i, lane) {
                 Some(source) => Value::pointer(source, true, false),

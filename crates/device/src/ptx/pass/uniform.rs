@@ -4,7 +4,7 @@
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::RegSet;
 use crate::ptx::inst::{Instruction, Op};
-use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::modifier::{BoolOp, Carry, Half, wraps};
 use crate::ptx::op::Loads;
 use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
@@ -317,19 +317,22 @@ fn linear(i: &Instruction, shapes: &[Shape], neighbours: Neighbours) -> Option<S
             (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => None,
             _ => Some(*shape),
         },
-        (Op::Cvta { .. }, [shape, ..]) => Some(*shape),
-        (Op::Add { ty, mode, carry }, [a, b, ..]) if wide(ty) && !mode.sat && !carry.is_used() => {
+        (Op::Cvta { to_generic: _, space: _, ty: _ }, [shape, ..]) => Some(*shape),
+        (Op::Add { ty, mode, carry }, [a, b, ..]) if wide(ty) && wraps(*mode, *carry) => {
             sum(*a, *b, 1)
         }
-        (Op::Sub { ty, mode, carry }, [a, b, ..]) if wide(ty) && !mode.sat && !carry.is_used() => {
+        (Op::Sub { ty, mode, carry }, [a, b, ..]) if wide(ty) && wraps(*mode, *carry) => {
             sum(*a, *b, -1)
         }
-        (Op::Neg { ty, .. }, [a, ..]) if wide(ty) => sum(Shape::constant(0), *a, -1),
-        (Op::Mul { ty, half: Some(Half::Lo | Half::Wide), .. }, _) if wide(ty) => {
+        // Subnormals are floats, and none of these is one.
+        (Op::Neg { ty, ftz: _ }, [a, ..]) if wide(ty) => sum(Shape::constant(0), *a, -1),
+        (Op::Mul { ty, half: Some(Half::Lo | Half::Wide), mode }, _)
+            if wide(ty) && wraps(*mode, Carry::default()) =>
+        {
             product(i, shapes)
         }
         (Op::Mad { ty, half: Some(Half::Lo | Half::Wide), mode, carry }, [_, _, c, ..])
-            if wide(ty) && !mode.sat && !carry.is_used() =>
+            if wide(ty) && wraps(*mode, *carry) =>
         {
             sum(product(i, shapes)?, *c, 1)
         }
@@ -345,7 +348,9 @@ fn linear(i: &Instruction, shapes: &[Shape], neighbours: Neighbours) -> Option<S
         (Op::Logic { op: BoolOp::And, ty }, [shape, ..]) if wide(ty) => {
             mask(*shape, i.src.get(1)?, neighbours)
         }
-        (Op::Cvt(cvt), [shape, ..]) if wide(&cvt.from) && wide(&cvt.to) && !cvt.sat => {
+        (Op::Cvt(cvt), [shape, ..])
+            if cvt.resizes().is_some_and(|(from, to)| wide(&from) && wide(&to)) =>
+        {
             let near = shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok());
             near.then_some(*shape)
         }

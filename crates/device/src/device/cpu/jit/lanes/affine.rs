@@ -6,7 +6,7 @@ use std::{collections::HashMap, ops::Range};
 use crate::ptx::{
     ast::{Body, Statement},
     inst::{Instruction, Op},
-    modifier::{Carry, Half, Mode},
+    modifier::{Carry, Half, wraps},
     operand::{Operand, Reg, Special},
     pass::uniform::Shapes,
     types::{Space, Type},
@@ -188,10 +188,8 @@ impl<'a> Forms<'a> {
         let [writer] = self.writers(reg)[..] else { return None };
         let i = self.instruction(writer)?;
         let (ty, back, [a, b]) = match (&i.op, &i.src[..]) {
-            (Op::Add { ty, mode, carry }, [a, b]) if is_plain(*mode, *carry) => {
-                (*ty, false, [a, b])
-            }
-            (Op::Sub { ty, mode, carry }, [a, b]) if is_plain(*mode, *carry) => (*ty, true, [a, b]),
+            (Op::Add { ty, mode, carry }, [a, b]) if wraps(*mode, *carry) => (*ty, false, [a, b]),
+            (Op::Sub { ty, mode, carry }, [a, b]) if wraps(*mode, *carry) => (*ty, true, [a, b]),
             _ => return None,
         };
         let other = match (a, b) {
@@ -225,20 +223,21 @@ impl<'a> Forms<'a> {
             forms.operand_within(i.src.get(operand)?, ty, at, depth)
         };
         let (ty, form) = match (&i.op, &i.src[..]) {
-            (Op::Mov { ty, lanes: 0 | 1 }, _) | (Op::Cvta { space: Space::Global, ty, .. }, _) => {
+            (Op::Mov { ty, lanes: 0 | 1 }, _)
+            | (Op::Cvta { space: Space::Global, ty, to_generic: _ }, _) => {
                 return fits(*ty, bytes).then(|| of(self, 0, *ty))?;
             }
-            (Op::Add { ty, mode, carry }, _) if is_plain(*mode, *carry) => {
+            (Op::Add { ty, mode, carry }, _) if wraps(*mode, *carry) => {
                 (*ty, Form::Sum(of(self, 0, *ty)?, of(self, 1, *ty)?))
             }
-            (Op::Sub { ty, mode, carry }, _) if is_plain(*mode, *carry) => {
+            (Op::Sub { ty, mode, carry }, _) if wraps(*mode, *carry) => {
                 (*ty, Form::Difference(of(self, 0, *ty)?, of(self, 1, *ty)?))
             }
-            (Op::Mul { ty, half: Some(half), .. }, _) => {
+            (Op::Mul { ty, half: Some(half), mode }, _) if wraps(*mode, Carry::default()) => {
                 let factors = [of(self, 0, *ty)?, of(self, 1, *ty)?];
                 (result(*ty, *half), self.product(factors, (i, at), *ty, *half)?)
             }
-            (Op::Mad { ty, half: Some(half), mode, carry }, _) if is_plain(*mode, *carry) => {
+            (Op::Mad { ty, half: Some(half), mode, carry }, _) if wraps(*mode, *carry) => {
                 let factors = [of(self, 0, *ty)?, of(self, 1, *ty)?];
                 let result = result(*ty, *half);
                 let product = self.product(factors, (i, at), *ty, *half)?;
@@ -248,11 +247,12 @@ impl<'a> Forms<'a> {
             (Op::Shl { ty }, [_, Operand::Int(by @ 0..=31)]) => {
                 (*ty, Form::Shifted(of(self, 0, *ty)?, *by as u32))
             }
-            (Op::Cvt(cvt), _) if !cvt.sat && !cvt.from.is_float() && !cvt.to.is_float() => {
-                let from = of(self, 0, cvt.from)?;
-                match (cvt.from.bytes(), cvt.to.bytes()) {
-                    (4, 8) => (cvt.to, self.widened(from, i.src.first()?, cvt.from, at)?),
-                    (8, 4) => (cvt.to, Form::Narrowed(from)),
+            (Op::Cvt(cvt), _) => {
+                let (before, after) = cvt.resizes()?;
+                let from = of(self, 0, before)?;
+                match (before.bytes(), after.bytes()) {
+                    (4, 8) => (after, self.widened(from, i.src.first()?, before, at)?),
+                    (8, 4) => (after, Form::Narrowed(from)),
                     _ => return None,
                 }
             }
@@ -303,9 +303,4 @@ fn result(ty: Type, half: Half) -> Type {
         Half::Wide => Type::B64,
         Half::Lo | Half::Hi => ty,
     }
-}
-
-/// Whether a sum is that of all bits, modulo the type's width.
-fn is_plain(mode: Mode, carry: Carry) -> bool {
-    !mode.sat && !carry.is_used()
 }

@@ -93,10 +93,9 @@ pub(super) fn blocks(body: &Body, cfg: &Cfg, shapes: &Shapes) -> Vec<bool> {
 /// Whether floats are added by atomic operations in another order than by threads one after the other, which
 /// would give other bits.
 fn adds_in_another_order(body: &Body, cfg: &Cfg) -> bool {
-    let adds = |i: &Instruction| matches!(&i.op, Op::Atom(a) | Op::Red(a) if a.ty.is_float());
     let depths = depths(cfg);
     let sites = cfg.ids().flat_map(|id| {
-        let count = cfg.instructions(body, id).filter(|(_, i)| adds(i)).count();
+        let count = cfg.instructions(body, id).filter(|(_, i)| i.op.facts().folds_floats).count();
         std::iter::repeat_n(depths[id.index()], count)
     });
     let sites: Vec<i32> = sites.collect();

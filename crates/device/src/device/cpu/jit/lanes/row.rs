@@ -299,7 +299,8 @@ pub(super) enum Predicate {
 
 impl Predicate {
     pub(super) fn of(op: &Op) -> Option<Self> {
-        if let Op::Setp { cmp, combine, ty, .. } = *op {
+        // Flushed or not, only whole numbers are compared here.
+        if let Op::Setp { cmp, combine, ty, ftz: _ } = *op {
             return Some(Self::Compares { cmp, combine, ty });
         }
         if let Op::Logic { op, ty: Type::Pred } = *op {
@@ -308,7 +309,7 @@ impl Predicate {
         if let Op::Not { ty: Type::Pred } = op {
             return Some(Self::Negates);
         }
-        matches!(op, Op::Mov { ty: Type::Pred, .. }).then_some(Self::Copies)
+        matches!(op, Op::Mov { ty: Type::Pred, lanes: _ }).then_some(Self::Copies)
     }
 }
 

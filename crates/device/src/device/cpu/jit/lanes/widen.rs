@@ -15,12 +15,15 @@ use crate::ptx::{
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
 /// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
 pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
-    let (operands, ty) = if let Op::Cvt(cvt) = &i.op
-        && (cvt.from.bytes(), cvt.to.bytes()) == (4, 8)
-    {
-        (1, cvt.from)
-    } else if let Op::Mul { ty, half: Some(Half::Wide), .. }
-    | Op::Mad { ty, half: Some(Half::Wide), .. } = &i.op
+    // Which of these keep differences constant, and with which modifiers, is known to `Shapes` alone.
+    let (operands, ty) = if let Op::Cvt(cvt) = &i.op {
+        let (from, to) = cvt.resizes()?;
+        if (from.bytes(), to.bytes()) != (4, 8) {
+            return None;
+        }
+        (1, from)
+    } else if let Op::Mul { ty, half: Some(Half::Wide), mode: _ }
+    | Op::Mad { ty, half: Some(Half::Wide), mode: _, carry: _ } = &i.op
     {
         (2, *ty)
     } else {

@@ -73,7 +73,8 @@ impl Ranges<'_> {
         cvt: Cvt,
         context: Context,
     ) -> Option<Range> {
-        if !is_integer(cvt.to) || cvt.to.bits() != 32 {
+        // Of a constant with more bits single precision might be another number.
+        if !is_integer(cvt.to) || cvt.to.bits() != 32 || cvt.from != Type::F32 {
             return None;
         }
         let reals = self.real(at, from, context, MOST_STEPS);
@@ -86,8 +87,8 @@ impl Ranges<'_> {
 
     fn real(&mut self, at: usize, operand: &Operand, context: Context, steps: u32) -> Reals {
         match operand {
-            Operand::F32(bits) => Reals::of(f32::from_bits(*bits)),
-            Operand::F64(bits) => Reals::of(f64::from_bits(*bits) as f32),
+            Operand::F32(bits) => Reals::of(f32::from_bits(*bits)).flushed(),
+            Operand::F64(bits) => Reals::of(f64::from_bits(*bits) as f32).flushed(),
             Operand::Reg(reg) => {
                 let value = self.known.values.before(at, *reg);
                 self.real_value(value, context, steps).unwrap_or(Reals::ALL).flushed()

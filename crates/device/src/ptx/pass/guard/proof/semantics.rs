@@ -2,7 +2,7 @@
 
 use crate::ptx::{
     inst::Op,
-    modifier::{Access, BoolOp, Cmp, Cvt, Half, MinMax, Rounding},
+    modifier::{Access, Accuracy, BoolOp, Carry, Cmp, Cvt, Half, MinMax, Mode, Rounding, wraps},
     types::{Kind, Space, Type},
 };
 
@@ -80,33 +80,35 @@ impl<'a> Semantics<'a> {
         let integer =
             |operation: Integer, ty: Type| is_integer(ty).then_some(Self::Integer(operation, ty));
         let real = |operation: Real, ty: Type| (ty == Type::F32).then_some(Self::Real(operation));
-        let nearest = |rounding| matches!(rounding, None | Some(Rounding::Nearest));
+        let whole = |mode: &Mode| wraps(*mode, Carry::default());
         match op {
             Op::Mov { lanes: 0 | 1, ty } => Some(Self::Move(*ty)),
-            Op::Cvta { space, .. } => Some(Self::Address(*space)),
+            Op::Cvta { space, to_generic: _, ty: _ } => Some(Self::Address(*space)),
             Op::Cvt(cvt) => Some(Self::Convert(*cvt)),
-            Op::Selp { .. } => Some(Self::Choice),
+            Op::Selp { ty: _ } => Some(Self::Choice),
             Op::Ld(access) => Some(Self::Load(access)),
-            Op::Add { mode, carry, .. } | Op::Sub { mode, carry, .. }
-                if mode.sat || carry.is_used() =>
+            Op::Add { mode, carry, ty: _ } | Op::Sub { mode, carry, ty: _ }
+                if !wraps(*mode, *carry) =>
             {
                 None
             }
-            Op::Add { mode, ty: Type::F32, .. } => {
-                nearest(mode.rounding).then_some(Self::Real(Real::Sum))
+            Op::Add { mode, carry: _, ty: Type::F32 } => {
+                is_nearest(*mode).then_some(Self::Real(Real::Sum))
             }
-            Op::Add { ty, .. } => integer(Integer::Sum, *ty),
-            Op::Sub { ty, .. } => integer(Integer::Difference, *ty),
-            Op::Mul { half: Some(half), ty, .. } => integer(Integer::Product(*half), *ty),
-            Op::Mul { mode, ty, half: None } if nearest(mode.rounding) && !mode.sat => {
-                real(Real::Product, *ty)
+            Op::Add { ty, mode: _, carry: _ } => integer(Integer::Sum, *ty),
+            Op::Sub { ty, mode: _, carry: _ } => integer(Integer::Difference, *ty),
+            Op::Mul { half: Some(half), ty, mode } if whole(mode) => {
+                integer(Integer::Product(*half), *ty)
             }
-            Op::Mad { half: Some(half), carry, mode, ty } if !mode.sat && !carry.is_used() => {
+            Op::Mul { mode, ty, half: None } if is_nearest(*mode) => real(Real::Product, *ty),
+            Op::Mad { half: Some(half), carry, mode, ty } if wraps(*mode, *carry) => {
                 integer(Integer::Mad(*half), *ty)
             }
-            Op::Div { ty, .. } => integer(Integer::Quotient, *ty),
+            Op::Div { ty, mode, accuracy: Accuracy::Exact } if whole(mode) => {
+                integer(Integer::Quotient, *ty)
+            }
             Op::Rem { ty } => integer(Integer::Remainder, *ty),
-            Op::Neg { ty, .. } => integer(Integer::Negative, *ty),
+            Op::Neg { ty, ftz: _ } => integer(Integer::Negative, *ty),
             Op::Min(m) if is_plain(m) => {
                 real(Real::Least, m.ty).or_else(|| integer(Integer::Least, m.ty))
             }
@@ -123,12 +125,12 @@ impl<'a> Semantics<'a> {
             Op::Bfi { ty } => integer(Integer::Insert, *ty),
             Op::Prmt { mode: None } => integer(Integer::Bytes, Type::B32),
             Op::Popc { ty } | Op::Clz { ty } => integer(Integer::Count, *ty),
-            Op::Setp { cmp, combine, ty, .. } if is_integer(*ty) => {
+            Op::Setp { cmp, combine, ty, ftz: _ } if is_integer(*ty) => {
                 Some(Self::Predicate(Predicate::Compare(*cmp, *combine, *ty)))
             }
             // Forms of these with other modifiers.
             Op::Mov { .. } | Op::Mul { .. } | Op::Mad { .. } | Op::Min(_) | Op::Max(_) => None,
-            Op::Bfe { .. } | Op::Prmt { .. } | Op::Setp { .. } => None,
+            Op::Div { .. } | Op::Bfe { .. } | Op::Prmt { .. } | Op::Setp { .. } => None,
             // Numbers that no index is made of so often that following them would pay.
             Op::Isspacep { .. } | Op::CvtPack { .. } | Op::Szext { .. } | Op::Mul24 { .. } => None,
             Op::Mad24 { .. } | Op::Fma { .. } | Op::Abs { .. } | Op::Sad { .. } => None,
@@ -158,8 +160,17 @@ impl<'a> Semantics<'a> {
     }
 }
 
+/// Whether a sum or a product of floats is rounded to the nearest, and not clamped. What may have been flushed is
+/// thought of wherever a number is read.
+fn is_nearest(mode: Mode) -> bool {
+    let Mode { rounding, ftz: _, sat } = mode;
+    matches!(rounding, None | Some(Rounding::Nearest)) && !sat
+}
+
+/// Whether it is the lesser or the greater of two numbers, a NaN losing.
 fn is_plain(m: &MinMax) -> bool {
-    !(m.nan || m.xorsign_abs || m.abs || m.relu || m.three)
+    let MinMax { ty: _, ftz: _, nan, xorsign_abs, abs, relu, three } = *m;
+    !(nan || xorsign_abs || abs || relu || three)
 }
 
 /// Whether a type is one integer of 8, 16, 32 or 64 bits.
