@@ -12,9 +12,10 @@ use super::{
     Argument, Builtin, Control, Element, Field, Formula, Given, Kind, Manifest, Number, Pass, Plan,
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
     Wrap,
-    decode::{derived_names, round_of, suggestion},
+    decode::{derived_names, round_of},
     draft::literal_of_cpp,
     pointers::pointed,
+    suggestion::suggestion,
 };
 use crate::cuda::{CType, KernelParameter, Pointee, Signature};
 use crate::diagnostic::Diagnostic;

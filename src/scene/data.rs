@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{Each, Number, Scalar, Type};
 #[cfg(feature = "gl")]
-use super::{Part, Structure, decode::suggestion};
+use super::{Part, Structure, suggestion::suggestion};
 use crate::cuda::Position;
 
 /// What something holds at the start and after each reset.

@@ -6,7 +6,7 @@ use super::{
     expression::{Kind, Meaning},
 };
 #[cfg(feature = "gl")]
-use super::{Part, decode::suggestion};
+use super::{Part, suggestion::suggestion};
 use crate::cuda::Position;
 
 /// The numbers of each element.

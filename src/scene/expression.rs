@@ -2,7 +2,7 @@
 //! and over what is known when a pass is launched.
 //!
 //! Enters: a formula of the manifest. Leaves: its value, or what a launch computes it with. Must not know: `cuda`,
-//! `scene::draft`, `scene::plan`.
+//! `scene::decode`, `scene::draft`, `scene::plan`.
 
 mod operation;
 mod parser;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Initial;
 use super::{
     Check, CompileOptions, Formula, Golden, Half, Number, Parameter, Plot, Preset, Resource,
-    ResourceId, Scope, Source, Stat, Value, Variable, View, ViewId, decode::suggestion,
+    ResourceId, Scope, Source, Stat, Value, Variable, View, ViewId, suggestion::suggestion,
 };
 use crate::cuda::Position;
 

@@ -28,6 +28,7 @@ mod resource;
 mod selection;
 mod source;
 mod statistic;
+mod suggestion;
 mod template;
 mod term;
 mod view;

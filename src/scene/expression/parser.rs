@@ -4,7 +4,7 @@ use super::{
     Error, Floats, Meaning, Node, Number,
     operation::{Binary, Function, Kind, Unary, arithmetic_kind},
 };
-use crate::scene::decode::suggestion;
+use crate::scene::suggestion::suggestion;
 
 /// Nesting that no sane expression reaches; beyond it the parser would run out of stack.
 const DEEPEST: usize = 64;

@@ -2,7 +2,7 @@
 //! single instructions become stands in the submodules, one a family.
 //!
 //! Enters: a function of the typed PTX. Leaves: one function of Cranelift's. Must not know: `device::cpu::interp`,
-//! `device::cpu::launch`, `device::cpu::jit::code`.
+//! `device::cpu::launch`, `device::cpu::jit::code`, `device::cpu::jit::lanes`.
 
 pub(super) mod approximate;
 mod atomic;

@@ -1,7 +1,7 @@
 //! What compiled code calls of the host: mathematics that the processor has no instruction for.
 //!
 //! Enters: numbers, as compiled code calls with them. Leaves: the results, rounded as PTX says. Must not know:
-//! `device::cpu::memory`, `device::cpu::jit::lower`.
+//! `device::cpu::memory`, `device::cpu::jit::lower`, `device::cpu::jit::lanes`.
 
 pub(super) mod finish;
 pub(super) mod permute;
@@ -71,7 +71,7 @@ pub(super) fn functions() -> Vec<(&'static str, *const u8)> {
     type Misplaced =
         extern "C" fn(&crate::device::cpu::abi::BlockContext, u64, u64, u32, u32, u64, u64) -> u32;
     list! {
-        "warpaint_misplaced_lane" => super::lanes::misplaced_lane, Misplaced;
+        "warpaint_misplaced_lane" => super::fault::misplaced_lane, Misplaced;
     }
     all.extend(super::output::functions());
     all

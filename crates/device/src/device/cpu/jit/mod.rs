@@ -18,6 +18,7 @@
 
 mod code;
 mod constants;
+mod fault;
 mod flow;
 mod function;
 mod images;

@@ -1,6 +1,9 @@
 //! What is checked once a block instead of at each access: how far the allocation reaches that a pointer among the
 //! kernel's arguments points into. An access whose address was made from that pointer is good where it lies
 //! between both; the table of all allocations is asked only where it does not.
+//!
+//! Enters: a function, and the addresses of its accesses. Leaves: code that checks them. Must not know:
+//! `device::cpu::jit::lanes`.
 
 use std::{collections::HashMap, mem::offset_of};
 
@@ -8,8 +11,8 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
 use super::{
     Unit,
+    fault::{GENERIC, OF_EACH, SHARED, THREADS, WRITES},
     kernel::SiteKind,
-    lanes::{GENERIC, OF_EACH, SHARED, THREADS, WRITES},
     lower::{Checked, Lower, Step},
     span::MemorySpan,
 };

@@ -96,7 +96,6 @@ mod convert;
 mod directed;
 mod each;
 mod estimate;
-mod fault;
 mod flow;
 mod funnel;
 mod hoist;
@@ -137,8 +136,6 @@ use crate::{
         types::Type,
     },
 };
-
-pub(super) use fault::{GENERIC, OF_EACH, SHARED, THREADS, WRITES, misplaced_lane};
 
 /// What is found out of a body here takes time that may grow with the square of its size.
 const MOST_INSTRUCTIONS: usize = 20_000;

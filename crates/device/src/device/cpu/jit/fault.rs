@@ -4,21 +4,21 @@
 use crate::device::cpu::{abi::BlockContext, memory::Range};
 
 /// Bits of [`misplaced_lane`]'s `how`: the access writes.
-pub(in crate::device::cpu::jit) const WRITES: u32 = 1;
+pub(super) const WRITES: u32 = 1;
 /// It is one to shared memory, by its offset there.
-pub(in crate::device::cpu::jit) const SHARED: u32 = 1 << 1;
+pub(super) const SHARED: u32 = 1 << 1;
 /// It is one by a generic address.
-pub(in crate::device::cpu::jit) const GENERIC: u32 = 1 << 2;
+pub(super) const GENERIC: u32 = 1 << 2;
 /// It is each thread's own, not that of one done for all.
-pub(in crate::device::cpu::jit) const OF_EACH: u32 = 1 << 3;
+pub(super) const OF_EACH: u32 = 1 << 3;
 /// Bits below the number of threads.
-pub(in crate::device::cpu::jit) const THREADS: u32 = 8;
+pub(super) const THREADS: u32 = 8;
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
 /// out of bounds; as many as there are where none is. `how` has the bits above, and beyond [`THREADS`] how many threads
 /// the group has. The first thread's frame of local memory has `frame_bytes`
 /// at `local`; those of the others follow it.
-pub(in crate::device::cpu::jit) extern "C" fn misplaced_lane(
+pub(super) extern "C" fn misplaced_lane(
     context: &BlockContext,
     address: u64,
     stride: u64,
