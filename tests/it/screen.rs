@@ -59,7 +59,7 @@ impl Screen {
         }
         let place = Workplace::new();
         fs::create_dir(place.path("screen")).unwrap();
-        lend_compiler(&place);
+        link_compiler(&place);
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1600x900x24"])
             .args(["-nolisten", "tcp", "-noreset", "-fbdir"])
@@ -263,7 +263,7 @@ impl Studio {
 }
 
 /// The studio's data folder is the test's own but for the compiler, which `scripts/setup` puts into the user's.
-fn lend_compiler(place: &Workplace) {
+fn link_compiler(place: &Workplace) {
     let own = place.path("data/warpaint");
     fs::create_dir_all(&own).unwrap();
     let Some(users) = directories::ProjectDirs::from("", "", "warpaint") else { return };

@@ -10,7 +10,7 @@ use super::{
     kernel::{Packed, ResumePoint, SiteKind},
     known::Known,
     lanes::{self, GroupLower, Groups},
-    lower::{Lower, Source, kernel},
+    lower::{FunctionInput, Lower, kernel},
     sites::Sites,
     sync,
 };
@@ -43,7 +43,7 @@ impl Lowered {
     fn new(
         frame: &StackFrame,
         stack_bytes: u64,
-        mut plan: sync::Plan,
+        mut plan: sync::WaitPlan,
         entry_site: u32,
         width: usize,
     ) -> Self {
@@ -79,7 +79,7 @@ pub(super) fn lower<'a, 'f>(
     unit.limits.check_flow(&function.name, &cfg)?;
     let liveness = Liveness::new(body, &cfg, &[]);
     unit.limits.check_registers(&function.name, body, &cfg, &liveness)?;
-    let mut plan = sync::Plan::new(function, body, &cfg, &liveness);
+    let mut plan = sync::WaitPlan::new(function, body, &cfg, &liveness);
     unit.limits.check_spills(&function.name, &plan)?;
     let headers = super::flow::loop_headers(body, &cfg);
     let Some(frame) = unit.layout.frame(index) else {
@@ -92,7 +92,8 @@ pub(super) fn lower<'a, 'f>(
     }
     let width = groups.as_ref().map_or(1, lanes::Plan::width);
     let known = Known::new(body);
-    let source = Source { unit, index, function, body, frame, width: width as i64, known, headers };
+    let source =
+        FunctionInput { unit, index, function, body, frame, width: width as i64, known, headers };
     let entry_site = sites.add(SiteKind::Poll, body.instructions().find_map(|i| i.location), None);
     let mut lower = Lower::new(b, code, source, plan, sites);
     match (function.kind, &groups) {

@@ -127,7 +127,7 @@ impl Limits {
     }
 
     /// Whether the registers fit that threads spill while they wait for each other.
-    pub(super) fn check_spills(&self, function: &str, plan: &sync::Plan) -> Result<()> {
+    pub(super) fn check_spills(&self, function: &str, plan: &sync::WaitPlan) -> Result<()> {
         if plan.spill_bytes() <= MOST_SPILL_BYTES {
             return Ok(());
         }

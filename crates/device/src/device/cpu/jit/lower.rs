@@ -71,9 +71,9 @@ pub(super) struct Lower<'a, 'f> {
     /// The CLIF function.
     pub(super) b: FunctionBuilder<'f>,
     imports: Imports<'f>,
-    source: Source<'a>,
+    source: FunctionInput<'a>,
     /// Where threads wait, and what follows from that.
-    plan: sync::Plan,
+    plan: sync::WaitPlan,
     /// How far the memory reaches that arguments point into.
     windows: Windows,
     /// Where stopped threads are said to have stopped.
@@ -102,7 +102,7 @@ pub(super) struct Lower<'a, 'f> {
 }
 
 /// What is known of a function before its code is made.
-pub(super) struct Source<'a> {
+pub(super) struct FunctionInput<'a> {
     pub(super) unit: &'a Unit<'a>,
     /// The function's index in the module.
     pub(super) index: usize,
@@ -189,8 +189,8 @@ impl<'a, 'f> Lower<'a, 'f> {
     pub(super) fn new(
         mut b: FunctionBuilder<'f>,
         code: &'f mut JITModule,
-        source: Source<'a>,
-        plan: sync::Plan,
+        source: FunctionInput<'a>,
+        plan: sync::WaitPlan,
         sites: &'f mut Sites<'a>,
     ) -> Self {
         let body = source.body;
@@ -229,7 +229,7 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     /// Ends the CLIF function, and says where its threads wait.
-    pub(super) fn finish(mut self) -> Result<sync::Plan> {
+    pub(super) fn finish(mut self) -> Result<sync::WaitPlan> {
         if self.outside {
             return Err(super::internal("an access outside its span"));
         }
@@ -253,11 +253,11 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     /// Where threads wait, and what follows from that.
-    pub(super) fn plan(&self) -> &sync::Plan {
+    pub(super) fn plan(&self) -> &sync::WaitPlan {
         &self.plan
     }
 
-    pub(super) fn plan_mut(&mut self) -> &mut sync::Plan {
+    pub(super) fn plan_mut(&mut self) -> &mut sync::WaitPlan {
         &mut self.plan
     }
 

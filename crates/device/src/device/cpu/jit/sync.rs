@@ -42,7 +42,7 @@ use crate::{
 const SKEW: usize = 64;
 
 /// Where a function's threads wait, and what they spill meanwhile.
-pub(super) struct Plan {
+pub(super) struct WaitPlan {
     /// Statements at which threads wait or yield, increasing.
     points: Vec<usize>,
     /// Live registers at each, and where they are spilled.
@@ -77,7 +77,7 @@ pub(super) struct Point {
     pub(super) made_again: Vec<Reg>,
 }
 
-impl Plan {
+impl WaitPlan {
     pub(super) fn new(function: &Function, body: &Body, cfg: &Cfg, liveness: &Liveness) -> Self {
         let is_kernel = function.kind == FunctionKind::Entry;
         let waits = |(at, statement): (usize, &Statement)| match statement {

@@ -44,7 +44,7 @@ pub(super) fn eaches(
     cfg: &Cfg,
     shapes: &Shapes,
     run: &[bool],
-    (liveness, sync): (&Liveness, &sync::Plan),
+    (liveness, sync): (&Liveness, &sync::WaitPlan),
 ) -> Vec<Each> {
     let plain = |(at, i): (usize, &Instruction)| {
         let facts = i.op.facts();

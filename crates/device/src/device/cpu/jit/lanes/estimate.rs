@@ -37,7 +37,7 @@ const CALL: f64 = 15.0;
 const MEETING: (f64, f64) = (10.0, 15.0);
 
 /// Whether each instruction can be done for groups.
-pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::Plan) -> bool {
+pub(super) fn is_possible(body: &Body, cfg: &Cfg, shapes: &Shapes, sync: &sync::WaitPlan) -> bool {
     // Loops that wait for other threads are left to threads one after the other.
     if !sync.spins.is_empty() || adds_in_another_order(body, cfg) {
         return false;

@@ -77,7 +77,7 @@ pub(super) struct Place<'a> {
     pub(super) shapes: &'a Shapes,
     /// The blocks that groups run.
     pub(super) run: &'a [bool],
-    pub(super) sync: &'a sync::Plan,
+    pub(super) sync: &'a sync::WaitPlan,
     /// Threads of a group.
     pub(super) width: usize,
 }

@@ -46,7 +46,7 @@ pub(super) fn regions(
     cfg: &Cfg,
     shapes: &Shapes,
     run: &[bool],
-    sync: &sync::Plan,
+    sync: &sync::WaitPlan,
 ) -> Vec<Region> {
     let (meets, indices) = (immediate_post_dominators(body, cfg), row::indices(body));
     let mut regions = Vec::new();

@@ -212,7 +212,7 @@ impl Parted {
     fn new(
         body: &Body,
         (cfg, liveness): (&Cfg, &Liveness),
-        sync: &sync::Plan,
+        sync: &sync::WaitPlan,
         wish: Lanes,
         width: usize,
     ) -> Option<Self> {
@@ -250,7 +250,7 @@ impl Parted {
         &mut self,
         body: &Body,
         cfg: &Cfg,
-        sync: &sync::Plan,
+        sync: &sync::WaitPlan,
         liveness: &Liveness,
     ) -> Option<()> {
         for _ in 0..MOST_ROUNDS {
@@ -270,7 +270,7 @@ impl Parted {
     }
 
     /// The branches at which groups stay together; what is left are regions where they part.
-    fn find_stays(&mut self, body: &Body, cfg: &Cfg, sync: &sync::Plan, liveness: &Liveness) {
+    fn find_stays(&mut self, body: &Body, cfg: &Cfg, sync: &sync::WaitPlan, liveness: &Liveness) {
         self.skips = skip::skips(body, cfg, &self.shapes, &self.run, liveness);
         self.eaches = each::eaches(body, cfg, &self.shapes, &self.run, (liveness, sync));
         self.eaches.retain(|each| self.skips.iter().all(|skip| skip.at != each.at));
@@ -291,7 +291,7 @@ impl Plan {
         function: &Function,
         body: &Body,
         (cfg, liveness): (&Cfg, &Liveness),
-        sync: &sync::Plan,
+        sync: &sync::WaitPlan,
         groups: Groups,
     ) -> Option<Self> {
         if function.kind != FunctionKind::Entry || sync.calls {

@@ -25,7 +25,7 @@ fn pieces(body: &str) -> Vec<(bool, usize, usize)> {
     let cfg = Cfg::new(body);
     let liveness = Liveness::new(body, &cfg, &[]);
     let shapes = Shapes::new(body, Neighbours::aligned(4), liveness.at_entry());
-    let sync = sync::Plan::new(function, body, &cfg, &liveness);
+    let sync = sync::WaitPlan::new(function, body, &cfg, &liveness);
     let run = vec![true; cfg.blocks.len()];
     let place = hoist::Place { body, cfg: &cfg, shapes: &shapes, run: &run, sync: &sync, width: 4 };
     let pieces = place.pieces(&[]).into_iter();

@@ -209,7 +209,7 @@ impl Row {
 }
 
 /// Whether threads run from the kernel's begin to its end without turning back, waiting, or going where groups do not.
-pub(super) fn is_straight(cfg: &Cfg, run: &[bool], sync: &sync::Plan) -> bool {
+pub(super) fn is_straight(cfg: &Cfg, run: &[bool], sync: &sync::WaitPlan) -> bool {
     let all_run = cfg.ids().all(|id| run[id.index()] || !cfg.is_reachable(id));
     let loops = cfg.ids().any(|id| cfg.block(id).is_loop_header);
     sync.schedule == Schedule::Free && all_run && !loops
