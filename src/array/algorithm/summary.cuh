@@ -21,9 +21,10 @@ struct BFloat16 {
 
 struct Partial {
     double least, greatest, sum;
-    // A sum of squared distances from `shift`, one of the values, so that nothing cancels where the values are far from
-    // 0 (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance", 1983: shifted data).
-    double shift, squares;
+    // Sums of distances from `shift`, one of the values, and of their squares, so that nothing cancels where the values
+    // are far from 0 (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance", 1983:
+    // shifted data).
+    double shift, distances, squares;
     unsigned long long count, nan, inf;
 };
 
@@ -31,13 +32,13 @@ struct Partial {
 __device__ inline Partial empty(double first)
 {
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
-    return {infinity, -infinity, 0.0, isfinite(first) ? first : 0.0, 0.0, 0, 0, 0};
+    return {infinity, -infinity, 0.0, isfinite(first) ? first : 0.0, 0.0, 0.0, 0, 0, 0};
 }
 
 __device__ inline Partial combine(const Partial &a, const Partial &b)
 {
-    return {fmin(a.least, b.least), fmax(a.greatest, b.greatest), a.sum + b.sum, a.shift, a.squares + b.squares,
-            a.count + b.count,      a.nan + b.nan,                a.inf + b.inf};
+    return {fmin(a.least, b.least), fmax(a.greatest, b.greatest), a.sum + b.sum,   a.shift, a.distances + b.distances,
+            a.squares + b.squares,  a.count + b.count,            a.nan + b.nan,   a.inf + b.inf};
 }
 
 __device__ inline void take(Partial &p, double value)
@@ -51,7 +52,9 @@ __device__ inline void take(Partial &p, double value)
         p.least = fmin(p.least, value);
         p.greatest = fmax(p.greatest, value);
         p.sum += value;
-        p.squares += (value - p.shift) * (value - p.shift);
+        const double distance = value - p.shift;
+        p.distances += distance;
+        p.squares += distance * distance;
     }
 }
 

@@ -544,6 +544,7 @@ pub(super) struct Partial {
     greatest: f64,
     sum: f64,
     shift: f64,
+    distances: f64,
     squares: f64,
     count: u64,
     nan: u64,
@@ -553,8 +554,10 @@ pub(super) struct Partial {
 impl From<Partial> for Statistics {
     fn from(p: Partial) -> Self {
         let finite = (p.count - p.nan - p.inf) as f64;
-        let mean = p.sum / finite;
-        let variance = p.squares / finite - (mean - p.shift).powi(2);
+        let distance = p.distances / finite;
+        // Between the ends of the range a distance overflows.
+        let mean = if p.distances.is_finite() { p.shift + distance } else { p.sum / finite };
+        let variance = p.squares / finite - distance.powi(2);
         Self {
             count: p.count,
             min: p.least,

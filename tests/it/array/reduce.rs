@@ -3,13 +3,14 @@
 use ndarray::{ArrayD, Axis, Slice};
 use num_complex::Complex;
 use warpaint::{
-    array::{Data, Error, Expr, GpuArray, Index, ReductionKernel},
+    array::{Data, Error, Expr, GpuArray, Index, ReductionKernel, Summary},
     device::{self, Device},
+    element::{Element, Scalar},
     index,
     kernel::Context,
 };
 
-use super::{contexts, flat, upload};
+use super::{contexts, flat, scan::random, upload};
 
 /// A view of an array on the device and the same one on the host.
 fn views<T: Data>(context: &Context, array: &ArrayD<T>) -> Vec<(GpuArray<T>, ArrayD<T>)> {
@@ -402,5 +403,34 @@ fn extremes_of_subsets_are_those_of_their_elements() {
         let chosen = a.at(&subset).unwrap();
         assert_eq!(chosen.max().unwrap().item().unwrap(), 5.0);
         assert_eq!(chosen.min().unwrap().item().unwrap(), 2.0);
+    }
+}
+
+/// Far from 0 neither the mean nor the deviation has the error of a sum of large numbers.
+#[test]
+fn statistics_are_exact_far_from_zero() {
+    for context in contexts() {
+        let element = Element::vector(Scalar::F64, 1);
+        let (compiler, device) = (context.compiler(), context.device());
+        let summary = Summary::new(compiler, device, context.target(), [element]).unwrap();
+        let parts: Vec<f64> = random(3, 5000, |rng| rng.f64());
+        for far in [0.0, 1e9, 1e12, -1e13] {
+            let values: Vec<f64> = parts.iter().map(|part| far + part).collect();
+            // What is left of the parts, which is exact.
+            let left: Vec<f64> = values.iter().map(|value| value - far).collect();
+            let mean = left.iter().sum::<f64>() / 5000.0;
+            let variance = left.iter().map(|of| (of - mean).powi(2)).sum::<f64>() / 5000.0;
+            let (stream, bytes) = (context.stream(), bytemuck::cast_slice(&values));
+            let memory = device.alloc(bytes.len()).unwrap();
+            stream.upload(memory.slice(..).unwrap(), bytes).unwrap();
+            let pending = summary.enqueue(stream, memory.slice(..).unwrap(), element);
+            let found = pending.unwrap().wait().unwrap()[0];
+            // Sums of 5,000 numbers below 1, each rounded: some 1e-13, and a rounding of the mean itself.
+            assert!(
+                (found.mean - far - mean).abs() <= 1e-12 + far.abs() * 2e-16,
+                "{found:?} at {far}"
+            );
+            assert!((found.std - variance.sqrt()).abs() < 1e-12, "{found:?} at {far}");
+        }
     }
 }
