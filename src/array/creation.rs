@@ -176,8 +176,8 @@ impl<T: Real> GpuArray<T> {
 
 impl<T: Float> GpuArray<T> {
     /// `n` numbers at equal distances from `start` to `stop`, which is the last one if `endpoint` (`numpy.linspace`).
-    /// Computed in `f64`, each operation rounded, as numpy computes them, and both ends are exact. (Where their distance
-    /// overflows, the numbers are infinite or NaN, as in numpy.)
+    /// Computed in `f64`, each operation rounded, as numpy computes them, and both ends are exact. (Where their
+    /// distance overflows, the numbers are infinite or NaN, as in numpy.)
     ///
     /// ```
     /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};

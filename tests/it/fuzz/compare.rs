@@ -88,8 +88,8 @@ impl Engines {
         list
     }
 
-    /// Whether there is an NVIDIA device that runs kernels for `architecture`. That one is there and too old for them is
-    /// counted, once for each architecture.
+    /// Whether there is an NVIDIA device that runs kernels for `architecture`. That one is there and too old for them
+    /// is counted, once for each architecture.
     pub fn nvidia_has(&mut self, architecture: u32) -> bool {
         let Some(device) = &self.nvidia else { return false };
         let has = capability(device) >= architecture;

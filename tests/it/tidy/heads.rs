@@ -1,5 +1,5 @@
-//! The head of each folder says what enters it, what leaves it, and what it must not know; it keeps to the last. So does
-//! a file without a folder whose head says so.
+//! The head of each folder says what enters it, what leaves it, and what it must not know; it keeps to the last. So
+//! does a file without a folder whose head says so.
 
 use super::{FLOW, Name, Source, sources};
 

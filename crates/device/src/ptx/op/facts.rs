@@ -22,8 +22,8 @@ pub struct Facts {
     pub observes: bool,
     /// Whether it changes anything beyond registers that this thread or another one finds later.
     pub changes: bool,
-    /// Whether it computes floating-point numbers in memory from what is there: the order in which threads do so decides
-    /// the bits.
+    /// Whether it computes floating-point numbers in memory from what is there: the order in which threads do so
+    /// decides the bits.
     pub folds_floats: bool,
     /// Whether it uses the carry flag, of which a thread has one.
     pub carries: bool,

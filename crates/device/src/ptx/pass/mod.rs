@@ -17,7 +17,7 @@
 //! | 7 | [`verify`](super::verify()), where functions became part of others | | yes | |
 //! | 8 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
 //! | 9 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
-//! | 10 | the compiler's own in `device/cpu/jit`: `spin`, `sync`, `lanes`, `known`, `windows` | | yes, of each function | |
+//! | 10 | those of `device/cpu/jit`: `spin`, `sync`, `lanes`, `known`, `windows` | | yes, of each function | |
 //!
 //! What is not guarded goes to an NVIDIA driver as it is, unread. What is guarded is written out as text again.
 //!
