@@ -91,11 +91,10 @@ impl StateContent {
 impl Session {
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
     /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on such of which
-    /// members are lost with the structure that they had, on variables
-    /// of the source that it does not have in their present size or that begin with something else now, and on
-    /// parameters that do not accept what it has for them. Parameters that the session was opened with
-    /// ([`Options::parameters`](super::Options::parameters)) come before those of the file, and so do files for
-    /// resources and variables, and a seed that was asked for. Waits for it.
+    /// members are lost with the structure that they had, on variables of the source that it does not have in their
+    /// present size or that begin with something else now, and on parameters that do not accept what it has for them.
+    /// Parameters that the session was opened with ([`Options::parameters`](super::Options::parameters)) come before
+    /// those of the file, and so do files for resources and variables, and a seed that was asked for. Waits for it.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, or does not fit the scene; [`Error::NoState`]; the device's.
