@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, history::History,
-    line::Entrance, program::Program, worker::CompileResult,
+    Error, Phase, Reset, Session, checker::Checker, grid_texture::grid_textures, line::Entrance,
+    program::Program, worker::CompileResult,
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -87,7 +87,9 @@ impl Session {
                     self.compile.diagnostics.push(remark);
                 }
                 self.compile.phase = Phase::Rejected;
-                self.history.as_mut().map(History::rejoin);
+                if let Some(history) = &mut self.history {
+                    history.rejoin();
+                }
                 return Ok(false);
             }
         };

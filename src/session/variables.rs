@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Error, contents::Contents, layout, run::digest};
+use super::{Error, contents::Contents, layout, run::digest, symbol};
 use crate::{
     cuda::mangled::counterparts,
     device::{Device, Fill, Module, Slice, Stream},
@@ -98,7 +98,7 @@ impl Variables {
         let same =
             |(kept, before): &(&Kept, Option<&Kept>)| before.is_some_and(|of| kept.is_as(of));
         // The compiler brings tables of its own, which come and go with the functions that read them.
-        let is_declared = |of: &&Kept| !of.name().starts_with("__cudart") && !of.holds_addresses();
+        let is_declared = |of: &&Kept| !symbol::is_of_compiler(of.name()) && !of.holds_addresses();
         let declared = old.0.iter().filter(is_declared);
         let going_on: BTreeSet<&str> =
             self.before(old).filter(same).filter_map(|(_, before)| Some(before?.name())).collect();

@@ -430,6 +430,18 @@ fn what_an_edit_drops_is_in_the_past() {
         session.finish_seeking().unwrap();
         assert_eq!(read(&mut session, "a"), [200, 201, 202]);
     }
+    // One that finds no room changes nothing, and is no reason for a line.
+    let mut session = open(&before);
+    session.run_steps(2, |_| {}).unwrap();
+    let other = "[array.b]\ntype = \"double4\"\ncount = 30000000000\n";
+    let too_large = before.replace("count = 3", "count = 2");
+    session.set_source(too_large.replacen("[[pass]]", &format!("{other}[[pass]]"), 1));
+    session.wait_for_program().unwrap();
+    session.run_steps(1, |_| {}).unwrap();
+    let remarks = session.snapshot().compile.diagnostics;
+    assert!(remarks.iter().any(|of| of.text.contains("is too large")), "{remarks:?}");
+    assert_eq!(session.snapshot().timeline.unwrap().lines.len(), 1);
+    assert_eq!(read(&mut session, "a"), [300, 301, 302]);
     // A text that is none of the state's is no reason for a line.
     let mut session = open(&before);
     session.run_steps(2, |_| {}).unwrap();
