@@ -12,5 +12,7 @@ mod prints;
 mod proofs;
 #[cfg(feature = "gl")]
 mod scenes;
+mod stack;
+mod streams;
 mod surfaces;
 mod versions;

@@ -16,7 +16,7 @@ use warpaint::{
         self,
         pass::guard::{
             CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, LocalMemory, guard_telling,
-            record::{MOST, Telling, VARIABLE, control, field},
+            record::{MOST, Telling, VARIABLE, control, field, prints},
         },
     },
 };
@@ -26,19 +26,25 @@ use crate::support::launch_with;
 /// Longest that a kernel may take before it is stopped.
 const LIMIT: Duration = Duration::from_secs(1);
 
+/// Where each thread's stack pointer stands, as guarded code is told here.
+pub const STACK_POINTER: u64 = 5_000_000;
+
 /// A guarded module on the CPU device.
 pub struct Bench {
     pub stream: Stream,
     pub guarded: Guarded,
     host: GuardedModule,
     module: Module,
-    control: Memory,
     record: Memory,
     table: Memory,
+    /// The count of calls of `printf`, and where the host is told of them.
+    prints: Memory,
     /// How many launches did without checks.
     pub proved: Cell<u32>,
     /// Handles of surfaces, with bytes of a row, rows and slices.
     pub surfaces: Vec<(u64, [u32; 3])>,
+    /// The lowest address of the stack, as kernels are told.
+    pub lowest: u64,
 }
 
 /// What the host knows.
@@ -74,10 +80,15 @@ pub fn guarded(text: &str) -> Guarded {
 
 /// The same; tells of the first fault, or of those at all places.
 pub fn guarded_telling(text: &str, telling: Telling) -> Guarded {
+    guarded_for(text, telling, LocalMemory::Window)
+}
+
+/// The same for a device with this local memory.
+pub fn guarded_for(text: &str, telling: Telling, local: LocalMemory) -> Guarded {
     let module = ptx::parse(text).unwrap();
     let faults = ptx::verify(&module);
     assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
-    let guarded = guard_telling(&module, &[], telling, LocalMemory::Window);
+    let guarded = guard_telling(&module, &[], telling, local);
     let guarded = guarded.unwrap_or_else(|refused| panic!("{refused}"));
     let faults = ptx::verify(&guarded.module);
     assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
@@ -109,28 +120,35 @@ impl Bench {
     }
 
     pub fn telling(device: &Device, text: &str, telling: Telling) -> Self {
-        let guarded = guarded_telling(text, telling);
-        let (printed, host) =
-            GuardedModule::telling(text, &[], telling, LocalMemory::Window).unwrap();
+        Self::with(device, text, telling, LocalMemory::Window)
+    }
+
+    pub fn with(device: &Device, text: &str, telling: Telling, local: LocalMemory) -> Self {
+        let guarded = guarded_for(text, telling, local);
+        let (printed, host) = GuardedModule::telling(text, &[], telling, local).unwrap();
         assert_eq!(printed, ptx::print(&guarded.module));
+        // The CPU device's compiler has no stack pointer that could be asked for.
+        let printed =
+            printed.lines().map(|line| match line.trim().strip_prefix("stacksave.u64 ") {
+                Some(to) => format!("mov.u64 {}, {STACK_POINTER};\n", to.trim_end_matches(';')),
+                None => format!("{line}\n"),
+            });
+        let printed: String = printed.collect();
         let module = device.load(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
-        let (stream, control) = (device.stream().unwrap(), device.alloc(control::BYTES).unwrap());
+        let (stream, prints) = (device.stream().unwrap(), device.alloc(prints::BYTES + 4).unwrap());
         let table = device.alloc(16 * 64).unwrap();
         let record = device.alloc(MOST * field::BYTES).unwrap();
-        let mut words = [0; 16];
-        words[..8].copy_from_slice(&control.address().to_ne_bytes());
-        words[8] = 7;
-        stream.upload(module.global(VARIABLE).unwrap(), &words).unwrap();
         Self {
             stream,
             guarded,
             host,
             module,
-            control,
             record,
             table,
+            prints,
             proved: Cell::new(0),
             surfaces: Vec::new(),
+            lowest: 0,
         }
     }
 
@@ -157,7 +175,13 @@ impl Bench {
         put(control::RECORD, &self.record.address().to_ne_bytes());
         put(control::TABLE, &self.table.address().to_ne_bytes());
         put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
-        self.stream.upload(self.control.slice(..).unwrap(), &block).unwrap();
+        put(control::PRINTS, &self.prints.address().to_ne_bytes());
+        put(control::STACK, &self.lowest.to_ne_bytes());
+        self.stream.upload(self.module.global(VARIABLE).unwrap(), &block).unwrap();
+        let mut count = [0; prints::BYTES + 4];
+        let told = self.prints.address() + prints::BYTES as u64;
+        count[prints::TOLD as usize..][..8].copy_from_slice(&told.to_ne_bytes());
+        self.stream.upload(self.prints.slice(..).unwrap(), &count).unwrap();
         let mut record = vec![0; MOST * field::BYTES];
         record[field::WISH as usize] = (stop == Stop::Wish).into();
         self.stream.upload(self.record.slice(..).unwrap(), &record).unwrap();
@@ -208,7 +232,8 @@ impl Bench {
     /// What was written down.
     pub fn told(&self, memories: &[&Memory]) -> Option<Told> {
         let told = self.all_told(memories).into_iter().next()?;
-        let block = self.read(&self.control);
+        let block = self.module.global(VARIABLE).unwrap();
+        let block = self.stream.download(block).unwrap().wait().unwrap();
         assert_eq!((block[control::CLAIMED as usize], block[control::STOP as usize]), (1, 1));
         Some(told)
     }
@@ -223,16 +248,12 @@ impl Bench {
 
     /// How many calls of `printf` were counted, and whether the host is told that there were any.
     pub fn printed(&self) -> (u32, bool) {
-        let word = |memory: &Memory, at: i64| {
-            let bytes = self.read(memory)[at as usize..][..4].try_into().unwrap();
-            u32::from_ne_bytes(bytes)
-        };
-        let told = word(&self.record, field::PRINTED);
-        (word(&self.control, control::PRINTED), told != 0)
+        let bytes = self.read(&self.prints);
+        let word = |at: usize| u32::from_ne_bytes(bytes[at..][..4].try_into().unwrap());
+        (word(prints::COUNT as usize), word(prints::BYTES) != 0)
     }
 
     fn meant(&self, record: GuardRecord, memories: &[&Memory]) -> Told {
-        assert_eq!(record.module, 7);
         let nearest = |address: u64| {
             let distance = |memory: &&&Memory| {
                 let end = memory.address() + memory.bytes() as u64;

@@ -2,7 +2,6 @@
 //! next launch is right.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -84,23 +83,19 @@ extern \"C\" __global__ void unknown(int *x, const int *y, int n)
 /// Elements of each buffer.
 const COUNT: usize = 1000;
 
-struct Gpu {
-    stream: Stream,
-    module: Module,
+pub struct Gpu {
+    pub stream: Stream,
+    pub module: Module,
     x: Memory,
     y: Memory,
-    /// A context has one flag and one record: what one test stops is stopped for all.
-    _alone: MutexGuard<'static, ()>,
 }
-
-static ALONE: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     fn new() -> Option<Self> {
         Self::of(SOURCE, Telling::First)
     }
 
-    fn of(source: &str, telling: Telling) -> Option<Self> {
+    pub fn of(source: &str, telling: Telling) -> Option<Self> {
         let device = nvidia()?;
         let compiler = Compiler::new(Cache::user());
         let (major, minor) = device.info().compute_capability;
@@ -118,16 +113,15 @@ impl Gpu {
     }
 
     fn with(device: &Device, ptx: &str, telling: Telling) -> Self {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (module, not_guarded) = device.load_telling(ptx, &[], telling).unwrap();
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
-        Self { stream, module, x, y, _alone: alone }
+        Self { stream, module, x, y }
     }
 
     /// Puts a kernel on the stream, with 0, 1, … in `y` and zeros in `x`.
-    fn launch(&self, kernel: &str, n: i32) {
+    pub fn launch(&self, kernel: &str, n: i32) {
         self.launch_as(kernel, n, &LaunchConfig::new(1, 64));
     }
 
@@ -149,13 +143,13 @@ impl Gpu {
         unsafe { self.stream.launch(&function, config, &arguments).unwrap() };
     }
 
-    fn x(&self) -> Vec<u32> {
+    pub fn x(&self) -> Vec<u32> {
         let bytes = self.stream.download(self.x.slice(..).unwrap()).unwrap().wait().unwrap();
         bytemuck::pod_collect_to_vec(&bytes)
     }
 
     /// The fault of a kernel, once; afterwards the device works.
-    fn fault(&self, kernel: &str, n: i32) -> Fault {
+    pub fn fault(&self, kernel: &str, n: i32) -> Fault {
         self.launch(kernel, n);
         let fault = match self.stream.synchronize() {
             Err(Error::Fault(fault)) => *fault,
@@ -168,7 +162,7 @@ impl Gpu {
         fault
     }
 
-    fn works(&self) {
+    pub fn works(&self) {
         // Often enough to become a graph.
         for _ in 0..12 {
             self.launch("right", 40);
@@ -184,7 +178,7 @@ fn line(text: &str) -> Option<u32> {
     SOURCE.lines().position(|line| line.contains(text)).map(|at| at as u32 + 1)
 }
 
-fn line_of(fault: &Fault) -> Option<u32> {
+pub fn line_of(fault: &Fault) -> Option<u32> {
     fault.location.as_ref().map(|place| place.line)
 }
 
@@ -578,7 +572,6 @@ fn counting(more: &str) -> String {
 #[test]
 fn an_edit_ends_a_loop_without_end() {
     let Some(device) = nvidia() else { return };
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let options =
         Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", counting("")) };
     let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
@@ -625,7 +618,6 @@ fn an_edit_ends_a_loop_without_end() {
 #[test]
 fn a_fault_is_the_steps_while_the_past_goes_to_the_host_on_a_gpu() {
     let Some(device) = nvidia() else { return };
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let text = |line: &str| counting(line).replace("count = 1000", "count = 1000000");
     let options = Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", text("")) };
     let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));

@@ -580,6 +580,24 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// One of a kernel of which nothing else is known yet.
+    pub(super) fn new(kind: FaultKind, kernel: &str) -> Self {
+        Self {
+            kind,
+            kernel: kernel.to_owned(),
+            location: None,
+            ptx_line: None,
+            inlined: Vec::new(),
+            block: [0; 3].into(),
+            thread: [0; 3].into(),
+            access: None,
+            space: None,
+            base: None,
+            nearest: None,
+            waiting: Vec::new(),
+        }
+    }
+
     /// The fault as one sentence, without its source place.
     ///
     /// ```

@@ -49,6 +49,7 @@ pub struct GuardedModule {
     checks: Vec<Check>,
     searches: bool,
     allocates: bool,
+    stack_bytes: u64,
     telling: Telling,
     /// The latest launches of which it was asked whether they need all checks, by kernel.
     seen: Mutex<HashMap<String, Vec<Seen>>>,
@@ -128,9 +129,11 @@ impl GuardedModule {
         }
         let guarded = guard_telling(&module, plain, telling, local)?;
         let printed = ptx::print(&guarded.module);
-        let Guarded { module: _, kernels, checks, searches, allocates } = guarded;
+        let Guarded { module: _, kernels, checks, searches, allocates, stack_bytes } = guarded;
         let seen = Mutex::default();
-        Ok((printed, Self { module, kernels, checks, searches, allocates, telling, seen }))
+        let this =
+            Self { module, kernels, checks, searches, allocates, stack_bytes, telling, seen };
+        Ok((printed, this))
     }
 
     /// A kernel by its (lowered) name.
@@ -167,6 +170,11 @@ impl GuardedModule {
     /// Whether its kernels may take memory of the heap.
     pub fn allocates(&self) -> bool {
         self.allocates
+    }
+
+    /// Bytes of the stack that calls need in each thread, at least; 0 where the driver's compiler sees them all.
+    pub fn stack_bytes(&self) -> u64 {
+        self.stack_bytes
     }
 
     /// The words that a launch adds to the packed `arguments` of a kernel, as its last argument, aligned to 8 bytes;
@@ -254,20 +262,9 @@ impl GuardedModule {
         find: impl Fn(u64) -> Option<(u64, u64)>,
     ) -> Fault {
         let name = self.kernels.get(record.kernel as usize).filter(|_| record.kernel != NO_KERNEL);
-        let mut fault = Fault {
-            kind: FaultKind::Trap,
-            kernel: name.map_or_else(|| kernel.to_owned(), |kernel| kernel.name.clone()),
-            location: None,
-            ptx_line: None,
-            inlined: Vec::new(),
-            block: record.block,
-            thread: record.thread,
-            access: None,
-            space: None,
-            base: None,
-            nearest: None,
-            waiting: Vec::new(),
-        };
+        let kernel = name.map_or(kernel, |kernel| &kernel.name);
+        let (block, thread) = (record.block, record.thread);
+        let mut fault = Fault { block, thread, ..Fault::new(FaultKind::Trap, kernel) };
         match self.checks.get(record.check as usize).map(|check| &check.kind) {
             Some(CheckKind::Access { space, accesses }) => {
                 self.access(&mut fault, record, *space, accesses, find);
@@ -287,6 +284,10 @@ impl GuardedModule {
             }
             Some(CheckKind::Stop { location, .. }) => {
                 fault.kind = FaultKind::Cancelled;
+                self.place(&mut fault, *location);
+            }
+            Some(CheckKind::TooDeep { location, .. }) => {
+                fault.kind = FaultKind::StackOverflow;
                 self.place(&mut fault, *location);
             }
             Some(CheckKind::Trap { location, .. }) => self.place(&mut fault, *location),
@@ -365,9 +366,7 @@ impl GuardedModule {
 /// What a guarded kernel wrote down of the first thing that it did wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuardRecord {
-    /// Number of the module, as its loader gave it.
-    pub module: u32,
-    /// Number of the kernel in it, or all ones.
+    /// Number of the kernel in its module, or all ones.
     pub kernel: u32,
     /// Number of the check.
     pub check: u32,
@@ -396,7 +395,6 @@ impl GuardRecord {
         let long = |at: i64| u64::from_ne_bytes(chunk(bytes, at));
         let three = |at: i64| Dim3 { x: word(at), y: word(at + 4), z: word(at + 8) };
         (word(field::WRITTEN) != 0).then(|| Self {
-            module: word(field::MODULE),
             kernel: word(field::KERNEL),
             check: word(field::CHECK),
             block: three(field::BLOCK),

@@ -248,8 +248,6 @@ impl Run {
             _ => None,
         };
         Fault {
-            kind,
-            kernel: kernel.name.clone(),
             location: site.location.clone(),
             ptx_line: site.line,
             inlined: site.inlined.to_vec(),
@@ -257,9 +255,8 @@ impl Run {
             thread: self.launch.config.block.position(u64::from(thread)),
             access: access.map(|(address, bytes, _)| (address, bytes)),
             space: access.and_then(|(_, _, space)| space),
-            base: None,
             nearest,
-            waiting: Vec::new(),
+            ..Fault::new(kind, &kernel.name)
         }
     }
 

@@ -35,9 +35,7 @@ impl Stream {
             None => (function, arguments),
         };
         version.allow_shared(config.shared_bytes)?;
-        if function.module().guarded().is_some() {
-            self.set_guarded();
-        }
+        self.launched().add(function.module().loaded());
         // SAFETY: as here.
         let status = unsafe { self.submit(version, config, arguments) };
         context.check_launch(status, function.name(), config)?;

@@ -75,7 +75,11 @@ impl Device {
         let context = self.context();
         context.activate()?;
         // SAFETY: takes numbers alone.
-        context.set(|| unsafe { context.driver().cuCtxSetLimit(raw(limit), value) })
+        context.set(|| unsafe { context.driver().cuCtxSetLimit(raw(limit), value) })?;
+        match (limit, context.guard()) {
+            (Limit::StackBytes, Some(guard)) => guard.know_stack(context),
+            _ => Ok(()),
+        }
     }
 
     /// Wishes for all kernels that have no wish of their own.

@@ -2,8 +2,6 @@
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
-use std::sync::Arc;
-
 use super::{
     Device, Stream,
     context::{CudaContext, lock},
@@ -11,7 +9,6 @@ use super::{
     event,
     launch::Mark,
     staging::StagingBuffer,
-    stream::Copies,
 };
 use crate::device::{Allocation, DeviceId, Error, Result};
 
@@ -144,15 +141,13 @@ impl Drop for Memory {
 /// Bytes on their way to the host, through page-locked memory.
 #[derive(Debug)]
 pub struct Readback {
-    device: Device,
+    stream: Stream,
     /// Where the copy goes; `None` for no bytes at all, and once they are fetched.
     block: Option<StagingBuffer>,
     bytes: usize,
     mark: Mark,
-    /// Whether the stream has had guarded kernels, whose fault it is to tell.
-    is_guarded: bool,
-    /// Of the stream, and which of them this is.
-    copies: (Arc<Copies>, u64),
+    /// Which of the stream's copies it is.
+    number: u64,
 }
 
 impl Readback {
@@ -163,9 +158,7 @@ impl Readback {
         bytes: usize,
         mark: Mark,
     ) -> Self {
-        let (device, copies) = (stream.device().clone(), stream.copies());
-        let is_guarded = stream.is_guarded();
-        Self { device, block, bytes, mark, is_guarded, copies: (copies.clone(), copies.begin()) }
+        Self { stream: stream.clone(), block, bytes, mark, number: stream.copies().begin() }
     }
 
     /// Whether [`Readback::wait_with`] would return at once.
@@ -174,10 +167,10 @@ impl Readback {
     /// An error of the work before the copy.
     pub fn is_ready(&self) -> Result<bool> {
         let Some(block) = &self.block else { return Ok(true) };
-        let context = self.device.context();
+        let context = self.stream.context();
         context.activate()?;
-        let (copies, number) = &self.copies;
-        Ok(copies.has_ended(*number) || event::is_reached(context, block.reached())?)
+        Ok(self.stream.copies().has_ended(self.number)
+            || event::is_reached(context, block.reached())?)
     }
 
     /// The bytes, once they are there.
@@ -193,7 +186,7 @@ impl Readback {
     /// # Errors
     /// As [`Readback::wait`].
     pub fn wait_with<R>(mut self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        let context = self.device.context();
+        let context = self.stream.context();
         let Some(block) = &self.block else { return Ok(read(&[])) };
         context.activate()?;
         event::synchronize(context, block.reached())?;
@@ -203,8 +196,8 @@ impl Readback {
             launches.is_latest(self.mark)
         };
         // The fault of a kernel behind it is not the copy's to tell.
-        if is_latest && self.is_guarded {
-            context.check_guard()?;
+        if is_latest {
+            self.stream.check_guard()?;
         }
         // SAFETY: the copy of so many bytes into the block has ended.
         let result = read(unsafe { block.bytes(self.bytes) });
@@ -218,7 +211,7 @@ impl Readback {
 impl Drop for Readback {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            self.device.context().give_back_busy(block);
+            self.stream.context().give_back_busy(block);
         }
     }
 }

@@ -19,6 +19,7 @@ use super::{
     context::CudaContext,
     driver::{Handle, Status, code},
     graph::Repeats,
+    guard::Control,
     limit::raw_preference,
     ptx,
 };
@@ -37,13 +38,14 @@ const LOG_BYTES: usize = 16 << 10;
 #[derive(Clone, Debug)]
 pub struct Module(Arc<Loaded>);
 
+/// What its handles share.
 #[derive(Debug)]
-struct Loaded {
+pub(super) struct Loaded {
     device: Device,
     raw: Handle<sys::CUmod_st>,
     entries: Vec<Entry>,
     log: String,
-    guarded: Option<Arc<GuardedModule>>,
+    guarded: Option<Control>,
 }
 
 /// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
@@ -252,11 +254,21 @@ pub(super) unsafe fn load_image(
     Ok((Handle(raw), said(&log.info)))
 }
 
+impl Loaded {
+    /// Where it is guarded: what its kernels are told, and tell.
+    pub(super) fn control(&self) -> Option<&Control> {
+        self.guarded.as_ref()
+    }
+}
+
 impl Drop for Loaded {
     fn drop(&mut self) {
         let context = self.device.context();
         context.on_drop(|| {
             context.wait_for_work()?;
+            if let Some(control) = self.control() {
+                control.end(context)?;
+            }
             // SAFETY: loaded by `cuModuleLoadDataEx`; its functions hold it, and no kernel of it runs any more.
             context.check(unsafe { context.driver().cuModuleUnload(self.raw.0) })
         });
@@ -270,7 +282,7 @@ impl Module {
     }
 
     /// The same module, of which nobody else has a handle yet, as one that is guarded.
-    pub(super) fn with_guard(self, guarded: Arc<GuardedModule>) -> Option<Self> {
+    pub(super) fn with_guard(self, guarded: Control) -> Option<Self> {
         let mut loaded = Arc::into_inner(self.0)?;
         loaded.guarded = Some(guarded);
         Some(Self(Arc::new(loaded)))
@@ -278,7 +290,12 @@ impl Module {
 
     /// What is known of it where it is guarded.
     pub fn guarded(&self) -> Option<&GuardedModule> {
-        self.0.guarded.as_deref()
+        self.0.control().map(Control::module)
+    }
+
+    /// What all its handles share.
+    pub(super) fn loaded(&self) -> &Arc<Loaded> {
+        &self.0
     }
 
     /// The kernel with this (lowered) name.
@@ -362,7 +379,7 @@ impl Function {
         let written = module.0.entries.iter().find(|entry| entry.name == name);
         let mut parameters =
             parameters(context, raw)?.or_else(|| written.map(as_declared)).unwrap_or_default();
-        let guarded = module.0.guarded.as_ref().and_then(|guarded| guarded.kernel(name));
+        let guarded = module.guarded().and_then(|guarded| guarded.kernel(name));
         if guarded.is_some_and(|kernel| !kernel.words.is_empty()) {
             // The last one is the guard's.
             parameters.pop();

@@ -6,7 +6,7 @@ use std::{
     ptr,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
 };
 
@@ -17,6 +17,7 @@ use super::{
     context::{CudaContext, Late, lock},
     driver::{Handle, Status, code},
     event::{create_untimed, destroy},
+    guard::Launched,
     launch::Mark,
     staging::StagingBuffer,
 };
@@ -36,8 +37,8 @@ struct Inner {
     /// Of its host functions.
     late: Arc<Late>,
     copies: Arc<Copies>,
-    /// Whether it has had guarded kernels.
-    is_guarded: AtomicBool,
+    /// The guarded modules that it has had kernels of.
+    launched: Arc<Launched>,
 }
 
 /// How many copies to the host were put on a stream, and how many of them are known to have ended. The driver once in a
@@ -77,8 +78,8 @@ impl Device {
         })?;
         let (raw, number) = (Handle(raw), NUMBER.fetch_add(1, Ordering::Relaxed));
         let (device, checked) = (self.clone(), options.checked);
-        let (late, copies, is_guarded) = (Arc::default(), Arc::default(), AtomicBool::new(false));
-        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late, copies, is_guarded })))
+        let (late, copies, launched) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Stream(Arc::new(Inner { device, raw, number, checked, late, copies, launched })))
     }
 
     /// The least and the greatest priority of streams; a smaller number is a greater priority.
@@ -260,22 +261,29 @@ impl Stream {
     pub fn check(&self) -> Result<()> {
         let context = self.context();
         context.activate()?;
-        if self.is_guarded() {
-            context.check_guard()?;
-        }
+        self.check_guard()?;
         self.0.late.check()
     }
 
-    /// Stops the guarded kernels of the device; the driver cannot stop others.
+    /// The fault of a guarded kernel that came to an end, once; the context is current.
+    #[inline]
+    pub(super) fn check_guard(&self) -> Result<()> {
+        let context = self.context();
+        // SAFETY: the stream is alive.
+        let wait = || context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) });
+        self.0.launched.check(context, wait)
+    }
+
+    /// Stops its guarded kernels; the driver cannot stop others.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where no module is guarded, [`Error::Call`].
     pub fn cancel(&self) -> Result<()> {
         let context = self.context();
         match context.guard() {
-            Some(guard) => {
+            Some(_) => {
                 context.activate()?;
-                guard.cancel(context)
+                self.0.launched.cancel(context)
             }
             None => Err(Error::Unsupported {
                 operation: "stopping a kernel",
@@ -302,15 +310,9 @@ impl Stream {
         self.0.number
     }
 
-    /// Whether it has had guarded kernels: such a stream alone tells their faults. One that only copies, for another
-    /// thread maybe, does not take the fault away from who waits for the kernel.
-    pub(super) fn is_guarded(&self) -> bool {
-        self.0.is_guarded.load(Ordering::Acquire)
-    }
-
-    /// It has a guarded kernel now.
-    pub(super) fn set_guarded(&self) {
-        self.0.is_guarded.store(true, Ordering::Release);
+    /// The guarded modules that it has had kernels of.
+    pub(super) fn launched(&self) -> &Arc<Launched> {
+        &self.0.launched
     }
 
     pub(super) fn mark(&self) -> Mark {

@@ -19,14 +19,14 @@
 //! - The host proves at a launch that checks are not needed, that one is enough for two, or that a loop ends soon, and
 //!   launches a version without them (`proof`).
 //! - A warp's access to a matrix is made by all its threads, or by none where one of them is wrong (`weave`).
+//! - A function that reaches itself looks how much of the stack is left (`stack`).
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
 //! - Of many calls of `printf` the last print nothing, for a full buffer would hold up the kernel (`prints`).
 //!
 //! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
-//! prevented are: a barrier that some threads never reach, calls nested too deeply, a call through a pointer to no
-//! function, and wild addresses of local and constant memory that were loaded from memory (they are counted:
-//! [`Counts::unchecked`]). An access outside a surface that is an argument is told of (`surface`); one outside
-//! another surface reads zero or is left out.
+//! prevented are: a barrier that some threads never reach, a call through a pointer to no function, and wild addresses
+//! of local and constant memory that were loaded from memory (they are counted: [`Counts::unchecked`]). An access
+//! outside a surface that is an argument is told of (`surface`); one outside another surface reads zero or is left out.
 
 mod bounds;
 mod code;
@@ -40,6 +40,7 @@ mod prints;
 mod proof;
 pub mod record;
 mod search;
+mod stack;
 mod stop;
 mod surface;
 #[cfg(test)]
@@ -52,6 +53,7 @@ use std::collections::HashMap;
 
 pub use self::{
     proof::{Launch, Proof},
+    search::LOCAL_WINDOW,
     windows::LocalMemory,
     words::{Find, Word, pointer_at},
 };
@@ -64,7 +66,8 @@ use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
 use proof::Version;
-use record::{NO_KERNEL, Recorder, Telling, VARIABLE, VARIABLE_BYTES};
+use record::{NO_KERNEL, Recorder, Telling, VARIABLE, control};
+use stack::Stack;
 use stop::Reason;
 use weave::Weaver;
 use windows::Windows;
@@ -83,6 +86,8 @@ pub struct Guarded {
     pub searches: bool,
     /// Whether its kernels may call `malloc` or `free`.
     pub allocates: bool,
+    /// Bytes of the stack that calls need in each thread, at least; 0 where the driver's compiler sees them all.
+    pub stack_bytes: u64,
 }
 
 /// A kernel of a guarded module.
@@ -164,6 +169,13 @@ pub enum CheckKind {
         /// Its line of the PTX text.
         line: u32,
     },
+    /// A function that reaches itself began where too little of the stack was left.
+    TooDeep {
+        /// Where.
+        location: Option<LocationId>,
+        /// Its line of the PTX text.
+        line: u32,
+    },
     /// `trap` was reached.
     Trap {
         /// Where.
@@ -237,12 +249,14 @@ pub fn guard_telling(
 ) -> Result<Guarded, NotGuarded> {
     expect_known(module)?;
     let variable = module.variables.len() as u32;
+    let stack = Stack::of(module, local);
     let mut guarded = Guarded {
         module: module.clone(),
         kernels: Vec::new(),
         checks: Vec::new(),
         searches: false,
         allocates: module.functions.iter().any(Function::is_of_heap),
+        stack_bytes: stack.needed,
     };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
@@ -268,7 +282,7 @@ pub fn guard_telling(
         let (variable, seen) = (Symbol::Variable(variable), seen.map(Symbol::Variable));
         let heap = guarded.allocates;
         let recorder = Recorder { variable, kernel, seen, globals, heap, windows };
-        let done = guard_function(module, function, body, recorder, &mut guarded.checks)?;
+        let done = guard_function(module, index, body, (recorder, &stack), &mut guarded.checks)?;
         let Done { body, words, counts, searches, proved } = done;
         guarded.searches |= searches;
         let there = &mut guarded.module.functions[index];
@@ -320,7 +334,7 @@ fn expect_known(module: &Module) -> Result<(), NotGuarded> {
     }
 }
 
-/// The module's variable for the address of the control block.
+/// The module's control block.
 fn control_variable() -> Variable {
     Variable {
         name: VARIABLE.to_owned(),
@@ -329,7 +343,7 @@ fn control_variable() -> Variable {
         ty: Type::B8,
         lanes: 1,
         align: Some(8),
-        dims: vec![VARIABLE_BYTES],
+        dims: vec![control::BYTES as u64],
         init: None,
         attribute: None,
         bank: None,
@@ -349,11 +363,12 @@ struct Done {
 /// Guards one function.
 fn guard_function(
     module: &Module,
-    function: &Function,
+    index: usize,
     body: &Body,
-    recorder: Recorder,
+    (recorder, stack): (Recorder, &Stack),
     checks: &mut Vec<Check>,
 ) -> Result<Done, NotGuarded> {
+    let function = &module.functions[index];
     let name = &function.name;
     let refused = |what: String| NotGuarded::new(format!("`{name}` has {what}"));
     let wide = |i: &Instruction| {
@@ -393,6 +408,7 @@ fn guard_function(
                 formats: &formats,
                 version,
                 recorder,
+                reserve: stack.reserve(index),
                 function: name,
                 words,
                 sources,

@@ -15,8 +15,9 @@
 mod splice;
 mod virtual_calls;
 
-use crate::ptx::ast::{Body, FunctionKind, Module};
-use crate::ptx::inst::{Instruction, Op};
+use super::calls::CallGraph;
+use crate::ptx::ast::{FunctionKind, Module};
+use crate::ptx::inst::Instruction;
 use crate::ptx::operand::Operand;
 
 /// Most statements that are copied, in all functions of a module.
@@ -62,7 +63,7 @@ pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused>
     }
     let mut graph = Graph::new(module, needs);
     graph.spread();
-    let order = graph.inner_first();
+    let order = graph.calls.inner_first();
     graph.restrict(module)?;
     virtual_calls::expand(module, &graph.needs);
     let mut inliner = splice::Inliner::new(module);
@@ -75,29 +76,12 @@ pub fn inline(module: &mut Module, needs: &[Need]) -> Result<Vec<bool>, Refused>
 /// Which functions call which, and what each needs.
 struct Graph {
     needs: Vec<Need>,
-    /// Callees, those through pointers too.
-    calls: Vec<Vec<usize>>,
+    calls: CallGraph,
     sizes: Vec<usize>,
 }
 
 impl Graph {
     fn new(module: &Module, needs: &[Need]) -> Self {
-        let targets = virtual_calls::targets(module);
-        let callees = |body: &Body| {
-            let mut all = Vec::new();
-            for instruction in body.instructions() {
-                match (instruction.callee(), &instruction.op) {
-                    (Some(callee), _) => all.push(callee as usize),
-                    (None, Op::Call { prototype: Some(prototype), .. }) => {
-                        all.extend(virtual_calls::candidates(module, body, *prototype, &targets));
-                    }
-                    _ => {}
-                }
-            }
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
         let bodies = module.functions.iter().map(|function| function.body.as_ref());
         Self {
             needs: bodies
@@ -105,7 +89,7 @@ impl Graph {
                 .zip(needs)
                 .map(|(body, need)| if body.is_some() { *need } else { Need::None })
                 .collect(),
-            calls: bodies.clone().map(|body| body.map_or_else(Vec::new, callees)).collect(),
+            calls: CallGraph::new(module),
             sizes: bodies.map(|body| body.map_or(0, |body| body.statements.len())).collect(),
         }
     }
@@ -116,7 +100,8 @@ impl Graph {
         while changed {
             changed = false;
             for caller in 0..self.calls.len() {
-                let most = self.calls[caller].iter().map(|callee| self.needs[*callee]).max();
+                let most =
+                    self.calls.callees(caller).iter().map(|callee| self.needs[*callee]).max();
                 if let Some(most) = most
                     && most > self.needs[caller]
                 {
@@ -127,54 +112,14 @@ impl Graph {
         }
     }
 
-    /// All functions, each after those that it calls, as far as there is such an order.
-    fn inner_first(&self) -> Vec<usize> {
-        let mut order = Vec::new();
-        let mut seen = vec![false; self.calls.len()];
-        for root in 0..self.calls.len() {
-            let mut stack = vec![(root, 0)];
-            if std::mem::replace(&mut seen[root], true) {
-                continue;
-            }
-            while let Some((function, next)) = stack.last_mut() {
-                match self.calls[*function].get(*next) {
-                    Some(callee) => {
-                        *next += 1;
-                        if !std::mem::replace(&mut seen[*callee], true) {
-                            stack.push((*callee, 0));
-                        }
-                    }
-                    None => {
-                        order.push(*function);
-                        stack.pop();
-                    }
-                }
-            }
-        }
-        order
-    }
-
-    fn reaches_itself(&self, function: usize) -> bool {
-        let mut seen = vec![false; self.calls.len()];
-        let mut open = self.calls[function].clone();
-        while let Some(next) = open.pop() {
-            if next == function {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[next], true) {
-                open.extend(&self.calls[next]);
-            }
-        }
-        false
-    }
-
     /// Drops the need of what need not be inlined and is too large or calls itself; refuses what must be and cannot.
     fn restrict(&mut self, module: &Module) -> Result<(), Refused> {
         for function in 0..self.calls.len() {
             if module.functions[function].kind == FunctionKind::Entry {
                 self.needs[function] = Need::None;
             }
-            let recursive = self.needs[function] > Need::None && self.reaches_itself(function);
+            let recursive =
+                self.needs[function] > Need::None && self.calls.reaches_itself(function);
             match self.needs[function] {
                 Need::Must => {
                     if recursive {

@@ -32,6 +32,7 @@
 
 mod access;
 mod base;
+mod calls;
 pub mod guard;
 pub mod inline;
 pub mod lift_shared;

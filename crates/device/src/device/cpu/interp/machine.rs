@@ -515,9 +515,8 @@ impl Machine {
             }
             _ => None,
         };
+        let kernel = &program.ptx.functions[self.kernel as usize].name;
         Box::new(Fault {
-            kind: trouble.kind,
-            kernel: program.ptx.functions[self.kernel as usize].name.clone(),
             location: location::of(&program.ptx, location),
             ptx_line: origin.map(|origin| origin.line).filter(|line| *line > 0),
             inlined: location::inlined(&program.ptx, location),
@@ -525,9 +524,8 @@ impl Machine {
             thread: self.config.block.position(thread.index.into()),
             access: trouble.access.map(|(address, bytes, _)| (address, bytes)),
             space: trouble.access.and_then(|(_, _, space)| space),
-            base: None,
             nearest,
-            waiting: Vec::new(),
+            ..Fault::new(trouble.kind, kernel)
         })
     }
 }

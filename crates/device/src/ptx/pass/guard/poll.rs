@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::code::{Code, at, plain, when};
+use super::code::{Code, plain, when};
 use super::noted::Noted;
-use super::record::{AccessRecord, Recorder, control, field};
+use super::record::{AccessRecord, Recorder, control};
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Instruction, Op};
@@ -140,24 +140,17 @@ impl Poll {
                 let is_some = noted.is_some(code, None);
                 code.jump(when(is_some), self.stop);
             }
-            let block = recorder.control(code);
-            let flag = code.give("ld.volatile.global.u32", Type::B32, [at(block, control::STOP)]);
+            let flag = recorder.control(control::STOP);
+            let flag = code.give("ld.volatile.global.u32", Type::B32, [flag]);
             code.put("mov.u32", [Operand::Reg(self.check)], [Operand::Int(check.into())]);
-            self.stop_at(code, flag);
+            stop_at(code, flag, self.stop);
             let near = code.give("setp.gt.s32", Type::Pred, [left.clone(), Operand::Int(0)]);
             code.jump(when(near), back);
             code.put("mov.u32", [left], [Operand::Int(FAR)]);
-            let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
-            let wish = code.give("ld.volatile.global.u32", Type::B32, [at(record, field::WISH)]);
-            self.stop_at(code, wish);
+            let wish = recorder.wish(code);
+            stop_at(code, wish, self.stop);
             code.jump(None, back);
         });
-    }
-
-    /// Goes to where the thread ends, where this is not 0.
-    fn stop_at(self, code: &mut Code, flag: Reg) {
-        let up = code.give("setp.ne.u32", Type::Pred, [Operand::Reg(flag), Operand::Int(0)]);
-        code.jump(when(up), self.stop);
     }
 
     /// The end of a thread that is stopped: it writes down what it has noted, or where it was, unless a fault is
@@ -174,4 +167,10 @@ impl Poll {
             code.put("exit", [], []);
         });
     }
+}
+
+/// Goes to where the thread ends, where the flag or the wish is up.
+pub(super) fn stop_at(code: &mut Code, flag: Reg, end: Label) {
+    let up = code.give("setp.ne.u32", Type::Pred, [Operand::Reg(flag), Operand::Int(0)]);
+    code.jump(when(up), end);
 }

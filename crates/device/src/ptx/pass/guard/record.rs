@@ -1,11 +1,11 @@
 //! What a guarded kernel writes down of the first thing that it does wrong, and the flag that stops it.
 //!
-//! All guarded kernels of a context share one *control block* in device memory, whose address each module has in a
-//! variable ([`VARIABLE`]). The host writes the table of ranges and raises the flag; a thread that does something wrong
-//! claims the *record*, where nobody did before, fills it, and raises the flag, too. The record lies where the host can
-//! read it at any time, such as in mapped memory; the flag does not, for it is looked at often. The host's wish to end,
-//! which lies with the record, is looked at rarely: to write there takes no call of the driver, which may wait in
-//! another thread for the very kernel that is to end.
+//! Each guarded module has a *control block*, a variable of its own ([`VARIABLE`]). The host writes there where the
+//! table of ranges is, and raises the flag; a thread that does something wrong claims the *record*, where nobody did
+//! before, fills it, and raises the flag, too. The record lies where the host can read it at any time, such as in
+//! mapped memory; the flag does not, for it is looked at often. The host's wish to end, which lies with the record, is
+//! looked at rarely: to write there takes no call of the driver, which may wait in another thread for the very kernel
+//! that is to end.
 
 use super::code::{Code, at, of, when};
 use super::globals::Globals;
@@ -13,11 +13,8 @@ use super::windows::Windows;
 use crate::ptx::operand::{Axis, Grid, Operand, Reg, Special, Symbol};
 use crate::ptx::types::Type;
 
-/// The variable of a guarded module: the address of the control block (64 bits), then the number of the module, by
-/// which records tell modules apart (32 bits). The host writes both before the first launch.
+/// The variable of a guarded module that is its control block. The host writes it before the first launch.
 pub const VARIABLE: &str = "__warpaint_guard";
-/// Size of that variable in bytes.
-pub const VARIABLE_BYTES: u64 = 16;
 
 /// Where the fields of the control block lie, in bytes. It begins as zeros.
 pub mod control {
@@ -31,30 +28,30 @@ pub mod control {
     pub const TABLE: i64 = 16;
     /// How many ranges there are, of 16 bytes each: address and length, by ascending address. 32 bits.
     pub const RANGES: i64 = 24;
-    /// How many calls of `printf` there were since the host looked. 32 bits.
-    pub const PRINTED: i64 = 28;
+    /// Address of the count of calls of `printf` (`prints`). 64 bits.
+    pub const PRINTS: i64 = 32;
     /// Address of the heap of `malloc`, which is no memory to kernels of modules that have no `malloc`. 64 bits.
-    pub const HEAP: i64 = 32;
+    pub const HEAP: i64 = 40;
     /// Its length in bytes; 0 where there is none yet. 64 bits.
-    pub const HEAP_BYTES: i64 = 40;
+    pub const HEAP_BYTES: i64 = 48;
+    /// The lowest address of a thread's stack in the window of local memory; 0 where it is not known. 64 bits.
+    pub const STACK: i64 = 56;
     /// Its size in bytes.
-    pub const BYTES: usize = 48;
+    pub const BYTES: usize = 64;
 }
 
 /// Where the fields of the record lie, in bytes. It begins as zeros.
 pub mod field {
     /// Not 0: all else is written. 32 bits.
     pub const WRITTEN: i64 = 0;
-    /// Number of the module. 32 bits.
-    pub const MODULE: i64 = 4;
     /// Number of the kernel in its module; all ones in a function. 32 bits.
-    pub const KERNEL: i64 = 8;
+    pub const KERNEL: i64 = 4;
     /// Number of the check. 32 bits.
-    pub const CHECK: i64 = 12;
+    pub const CHECK: i64 = 8;
     /// The block's index: three times 32 bits.
-    pub const BLOCK: i64 = 16;
+    pub const BLOCK: i64 = 12;
     /// The thread's index in the block: three times 32 bits.
-    pub const THREAD: i64 = 28;
+    pub const THREAD: i64 = 24;
     /// The address of the check's lowest access. 64 bits.
     pub const ADDRESS: i64 = 40;
     /// What that was compared with: the first byte of the memory. 64 bits; 0 with `LIMIT` where it is not known.
@@ -63,10 +60,19 @@ pub mod field {
     pub const LIMIT: i64 = 56;
     /// Not 0: the host wants loops to end. 32 bits, which the host writes.
     pub const WISH: i64 = 64;
-    /// Not 0: there was a call of `printf` since the host wrote 0 here. 32 bits, of the first record alone.
-    pub const PRINTED: i64 = 68;
     /// Its size in bytes.
     pub const BYTES: usize = 72;
+}
+
+/// Where the fields of the count of calls of `printf` lie, in bytes. All modules share it as they do the driver's
+/// buffer.
+pub mod prints {
+    /// How many there were since the host looked. 32 bits.
+    pub const COUNT: i64 = 0;
+    /// Address of 32 bits in memory of the host, which the first call makes 1. 64 bits.
+    pub const TOLD: i64 = 8;
+    /// Its size in bytes.
+    pub const BYTES: usize = 16;
 }
 
 /// Most records: of a module that tells of the first fault alone, one.
@@ -123,15 +129,21 @@ impl AccessRecord {
 }
 
 impl Recorder {
-    /// The address of the control block.
-    pub(super) fn control(self, code: &mut Code) -> Reg {
-        code.give("ld.global.u64", Type::B64, [of(self.variable, 0)])
+    /// A field of the control block.
+    pub(super) fn control(self, field: i64) -> Operand {
+        of(self.variable, field)
+    }
+
+    /// The host's wish.
+    pub(super) fn wish(self, code: &mut Code) -> Reg {
+        let record = code.give("ld.global.u64", Type::B64, [self.control(control::RECORD)]);
+        code.give("ld.volatile.global.u32", Type::B32, [at(record, field::WISH)])
     }
 
     /// Gives the address of a record that is still to be written, and a predicate: whether there is one.
-    fn claim(self, code: &mut Code, block: Reg, check: &Operand) -> (Reg, Reg) {
-        let record = code.give("ld.global.u64", Type::B64, [at(block, control::RECORD)]);
-        let claimed = at(block, control::CLAIMED);
+    fn claim(self, code: &mut Code, check: &Operand) -> (Reg, Reg) {
+        let record = code.give("ld.global.u64", Type::B64, [self.control(control::RECORD)]);
+        let claimed = self.control(control::CLAIMED);
         let is_zero = |code: &mut Code, reg: Reg| {
             code.give("setp.eq.u32", Type::Pred, [Operand::Reg(reg), Operand::Int(0)])
         };
@@ -158,13 +170,10 @@ impl Recorder {
 
     /// Writes the record, where it is the first, and raises the flag.
     pub(super) fn record(self, code: &mut Code, check: Operand, access: &AccessRecord) {
-        let block = self.control(code);
-        let (record, first) = self.claim(code, block, &check);
+        let (record, first) = self.claim(code, &check);
         let store = |code: &mut Code, field: i64, value: Operand, mnemonic: &str| {
             code.put_if(when(first), mnemonic, [], [at(record, field), value]);
         };
-        let module = code.give("ld.global.u32", Type::B32, [of(self.variable, 8)]);
-        store(code, field::MODULE, Operand::Reg(module), "st.global.u32");
         store(code, field::KERNEL, Operand::Int(self.kernel.into()), "st.global.u32");
         store(code, field::CHECK, check, "st.global.u32");
         for (from, grid) in [(field::BLOCK, Grid::Ctaid), (field::THREAD, Grid::Tid)] {
@@ -181,7 +190,7 @@ impl Recorder {
         code.put("membar.sys", [], []);
         store(code, field::WRITTEN, Operand::Int(1), "st.volatile.global.u32");
         if self.seen.is_none() {
-            code.put("st.volatile.global.u32", [], [at(block, control::STOP), Operand::Int(1)]);
+            code.put("st.volatile.global.u32", [], [self.control(control::STOP), Operand::Int(1)]);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::ptx::types::Type;
 /// Bytes of shared memory that the system keeps for itself at most; variables may lie behind them.
 pub(super) const RESERVED_SHARED: i64 = 1024;
 /// The span of the addresses of local memory.
-const LOCAL_WINDOW: i64 = 1 << 24;
+pub const LOCAL_WINDOW: i64 = 1 << 24;
 /// The span of the addresses of constant memory.
 const CONSTANT_WINDOW: i64 = 1 << 16;
 
@@ -83,10 +83,9 @@ impl Found {
 
     /// Looks for the range of an address in the table, by halves.
     fn find(self, code: &mut Code, recorder: Recorder, address: Reg) {
-        let block = recorder.control(code);
-        let table = code.give("ld.global.u64", Type::B64, [at(block, control::TABLE)]);
+        let table = code.give("ld.global.u64", Type::B64, [recorder.control(control::TABLE)]);
         let low = code.give("mov.u32", Type::B32, [Operand::Int(0)]);
-        let high = code.give("ld.global.u32", Type::B32, [at(block, control::RANGES)]);
+        let high = code.give("ld.global.u32", Type::B32, [recorder.control(control::RANGES)]);
         let (again, nowhere, done) = (code.label(), code.label(), code.label());
         let [low, high] = [low, high].map(Operand::Reg);
         code.place(again);
@@ -110,8 +109,9 @@ impl Found {
             self.find_global(code, globals, address, done);
         }
         if recorder.heap {
-            let start = code.give("ld.global.u64", Type::B64, [at(block, control::HEAP)]);
-            let bytes = code.give("ld.global.u64", Type::B64, [at(block, control::HEAP_BYTES)]);
+            let start = code.give("ld.global.u64", Type::B64, [recorder.control(control::HEAP)]);
+            let bytes =
+                code.give("ld.global.u64", Type::B64, [recorder.control(control::HEAP_BYTES)]);
             self.take(code, address, start, bytes, done);
         }
         code.place(done);
@@ -189,7 +189,7 @@ impl Found {
 }
 
 /// The thread's stack pointer, an address of local memory: its frames lie there and above, up to the window's end.
-fn stack_pointer(code: &mut Code) -> Reg {
+pub(super) fn stack_pointer(code: &mut Code) -> Reg {
     let saved = code.reg(Type::B64);
     code.put("stacksave.u64", [Operand::Reg(saved)], []);
     let low = [Operand::Reg(saved), Operand::Int(LOCAL_WINDOW - 1)];

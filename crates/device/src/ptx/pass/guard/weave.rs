@@ -37,6 +37,8 @@ pub(super) struct Weaver<'a> {
     /// Which groups are not checked.
     pub(super) version: &'a Version,
     pub(super) recorder: Recorder,
+    /// How many bytes of the stack have to be left where the function begins.
+    pub(super) reserve: Option<u64>,
     /// The name of the function.
     pub(super) function: &'a str,
     pub(super) words: Words,
@@ -74,6 +76,9 @@ impl Weaver<'_> {
         let outside = surfaces.filter(|access| !self.version.inside.contains(&access.statement));
         if is_first && can_note(checked.map(|(_, group)| group), outside, waits + stops.len()) {
             self.noted = Some(Noted::new(&mut self.code));
+        }
+        if let Some(reserve) = self.reserve {
+            self.look_at_stack(reserve);
         }
         let mut first = 0;
         for id in cfg.ids() {

@@ -20,6 +20,13 @@ pub enum LocalMemory {
     Window,
 }
 
+impl LocalMemory {
+    /// What of it the code of a module can find out.
+    pub(super) fn of(self, module: &Module) -> Self {
+        if module.version >= STACKSAVE { self } else { Self::Window }
+    }
+}
+
 /// The windows that are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Windows {
@@ -35,8 +42,7 @@ impl Windows {
             let is_made = |i: &Instruction| matches!(i.op, Op::Cvta { to_generic: true, space, .. } if space.kind() == wanted);
             bodies.clone().flat_map(Body::instructions).any(is_made)
         };
-        let knows_stack = module.version >= STACKSAVE;
-        let local = if knows_stack { local } else { LocalMemory::Window };
+        let local = local.of(module);
         Self {
             shared: makes(Space::Shared),
             local: makes(Space::Local).then_some(local),

@@ -1,68 +1,12 @@
 //! Calls through pointers, as a choice among the functions that a pointer can have.
 
 use super::Need;
-use crate::ptx::ast::{Body, FunctionKind, Init, Module, Param, Statement, Value};
+use crate::ptx::ast::{Body, Module, Statement};
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::Cmp;
 use crate::ptx::operand::{Label, Operand, Symbol};
+use crate::ptx::pass::calls::{candidates, targets};
 use crate::ptx::types::Type;
-
-/// The functions whose address is taken somewhere.
-pub(super) fn targets(module: &Module) -> Vec<usize> {
-    let mut taken = vec![false; module.functions.len()];
-    let mut take = |symbol: &Symbol| {
-        if let Symbol::Function(index) = symbol
-            && let Some(taken) = taken.get_mut(*index as usize)
-        {
-            *taken = true;
-        }
-    };
-    for init in module.variables.iter().filter_map(|variable| variable.init.as_ref()) {
-        addresses(init, &mut take);
-    }
-    for body in module.functions.iter().filter_map(|function| function.body.as_ref()) {
-        for instruction in body.instructions() {
-            let skipped = usize::from(instruction.callee().is_some());
-            for operand in instruction.src.iter().skip(skipped) {
-                if let Operand::Symbol(symbol, _) = operand {
-                    take(symbol);
-                }
-            }
-        }
-    }
-    (0..taken.len()).filter(|&index| taken[index]).collect()
-}
-
-fn addresses(init: &Init, take: &mut impl FnMut(&Symbol)) {
-    match init {
-        Init::Value(Value::Address(address)) => take(&address.symbol),
-        Init::List(items) => items.iter().for_each(|item| addresses(item, take)),
-        Init::Value(_) | Init::Text(_) => {}
-    }
-}
-
-/// Those of `targets` that a call with this prototype can mean.
-pub(super) fn candidates(
-    module: &Module,
-    body: &Body,
-    prototype: u32,
-    targets: &[usize],
-) -> Vec<usize> {
-    let Some(prototype) = body.prototypes.get(prototype as usize) else { return Vec::new() };
-    let alike = |a: &[Param], b: &[Param]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bytes() == b.bytes())
-    };
-    let fits = |index: &usize| {
-        let function = &module.functions[*index];
-        let named = prototype.targets.as_ref();
-        function.kind == FunctionKind::Func
-            && function.body.is_some()
-            && alike(&function.params, &prototype.params)
-            && alike(&function.returns, &prototype.returns)
-            && named.is_none_or(|named| named.contains(&(*index as u32)))
-    };
-    targets.iter().copied().filter(fits).collect()
-}
 
 /// Calls that can mean a function that must be inlined become calls of each such function by its name, and one
 /// through the pointer for all others.

@@ -1,0 +1,187 @@
+//! A guarded module's control block: what the host tells its kernels, and what it learns of them.
+
+#![expect(unsafe_code, reason = "the CUDA driver is a C library")]
+
+use std::sync::{Arc, Mutex, Weak};
+
+use super::{Guard, Launched, records::Records};
+use crate::{
+    device::{
+        Fault, FaultKind, GuardedModule, Result,
+        nvidia::context::{CudaContext, lock},
+    },
+    ptx::pass::guard::record::{MOST, control},
+};
+
+/// A guarded module, as long as it is loaded.
+#[derive(Debug)]
+pub(in crate::device::nvidia) struct Control {
+    module: GuardedModule,
+    guard: Arc<Guard>,
+    /// The address of the control block.
+    block: u64,
+    records: Records,
+    /// Whether the host has raised the flag. Who holds this changes the flag, and nobody else; it is taken before the
+    /// state, and not by who waits for kernels that the flag may have to end.
+    raised: Mutex<bool>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which table of ranges the control block has, by the number of changes of the ranges.
+    table: Option<u64>,
+    knows_heap: bool,
+    /// The kernel that was launched last.
+    launched: Option<Arc<str>>,
+    /// What launched it.
+    streams: Vec<Weak<Launched>>,
+}
+
+/// What is known of a module's kernels that have ended.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// What one did wrong.
+    pub(super) told: Option<Fault>,
+    /// The one that was launched last, where the host has stopped them.
+    pub(super) cancelled: Option<Arc<str>>,
+}
+
+impl Control {
+    /// Of a module that was just loaded, whose control block lies at `block`; the context is current.
+    pub(super) fn new(
+        context: &CudaContext,
+        guard: &Arc<Guard>,
+        module: GuardedModule,
+        block: u64,
+    ) -> Result<Self> {
+        let records = guard.take_records(context, if module.tells_all() { MOST } else { 1 })?;
+        let (raised, state) = (Mutex::default(), Mutex::default());
+        let this = Self { module, guard: guard.clone(), block, records, raised, state };
+        this.write(context, control::RECORD, &this.records.address().to_ne_bytes())?;
+        this.write(context, control::PRINTS, &guard.prints().to_ne_bytes())?;
+        Ok(this)
+    }
+
+    /// What is known of the module.
+    pub(in crate::device::nvidia) fn module(&self) -> &GuardedModule {
+        &self.module
+    }
+
+    /// Writes to the control block now, whatever runs.
+    fn write(&self, context: &CudaContext, field: i64, bytes: &[u8]) -> Result<()> {
+        self.guard.write(context, self.block + field.unsigned_abs(), bytes)
+    }
+
+    /// Writes the lowest address of a thread's stack.
+    pub(super) fn know_stack(&self, context: &CudaContext, lowest: u64) -> Result<()> {
+        self.write(context, control::STACK, &lowest.to_ne_bytes())
+    }
+
+    /// Before a kernel is launched: the control block has the memory as it is now, where the module looks for it.
+    pub(super) fn prepare(&self, context: &CudaContext, kernel: &Arc<str>) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.launched = Some(kernel.clone());
+        if self.module.allocates() && !state.knows_heap {
+            state.knows_heap = true;
+            if let Some(heap) = self.guard.heap(context)? {
+                let bytes = [heap.start, heap.end - heap.start].map(u64::to_ne_bytes).concat();
+                self.write(context, control::HEAP, &bytes)?;
+            }
+        }
+        if !self.module.searches() || state.table == Some(context.ranges().changes()) {
+            return Ok(());
+        }
+        let table = self.guard.table(context)?;
+        let mut bytes = [0; (control::RANGES + 4 - control::TABLE) as usize];
+        bytes[..8].copy_from_slice(&table.address.to_ne_bytes());
+        bytes[8..].copy_from_slice(&table.count.to_ne_bytes());
+        state.table = Some(table.changes);
+        self.write(context, control::TABLE, &bytes)
+    }
+
+    /// Notes on whose behalf its kernels are launched.
+    pub(super) fn launched_by(&self, launched: &Arc<Launched>) {
+        let streams = &mut lock(&self.state).streams;
+        streams.retain(|stream| stream.strong_count() > 0);
+        if !streams.iter().any(|stream| ptr_eq(stream, launched)) {
+            streams.push(Arc::downgrade(launched));
+        }
+    }
+
+    /// Raises the flag: its kernels end. The driver may wait in another thread for the kernel that is to end, and until
+    /// then writes nothing for this one: so the wish comes first, which kernels look at more rarely.
+    pub(super) fn cancel(&self, context: &CudaContext) -> Result<()> {
+        let mut raised = lock(&self.raised);
+        *raised = true;
+        self.records.wish(1);
+        let (driver, address) = (context.driver(), self.block + control::STOP.unsigned_abs());
+        // Not waited for: where a kernel prints more than its buffer holds, the driver comes back from a wait for any
+        // stream only when all of it is printed.
+        // SAFETY: the control block has this word, which kernels read at any time, and the module is loaded.
+        context.check(unsafe { driver.cuMemsetD32Async(address, 1, 1, self.guard.stream()) })
+    }
+
+    /// Whether there is something to take.
+    pub(super) fn has_news(&self) -> bool {
+        self.records.is_written() || *lock(&self.raised)
+    }
+
+    /// What was told, once; `wait` waits for the stream that asks.
+    #[cold]
+    pub(super) fn take(
+        &self,
+        context: &CudaContext,
+        wait: impl FnOnce() -> Result<()>,
+    ) -> Result<Taken> {
+        // Neither is the flag raised meanwhile, and then taken down unseen, nor is a kernel launched that would end at
+        // it.
+        let mut raised = lock(&self.raised);
+        let mut state = lock(&self.state);
+        // All of it that is under way ends soon, for the flag is up; what was launched behind the fault must not write
+        // over the record.
+        state.streams.retain(|stream| stream.strong_count() > 0);
+        match state.streams.len() {
+            0 | 1 => wait()?,
+            _ => context.wait_for_work()?,
+        }
+        let records = self.records.take_all();
+        // The flag and the claim; the wish is gone with the record.
+        self.write(context, control::STOP, &[0; 8])?;
+        let cancelled = std::mem::take(&mut *raised);
+        let launched = state.launched.clone().unwrap_or_else(|| "?".into());
+        let mut taken = Taken::default();
+        for record in &records {
+            let nearest = |address| context.ranges().nearest(address);
+            let fault = self.module.fault(record, &launched, nearest);
+            if self.module.tells_all() && fault.kind != FaultKind::Cancelled {
+                self.guard.report(fault);
+            } else {
+                taken.told = taken.told.or(Some(fault));
+            }
+        }
+        taken.cancelled = cancelled.then_some(launched);
+        Ok(taken)
+    }
+
+    /// When the module ends, and none of its kernels runs: what nobody has asked for yet is told on the streams.
+    pub(in crate::device::nvidia) fn end(&self, context: &CudaContext) -> Result<()> {
+        if self.records.is_written() {
+            let told = self.take(context, || Ok(()))?.told;
+            for stream in lock(&self.state).streams.iter().filter_map(Weak::upgrade) {
+                stream.leave(told.as_ref());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.guard.give_back(&self.records);
+    }
+}
+
+fn ptr_eq(stream: &Weak<Launched>, launched: &Arc<Launched>) -> bool {
+    std::ptr::eq(stream.as_ptr(), Arc::as_ptr(launched))
+}

@@ -1,0 +1,97 @@
+//! The guarded modules that a stream has launched kernels of: their faults are its to tell, and it stops them alone.
+
+use std::sync::{
+    Arc, Mutex, Weak,
+    atomic::{AtomicBool, Ordering},
+};
+
+use super::control::Taken;
+use crate::device::{
+    Error, Fault, FaultKind, Result,
+    nvidia::{
+        context::{CudaContext, lock},
+        module::Loaded,
+    },
+};
+
+/// Of one stream. One that only copies, for another thread maybe, has none, and does not take the fault away from who
+/// waits for the kernel; and what a kernel of another stream's modules does wrong is not told here.
+#[derive(Debug, Default)]
+pub(in crate::device::nvidia) struct Launched {
+    /// Whether there ever were any.
+    any: AtomicBool,
+    modules: Mutex<Vec<Weak<Loaded>>>,
+    /// Of a module that is gone.
+    left: Mutex<Option<Fault>>,
+}
+
+impl Launched {
+    /// A kernel of a guarded module is launched.
+    pub(in crate::device::nvidia) fn add(self: &Arc<Self>, module: &Arc<Loaded>) {
+        let Some(control) = module.control() else { return };
+        let mut modules = lock(&self.modules);
+        let same = |known: &Weak<Loaded>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(module));
+        if modules.iter().any(same) {
+            return;
+        }
+        control.launched_by(self);
+        modules.retain(|known| known.strong_count() > 0);
+        modules.push(Arc::downgrade(module));
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// What a module that ends has told last.
+    pub(super) fn leave(&self, told: Option<&Fault>) {
+        let mut left = lock(&self.left);
+        *left = left.take().or_else(|| told.cloned());
+    }
+
+    /// The modules of which `is_one` holds, as long as they are loaded.
+    fn modules(&self, is_one: impl Fn(&Loaded) -> bool) -> Vec<Arc<Loaded>> {
+        let modules = lock(&self.modules);
+        modules.iter().filter_map(Weak::upgrade).filter(|module| is_one(module)).collect()
+    }
+
+    /// The fault of a kernel that came to an end, once; the context is current, and `wait` waits for the stream.
+    ///
+    /// # Errors
+    /// [`Error::Fault`]; those of waiting for other work.
+    #[inline]
+    pub(in crate::device::nvidia) fn check(
+        &self,
+        context: &CudaContext,
+        wait: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        if !self.any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        if let Some(guard) = context.guard() {
+            guard.tell_prints(context)?;
+        }
+        let has_news = |module: &Loaded| module.control().is_some_and(|control| control.has_news());
+        let with_news = self.modules(has_news);
+        let left = lock(&self.left).take();
+        if with_news.is_empty() && left.is_none() {
+            return Ok(());
+        }
+        let (mut told, mut cancelled) = (left, None);
+        for control in with_news.iter().filter_map(|module| module.control()) {
+            let taken: Taken = control.take(context, &wait)?;
+            told = told.or(taken.told);
+            cancelled = cancelled.or(taken.cancelled);
+        }
+        // Where it was stopped it has not always said itself.
+        let stopped = cancelled.map(|kernel| Fault::new(FaultKind::Cancelled, &kernel));
+        match told.or(stopped) {
+            Some(fault) => Err(Error::Fault(Box::new(fault))),
+            None => Ok(()),
+        }
+    }
+
+    /// Stops the kernels of its modules; the context is current.
+    pub(in crate::device::nvidia) fn cancel(&self, context: &CudaContext) -> Result<()> {
+        let all = self.modules(|_| true);
+        let mut controls = all.iter().filter_map(|module| module.control());
+        controls.try_for_each(|control| control.cancel(context))
+    }
+}
