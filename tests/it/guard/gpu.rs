@@ -131,7 +131,7 @@ impl Gpu {
 
     /// The same; `y` begins with other numbers.
     #[expect(unsafe_code, reason = "guarded kernels stay within their memory")]
-    fn launch_with(&self, kernel: &str, n: i32, config: &LaunchConfig, first: &[u32]) {
+    pub fn launch_with(&self, kernel: &str, n: i32, config: &LaunchConfig, first: &[u32]) {
         let rest = first.len() as u32..COUNT as u32;
         let words: Vec<u8> = first.iter().copied().chain(rest).flat_map(u32::to_ne_bytes).collect();
         self.stream.upload(self.y.slice(..).unwrap(), &words).unwrap();

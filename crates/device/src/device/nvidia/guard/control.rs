@@ -109,12 +109,19 @@ impl Control {
         }
     }
 
-    /// Raises the flag: its kernels end. The driver may wait in another thread for the kernel that is to end, and until
-    /// then writes nothing for this one: so the wish comes first, which kernels look at more rarely.
-    pub(super) fn cancel(&self, context: &CudaContext) -> Result<()> {
+    /// Wishes that its kernels end, which they look at rarely; no call of the driver.
+    pub(super) fn wish(&self) {
         let mut raised = lock(&self.raised);
         *raised = true;
         self.records.wish(1);
+    }
+
+    /// Raises the flag, where the wish stands.
+    pub(super) fn raise(&self, context: &CudaContext) -> Result<()> {
+        let raised = lock(&self.raised);
+        if !*raised {
+            return Ok(());
+        }
         let (driver, address) = (context.driver(), self.block + control::STOP.unsigned_abs());
         // Not waited for: where a kernel prints more than its buffer holds, the driver comes back from a wait for any
         // stream only when all of it is printed.

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::control::Taken;
+use super::control::{Control, Taken};
 use crate::device::{
     Error, Fault, FaultKind, Result,
     nvidia::{
@@ -88,10 +88,12 @@ impl Launched {
         }
     }
 
-    /// Stops the kernels of its modules; the context is current.
+    /// Stops the kernels of its modules; the context is current. The driver may wait in another thread for a kernel that
+    /// is to end, and until then does nothing for this one: so all wishes come before the first call.
     pub(in crate::device::nvidia) fn cancel(&self, context: &CudaContext) -> Result<()> {
         let all = self.modules(|_| true);
-        let mut controls = all.iter().filter_map(|module| module.control());
-        controls.try_for_each(|control| control.cancel(context))
+        let controls = || all.iter().filter_map(|module| module.control());
+        controls().for_each(Control::wish);
+        controls().try_for_each(|control| control.raise(context))
     }
 }
