@@ -463,13 +463,31 @@ fn what_is_not_known_is_not_guarded() {
         "\n.extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 n, .param .b64 s);\n.visible",
     );
     assert_eq!(refused(&launches), "not guarded: it may call `cudaLaunchDeviceV2`");
-    let bulk = kernel("cp.async.bulk.commit_group;");
+    let bulk = kernel("cp.async.bulk.global.shared::cta.bulk_group [%rd3], [%r5], 16;");
     assert!(
         refused(&bulk).starts_with("not guarded: `bad` has cp.async.bulk"),
         "{}",
         refused(&bulk)
     );
     assert!(refused("no PTX").starts_with("not guarded: <ptx>"), "{}", refused("no PTX"));
+}
+
+/// What is not known in one function stays as it is there, and the others are guarded.
+#[test]
+fn a_function_that_is_not_known_leaves_the_others_guarded() {
+    let other = "
+        .visible .entry other() { .reg .b64 %a; .reg .b32 %s; cp.async.bulk.global.shared::cta.bulk_group [%a], [%s], 16; ret; }
+        .visible .entry bad";
+    let text = kernel("st.global.u32 [%rd3], 1;").replace(".visible .entry bad", other);
+    let (printed, guarded) = GuardedModule::of(&text, &[]).unwrap();
+    let why = guarded.not_guarded().unwrap().to_string();
+    assert!(why.starts_with("not guarded: `other` has cp.async.bulk"), "{why}");
+    let other = printed.split(".entry other()").nth(1).unwrap().split('}').next().unwrap();
+    assert!(other.contains("cp.async.bulk") && !other.contains("__warpaint"), "{printed}");
+    assert!(guarded.kernel("other").is_none());
+    assert_eq!(guarded.kernel("bad").unwrap().counts.checked, 1);
+    let run = run_text(&kernel("st.global.u32 [%rd3], 1;"), 1, 33, Stop::Never);
+    assert_eq!(told(&run), (3, Action::Write, 32));
 }
 
 /// A matrix is loaded by all threads of a warp or by none, and what a thread alone has wrong is told of that thread.

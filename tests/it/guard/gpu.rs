@@ -2,6 +2,7 @@
 //! next launch is right.
 
 use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -88,6 +89,16 @@ pub struct Gpu {
     pub module: Module,
     x: Memory,
     y: Memory,
+    /// The driver loads a module, and a kernel at its first launch, when nothing runs on the device: tests with kernels
+    /// that do not end must not run beside each other.
+    _alone: Option<MutexGuard<'static, ()>>,
+}
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Until it is dropped no other test runs that asks for it.
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gpu {
@@ -97,6 +108,16 @@ impl Gpu {
 
     pub fn of(source: &str, telling: Telling) -> Option<Self> {
         let device = nvidia()?;
+        let alone = alone();
+        Some(Self { _alone: Some(alone), ..Self::compiled(&device, source, telling)? })
+    }
+
+    /// Another one on the same device.
+    pub fn beside(&self, source: &str) -> Option<Self> {
+        Self::compiled(&self.stream.device(), source, Telling::First)
+    }
+
+    fn compiled(device: &Device, source: &str, telling: Telling) -> Option<Self> {
         let compiler = Compiler::new(Cache::user());
         let (major, minor) = device.info().compute_capability;
         let source = [source, RIGHT].concat();
@@ -109,7 +130,7 @@ impl Gpu {
                 return None;
             }
         };
-        Some(Self::with(&device, &ptx, telling))
+        Some(Self::with(device, &ptx, telling))
     }
 
     fn with(device: &Device, ptx: &str, telling: Telling) -> Self {
@@ -117,7 +138,7 @@ impl Gpu {
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
-        Self { stream, module, x, y }
+        Self { stream, module, x, y, _alone: None }
     }
 
     /// Puts a kernel on the stream, with 0, 1, … in `y` and zeros in `x`.
@@ -572,6 +593,7 @@ fn counting(more: &str) -> String {
 #[test]
 fn an_edit_ends_a_loop_without_end() {
     let Some(device) = nvidia() else { return };
+    let _alone = alone();
     let options =
         Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", counting("")) };
     let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
@@ -618,6 +640,7 @@ fn an_edit_ends_a_loop_without_end() {
 #[test]
 fn a_fault_is_the_steps_while_the_past_goes_to_the_host_on_a_gpu() {
     let Some(device) = nvidia() else { return };
+    let _alone = alone();
     let text = |line: &str| counting(line).replace("count = 1000", "count = 1000000");
     let options = Options { guarded: true, history: Past::Kept, ..Options::new("k.cu", text("")) };
     let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));

@@ -28,8 +28,8 @@ extern \"C\" __global__ void endless(int *x, const int *y, int n)
 ";
 
 /// With all its kernels loaded: the driver loads each at its first launch, and waits for what runs.
-fn gpu() -> Option<Gpu> {
-    let gpu = Gpu::of(SOURCE, Telling::First)?;
+fn loaded(gpu: Option<Gpu>) -> Option<Gpu> {
+    let gpu = gpu?;
     for kernel in ["count", "wrong", "right"] {
         gpu.launch(kernel, 0);
     }
@@ -44,8 +44,8 @@ const ROUNDS: i32 = 3_000_000;
 
 #[test]
 fn a_fault_stops_nothing_on_another_stream_on_a_gpu() {
-    let Some(one) = gpu() else { return };
-    let Some(other) = gpu() else { return };
+    let Some(one) = loaded(Gpu::of(SOURCE, Telling::First)) else { return };
+    let Some(other) = loaded(one.beside(SOURCE)) else { return };
     one.launch("count", ROUNDS);
     assert_eq!(other.fault("wrong", 100_000).kind, FaultKind::InvalidWrite);
     assert!(!one.stream.is_idle().unwrap(), "the other one's fault came first");
@@ -56,8 +56,8 @@ fn a_fault_stops_nothing_on_another_stream_on_a_gpu() {
 
 #[test]
 fn one_stream_is_stopped_and_the_other_goes_on_on_a_gpu() {
-    let Some(one) = gpu() else { return };
-    let Some(other) = gpu() else { return };
+    let Some(one) = loaded(Gpu::of(SOURCE, Telling::First)) else { return };
+    let Some(other) = loaded(one.beside(SOURCE)) else { return };
     other.launch("endless", 0);
     one.launch("count", ROUNDS);
     one.stream.synchronize().unwrap();
@@ -79,7 +79,7 @@ fn one_stream_is_stopped_and_the_other_goes_on_on_a_gpu() {
 /// What a module has told is not lost with it.
 #[test]
 fn a_module_that_is_gone_has_told_its_fault_on_a_gpu() {
-    let Some(gpu) = gpu() else { return };
+    let Some(gpu) = loaded(Gpu::of(SOURCE, Telling::First)) else { return };
     gpu.launch("wrong", 100_000);
     let Gpu { stream, module, .. } = gpu;
     drop(module);

@@ -10,7 +10,7 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, Find, Guarded, GuardedKernel, Launch, LocalMemory,
+        Check, CheckKind, CheckedAccess, Counts, Find, GuardedKernel, Launch, LocalMemory,
         NotGuarded, Word, guard_telling, pointer_at,
         record::{NO_KERNEL, Telling, field},
     },
@@ -50,6 +50,7 @@ pub struct GuardedModule {
     searches: bool,
     allocates: bool,
     stack_bytes: u64,
+    not_guarded: Vec<NotGuarded>,
     telling: Telling,
     /// The latest launches of which it was asked whether they need all checks, by kernel.
     seen: Mutex<HashMap<String, Vec<Seen>>>,
@@ -103,7 +104,7 @@ impl GuardedModule {
     /// loaded.
     ///
     /// # Errors
-    /// [`NotGuarded`], where it has something that the guard does not know: then it is loaded as it is.
+    /// [`NotGuarded`], where each kernel has something that the guard does not know: then it is loaded as it is.
     pub fn of(text: &str, plain: &[&str]) -> Result<(String, Self), NotGuarded> {
         Self::telling(text, plain, Telling::First, LocalMemory::Window)
     }
@@ -129,16 +130,29 @@ impl GuardedModule {
         }
         let guarded = guard_telling(&module, plain, telling, local)?;
         let printed = ptx::print(&guarded.module);
-        let Guarded { module: _, kernels, checks, searches, allocates, stack_bytes } = guarded;
-        let seen = Mutex::default();
-        let this =
-            Self { module, kernels, checks, searches, allocates, stack_bytes, telling, seen };
+        let this = Self {
+            module,
+            kernels: guarded.kernels,
+            checks: guarded.checks,
+            searches: guarded.searches,
+            allocates: guarded.allocates,
+            stack_bytes: guarded.stack_bytes,
+            not_guarded: guarded.not_guarded,
+            telling,
+            seen: Mutex::default(),
+        };
         Ok((printed, this))
     }
 
     /// A kernel by its (lowered) name.
     pub fn kernel(&self, name: &str) -> Option<&GuardedKernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Why some of its functions are not guarded, where there are such.
+    pub fn not_guarded(&self) -> Option<NotGuarded> {
+        let all: Vec<&str> = self.not_guarded.iter().map(|one| one.why.as_str()).collect();
+        (!all.is_empty()).then(|| NotGuarded { why: all.join(", ") })
     }
 
     /// Its kernels, in the order of their numbers.

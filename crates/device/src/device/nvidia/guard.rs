@@ -313,8 +313,8 @@ impl CudaContext {
 impl Device {
     /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
     /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
-    /// stops kernels that do not end. Where that cannot be, it is loaded as it is, and it is said why. The kernels that
-    /// are called as one of `plain` stay as they are.
+    /// stops kernels that do not end. Where that cannot be, a function stays as it is, or the whole module, and it is
+    /// said why. The kernels that are called as one of `plain` stay as they are.
     ///
     /// ```no_run
     /// use warpaint::device::nvidia::Device;
@@ -371,7 +371,8 @@ impl Device {
             let bytes = guarded.stack_bytes() as usize + own as usize;
             guard.deepen(context, bytes, module.loaded())?;
         }
-        Ok((module, None))
+        let not_guarded = module.guarded().and_then(GuardedModule::not_guarded);
+        Ok((module, not_guarded))
     }
 }
 

@@ -52,7 +52,22 @@ impl MemoryAccess {
 }
 
 /// Instructions that are kept as written and access no memory, or whose address can do no harm.
-const HARMLESS: [&str; 5] = ["mma.", "wmma.mma.", "mapa.", "getctarank.", "istypep."];
+const HARMLESS: [&str; 13] = [
+    "mma.",
+    "wmma.mma.",
+    "mapa.",
+    "getctarank.",
+    "istypep.",
+    // What orders copies, matrices, clusters and grids.
+    "cp.async.bulk.commit_group",
+    "cp.async.bulk.wait_group",
+    "wgmma.fence.",
+    "wgmma.commit_group.",
+    "wgmma.wait_group.",
+    "barrier.cluster.",
+    "griddepcontrol.",
+    "setmaxnreg.",
+];
 
 /// The accesses of `i`, but those of parameters by their name, which the verifier has checked.
 ///

@@ -23,7 +23,8 @@
 //! - `trap` and failed assertions are written down, too, and end their thread alone (`stop`).
 //! - Of many calls of `printf` the last print nothing, for a full buffer would hold up the kernel (`prints`).
 //!
-//! What is not known here is not guarded, and [`NotGuarded`] says why: a matrix whose stride is no constant, say. Not
+//! A function that has what is not known here stays as it is, and [`NotGuarded`] says why: a matrix whose stride is no
+//! constant, say. Not
 //! prevented are: a barrier that some threads never reach, a call through a pointer to no function, and wild addresses
 //! of local and constant memory that were loaded from memory (they are counted: [`Counts::unchecked`]). An access
 //! outside a surface that is an argument is told of (`surface`); one outside another surface reads zero or is left out.
@@ -88,6 +89,8 @@ pub struct Guarded {
     pub allocates: bool,
     /// Bytes of the stack that calls need in each thread, at least; 0 where the driver's compiler sees them all.
     pub stack_bytes: u64,
+    /// Functions that stay as they were.
+    pub not_guarded: Vec<NotGuarded>,
 }
 
 /// A kernel of a guarded module.
@@ -211,7 +214,7 @@ pub struct CheckedAccess {
     pub line: u32,
 }
 
-/// Why a module is not guarded.
+/// Why a module, or a function of one, is not guarded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not guarded: {why}")]
 pub struct NotGuarded {
@@ -232,7 +235,7 @@ const UNKNOWN_MEMORY: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaL
 /// one of `plain`: they stay as they are, and what they do is not watched.
 ///
 /// # Errors
-/// [`NotGuarded`], where it has something that is not known here.
+/// [`NotGuarded`], where each kernel has something that is not known here, or the module as a whole.
 pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
     guard_telling(module, plain, Telling::First, LocalMemory::Window)
 }
@@ -240,7 +243,7 @@ pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
 /// The same; tells of the first fault, or of those at all places, for a device with this local memory.
 ///
 /// # Errors
-/// [`NotGuarded`], where it has something that is not known here.
+/// As [`guard`].
 pub fn guard_telling(
     module: &Module,
     plain: &[&str],
@@ -257,6 +260,7 @@ pub fn guard_telling(
         searches: false,
         allocates: module.functions.iter().any(Function::is_of_heap),
         stack_bytes: stack.needed,
+        not_guarded: Vec::new(),
     };
     guarded.module.variables.push(control_variable());
     let globals = globals::add(&mut guarded.module);
@@ -282,7 +286,16 @@ pub fn guard_telling(
         let (variable, seen) = (Symbol::Variable(variable), seen.map(Symbol::Variable));
         let heap = guarded.allocates;
         let recorder = Recorder { variable, kernel, seen, globals, heap, windows };
-        let done = guard_function(module, index, body, (recorder, &stack), &mut guarded.checks)?;
+        let checks = guarded.checks.len();
+        let done = guard_function(module, index, body, (recorder, &stack), &mut guarded.checks);
+        let done = match done {
+            Ok(done) => done,
+            Err(why) => {
+                guarded.checks.truncate(checks);
+                guarded.not_guarded.push(why);
+                continue;
+            }
+        };
         let Done { body, words, counts, searches, proved } = done;
         guarded.searches |= searches;
         let there = &mut guarded.module.functions[index];
@@ -303,6 +316,9 @@ pub fn guard_telling(
                 proved,
             });
         }
+    }
+    if guarded.kernels.is_empty() && !guarded.not_guarded.is_empty() {
+        return Err(guarded.not_guarded.swap_remove(0));
     }
     if let Some(seen) = seen {
         guarded.module.variables[seen as usize].dims = vec![4 * guarded.checks.len().max(1) as u64];

@@ -88,8 +88,8 @@ impl Launched {
         }
     }
 
-    /// Stops the kernels of its modules; the context is current. The driver may wait in another thread for a kernel that
-    /// is to end, and until then does nothing for this one: so all wishes come before the first call.
+    /// Stops the kernels of its modules; the context is current. The driver may wait in another thread for a kernel
+    /// that is to end, and until then does nothing for this one: so all wishes come before the first call.
     pub(in crate::device::nvidia) fn cancel(&self, context: &CudaContext) -> Result<()> {
         let all = self.modules(|_| true);
         let controls = || all.iter().filter_map(|module| module.control());
