@@ -1,7 +1,7 @@
 //! Binds the parameters of kernels by name to what the manifest declares.
 //!
 //! Enters: a scene with its kernels. Leaves: what each parameter of each pass's kernel receives, or what does not fit.
-//! Must not know: `scene::view`, `scene::plot`, `scene::draft::manifest`.
+//! Must not know: `scene::view`, `scene::plot`, `scene::draft`.
 
 mod overloads;
 
@@ -12,8 +12,8 @@ use super::{
     Argument, Builtin, Control, Element, Field, Formula, Given, Kind, Manifest, Number, Pass, Plan,
     PlannedPass, Resource, ResourceId, ResourceKind, Scalar, Scene, Source, Term, Texels, Value,
     Wrap,
+    cpp_number::literal_of_cpp,
     decode::{derived_names, round_of},
-    draft::literal_of_cpp,
     pointers::pointed,
     suggestion::suggestion,
 };

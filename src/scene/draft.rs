@@ -17,7 +17,6 @@ mod reader;
 mod values;
 
 pub use self::code::source::Includes;
-pub(in crate::scene) use self::expression::number::literal_of_cpp;
 use self::{
     code::{members::Members, source},
     host::Host,

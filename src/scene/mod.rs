@@ -10,6 +10,7 @@ mod binding;
 mod builtin;
 mod comparison;
 mod compile_options;
+mod cpp_number;
 mod data;
 mod decode;
 mod draft;

@@ -6,7 +6,7 @@
 
 pub(super) mod formula;
 pub(super) mod headers;
-pub(super) mod number;
+pub(super) use crate::scene::cpp_number;
 pub(super) mod syntax;
 pub(super) mod text;
 pub(super) mod told;

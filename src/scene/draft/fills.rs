@@ -24,7 +24,7 @@ use self::{
 use super::{
     code::Span,
     expression::{
-        number::{Number, Type},
+        cpp_number::{Number, Type},
         text::one_line,
         told::Told,
     },

@@ -22,7 +22,7 @@ use super::{
         templates::{HostTemplate, templates},
         variables::{Id, Variables},
     },
-    expression::{headers::of_header, number::Type},
+    expression::{cpp_number::Type, headers::of_header},
     fills::{fillings::Filling, writes::Write},
     reader::{Reader, mentions::Mention},
     values::{

@@ -22,7 +22,7 @@ use super::{
         pointers::without_casts,
         variables::{Id, Value},
     },
-    expression::number::{QUALIFIERS, Type},
+    expression::cpp_number::{QUALIFIERS, Type},
     host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred},
 };
 use crate::cuda::{Held, brackets::Brackets, lexer::Kind};

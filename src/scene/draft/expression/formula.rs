@@ -1,7 +1,7 @@
 //! Formulas of a manifest that mean the same as expressions of host code: each knows of which type C++ takes it, so
 //! that what the manifest computes otherwise (64-bit integers, doubles) is written only where it comes to the same.
 
-use super::number::{Number, Operator, Type};
+use super::cpp_number::{Number, Operator, Type};
 use crate::scene::expression::{Expression, Kind, Meaning};
 
 /// Bytes of a formula.

@@ -1,6 +1,6 @@
 //! What C's and CUDA's headers define: numbers, and names of types.
 
-use super::number::{Number, Type};
+use super::cpp_number::{Number, Type};
 
 /// What an address is as a number.
 pub(in crate::scene::draft) const ADDRESS: &str = "unsigned long long";

@@ -1,6 +1,6 @@
 //! Expressions of C++, read from their tokens by precedence climbing.
 
-use super::number::{Number, Operator, Type, character, literal};
+use super::cpp_number::{Number, Operator, Type, character, literal};
 use crate::{
     cuda::lexer::{Kind, Token},
     scene::comparison::Comparison,

@@ -1,8 +1,8 @@
 //! What is known of an expression: a number, or a formula of the rounds of the loops around.
 
 use super::{
+    cpp_number::{Number, Type},
     formula::Formula,
-    number::{Number, Type},
     text::quoted,
 };
 

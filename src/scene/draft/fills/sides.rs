@@ -3,7 +3,7 @@
 use crate::scene::draft::{
     code::{Span, variables::Value},
     expression::{
-        number::{Operator, Type},
+        cpp_number::{Operator, Type},
         syntax::{Expression, Link},
     },
     host::{Allocation, Assumes, Host},

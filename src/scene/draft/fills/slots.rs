@@ -11,7 +11,7 @@ use crate::{
         draft::{
             code::members::MOST_FIELDS,
             expression::{
-                number::{Number, Type},
+                cpp_number::{Number, Type},
                 text::{key, quoted_text},
             },
         },

@@ -6,7 +6,7 @@ use crate::scene::comparison::Comparison;
 use crate::scene::draft::{
     code::{Span, functions::Function, variables::Value},
     expression::{
-        number::{Number, Operator, Type},
+        cpp_number::{Number, Operator, Type},
         syntax::{Callee, Expression, Link, Sign},
     },
     host::Host,

@@ -6,7 +6,7 @@ use crate::{
     element::Element,
     scene::draft::{
         code::{LONGEST, Span, pointers::without_casts, variables::Value},
-        expression::number::Number,
+        expression::cpp_number::Number,
         host::Host,
         values::evaluator::Place,
     },

@@ -14,7 +14,7 @@ use crate::{
             variables::{Definition, Value},
         },
         expression::{
-            number::{Number, Type},
+            cpp_number::{Number, Type},
             text::quoted_text,
             told::Told,
         },

@@ -11,8 +11,8 @@ use crate::{
         draft::{
             code::Span,
             expression::{
+                cpp_number::Number,
                 headers::{ADDRESS, of_header},
-                number::Number,
                 text::one_line,
             },
             fills::{Contents, Elements, sides::Rows},
@@ -258,7 +258,7 @@ pub(in crate::scene::draft) fn of_bytes(element: &str, byte: u8) -> Option<Strin
         return (!is_truth).then(|| i64::try_from(whole).ok().map(|value| value.to_string()))?;
     }
     let value = scalar.value_of(bits).filter(|value| value.is_finite())?;
-    Some(Number::Real(crate::scene::draft::expression::number::Type::Double, value).written())
+    Some(Number::Real(crate::scene::draft::expression::cpp_number::Type::Double, value).written())
 }
 
 /// The manifest's name of an element's type, which may be one of the `structures`; bytes where it has none. What the

@@ -9,7 +9,7 @@ use crate::{
     },
     scene::draft::{
         code::{Span, pointers::without_casts},
-        expression::number::QUALIFIERS,
+        expression::cpp_number::QUALIFIERS,
         host::Launch,
         values::evaluator::Place,
     },

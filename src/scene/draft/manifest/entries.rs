@@ -7,7 +7,7 @@ use crate::{
     cuda::KernelParameter,
     scene::draft::{
         code::{Span, pointers::Offset, regions::Kind},
-        expression::{number::Number, text::quoted, told::Told},
+        expression::{cpp_number::Number, text::quoted, told::Told},
         host::{Assumes, Host, Launch, MOST_LAUNCHES},
         values::{
             conditions::When,

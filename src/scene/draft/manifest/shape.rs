@@ -7,7 +7,7 @@ use crate::scene::{
     draft::{
         code::Span,
         expression::{
-            number::{Number, Type},
+            cpp_number::{Number, Type},
             text::quoted,
             told::Told,
         },

@@ -4,7 +4,7 @@ use super::{Draft, FILL_IN};
 use crate::{
     element::Element,
     scene::draft::{
-        expression::number::{Number, Type},
+        expression::cpp_number::{Number, Type},
         fills::Elements,
         host::Host,
         values::evaluator::Place,

@@ -4,7 +4,7 @@ use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, heade
 use crate::cuda::lexer::Kind as TokenKind;
 use crate::scene::draft::{
     code::regions::Kind,
-    expression::{number::Type, text::quoted_text},
+    expression::{cpp_number::Type, text::quoted_text},
     host::{Host, Transfer, Transferred},
     values::{conditions::When, evaluator::Place, trace::Act},
 };

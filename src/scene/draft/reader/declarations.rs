@@ -9,7 +9,7 @@ use crate::scene::draft::{
         regions::Kind as Region,
         variables::{Declared, Definition, Id, Value, Variable},
     },
-    expression::number::{QUALIFIERS, Type},
+    expression::cpp_number::{QUALIFIERS, Type},
 };
 
 /// So many names are in a declaration.

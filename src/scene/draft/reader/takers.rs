@@ -13,7 +13,7 @@ use crate::{
             LONGEST, Span,
             regions::{Kind as Region, Regions},
         },
-        expression::number::Type,
+        expression::cpp_number::Type,
     },
 };
 

@@ -9,7 +9,7 @@ use super::{
 use crate::scene::draft::{
     code::{functions::Function, readers::is_rounded_up, sections::Section},
     expression::{
-        number::{Number, QUALIFIERS, Type},
+        cpp_number::{Number, QUALIFIERS, Type},
         syntax::{Callee, Expression},
         told::Told,
     },

@@ -3,7 +3,7 @@
 use super::evaluator::Place;
 use crate::scene::draft::{
     code::{LONGEST, Span, regions::Kind},
-    expression::number::Number,
+    expression::cpp_number::Number,
     host::{Assumes, Host},
 };
 

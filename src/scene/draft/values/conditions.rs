@@ -7,7 +7,7 @@ use crate::scene::draft::{
         operands::is_perhaps,
         regions::{Kind, Region},
     },
-    expression::{number::Type, told::Told},
+    expression::{cpp_number::Type, told::Told},
     host::Host,
 };
 

@@ -16,9 +16,9 @@ use crate::{
             variables::{Definition, Id, Value},
         },
         expression::{
+            cpp_number::{Number, Operator, Type},
             formula::{self, Formula},
             headers::known,
-            number::{Number, Operator, Type},
             syntax::{self, Expression, Link, SIZE, Sign},
             told::Told,
         },

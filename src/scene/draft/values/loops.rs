@@ -12,8 +12,8 @@ use crate::scene::{
             variables::{Definition, Id, Variable},
         },
         expression::{
+            cpp_number::{Number, Operator, Type},
             formula::{self, Formula},
-            number::{Number, Operator, Type},
             syntax::{Expression, Link},
             text::possible,
             told::Told,

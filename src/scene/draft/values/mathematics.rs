@@ -2,8 +2,8 @@
 
 use crate::scene::draft::{
     expression::{
+        cpp_number::{Number, Type},
         formula::{Formula, hull},
-        number::{Number, Type},
         told::Told,
     },
     host::Host,

@@ -4,7 +4,7 @@ use super::evaluator::{Look, Place};
 use crate::scene::draft::{
     code::variables::{Id, Value},
     expression::{
-        number::{Number, QUALIFIERS, Type},
+        cpp_number::{Number, QUALIFIERS, Type},
         syntax::Types,
         told::Told,
     },

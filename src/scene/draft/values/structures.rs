@@ -11,7 +11,7 @@ use crate::{
             variables::{Definition, Id, Value},
         },
         expression::{
-            number::{Number, Operator, Type},
+            cpp_number::{Number, Operator, Type},
             told::Told,
         },
         host::Host,

@@ -9,7 +9,7 @@ use crate::{
 
 /// A type of numbers, in the order in which arithmetic prefers them. `long` is as long as `long long`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::scene::draft) enum Type {
+pub(in crate::scene) enum Type {
     Bool,
     Char,
     UnsignedChar,
@@ -25,7 +25,7 @@ pub(in crate::scene::draft) enum Type {
 
 /// What stands between two operands, but for `&&` and `||`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scene::draft) enum Operator {
+pub(in crate::scene) enum Operator {
     BitOr,
     BitXor,
     BitAnd,
@@ -41,14 +41,14 @@ pub(in crate::scene::draft) enum Operator {
 
 /// A number of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::scene::draft) enum Number {
+pub(in crate::scene) enum Number {
     Whole(Type, i128),
     /// A float is one that a `float` has, too.
     Real(Type, f64),
 }
 
 /// Words that say of a declaration how, not what.
-pub(in crate::scene::draft) const QUALIFIERS: [&str; 11] = [
+pub(in crate::scene) const QUALIFIERS: [&str; 11] = [
     "const",
     "constexpr",
     "static",
@@ -64,7 +64,7 @@ pub(in crate::scene::draft) const QUALIFIERS: [&str; 11] = [
 
 impl Type {
     /// The type that these words are, `unsigned long long`.
-    pub(in crate::scene::draft) fn of_words(words: &[&str]) -> Option<Self> {
+    pub(in crate::scene) fn of_words(words: &[&str]) -> Option<Self> {
         let words: Vec<&str> =
             words.iter().copied().filter(|word| !QUALIFIERS.contains(word)).collect();
         if let [word] = words.as_slice()
@@ -113,7 +113,7 @@ impl Type {
     }
 
     /// The type of a kernel's parameter.
-    pub(in crate::scene::draft) fn of_element(element: Element) -> Option<Self> {
+    pub(in crate::scene) fn of_element(element: Element) -> Option<Self> {
         let Element { scalar, lanes: 1 } = element else { return None };
         Some(match scalar {
             Scalar::Bool => Self::Bool,
@@ -131,7 +131,7 @@ impl Type {
         })
     }
 
-    pub(in crate::scene::draft) const fn is_float(self) -> bool {
+    pub(in crate::scene) const fn is_float(self) -> bool {
         matches!(self, Self::Float | Self::Double)
     }
 
@@ -146,7 +146,7 @@ impl Type {
         }
     }
 
-    pub(in crate::scene::draft) const fn bytes(self) -> u32 {
+    pub(in crate::scene) const fn bytes(self) -> u32 {
         match self {
             Self::Bool | Self::Char | Self::UnsignedChar => 1,
             Self::Short | Self::UnsignedShort => 2,
@@ -156,7 +156,7 @@ impl Type {
     }
 
     /// The least and the greatest whole number of the type; `None` of those that are not whole.
-    pub(in crate::scene::draft) fn range(self) -> Option<[i128; 2]> {
+    pub(in crate::scene) fn range(self) -> Option<[i128; 2]> {
         let bits = 8 * self.bytes();
         match self {
             Self::Float | Self::Double => None,
@@ -167,19 +167,19 @@ impl Type {
     }
 
     /// What arithmetic takes it for.
-    pub(in crate::scene::draft) fn promoted(self) -> Self {
+    pub(in crate::scene) fn promoted(self) -> Self {
         self.max(Self::Int)
     }
 
     /// The type in which arithmetic with both is done.
-    pub(in crate::scene::draft) fn common(self, other: Self) -> Self {
+    pub(in crate::scene) fn common(self, other: Self) -> Self {
         self.promoted().max(other.promoted())
     }
 }
 
 impl Operator {
     /// The type of the result for operands of these types; `None` where there is none.
-    pub(in crate::scene::draft) fn of(self, left: Type, right: Type) -> Option<Type> {
+    pub(in crate::scene) fn of(self, left: Type, right: Type) -> Option<Type> {
         let common = left.common(right);
         match self {
             Self::Compare(_) => Some(Type::Bool),
@@ -192,7 +192,7 @@ impl Operator {
     }
 
     /// How it is written.
-    pub(in crate::scene::draft) const fn spelling(self) -> &'static str {
+    pub(in crate::scene) const fn spelling(self) -> &'static str {
         match self {
             Self::BitOr => "|",
             Self::BitXor => "^",
@@ -209,7 +209,7 @@ impl Operator {
     }
 
     /// What the operator makes of two numbers.
-    pub(in crate::scene::draft) fn apply(self, left: Number, right: Number) -> Option<Number> {
+    pub(in crate::scene) fn apply(self, left: Number, right: Number) -> Option<Number> {
         let of = self.of(left.of(), right.of())?;
         if matches!(self, Self::ShiftLeft | Self::ShiftRight) {
             return self.shift(of, left.whole()?, right.whole()?);
@@ -268,47 +268,47 @@ impl Operator {
 }
 
 impl Number {
-    pub(in crate::scene::draft) const fn int(value: i128) -> Self {
+    pub(in crate::scene) const fn int(value: i128) -> Self {
         Self::Whole(Type::Int, value)
     }
 
-    pub(in crate::scene::draft) fn truth(holds: bool) -> Self {
+    pub(in crate::scene) fn truth(holds: bool) -> Self {
         Self::Whole(Type::Bool, i128::from(holds))
     }
 
     /// A floating-point number, rounded to its type; `None` where that is not finite. For the four operations and the
     /// root a double that is rounded to a float is what the operation on floats gives.
-    pub(in crate::scene::draft) fn real(of: Type, value: f64) -> Option<Self> {
+    pub(in crate::scene) fn real(of: Type, value: f64) -> Option<Self> {
         let value = if of == Type::Float { f64::from(value as f32) } else { value };
         value.is_finite().then_some(Self::Real(of, value))
     }
 
-    pub(in crate::scene::draft) const fn of(self) -> Type {
+    pub(in crate::scene) const fn of(self) -> Type {
         match self {
             Self::Whole(of, _) | Self::Real(of, _) => of,
         }
     }
 
-    pub(in crate::scene::draft) const fn whole(self) -> Option<i128> {
+    pub(in crate::scene) const fn whole(self) -> Option<i128> {
         match self {
             Self::Whole(_, value) => Some(value),
             Self::Real(..) => None,
         }
     }
 
-    pub(in crate::scene::draft) const fn as_f64(self) -> f64 {
+    pub(in crate::scene) const fn as_f64(self) -> f64 {
         match self {
             Self::Whole(_, value) => value as f64,
             Self::Real(_, value) => value,
         }
     }
 
-    pub(in crate::scene::draft) fn is_true(self) -> bool {
+    pub(in crate::scene) fn is_true(self) -> bool {
         self.as_f64() != 0.0
     }
 
     /// The number as one of another type; `None` where that has no such number, as an int none for 1e20.
-    pub(in crate::scene::draft) fn to(self, of: Type) -> Option<Self> {
+    pub(in crate::scene) fn to(self, of: Type) -> Option<Self> {
         let Some([low, high]) = of.range() else {
             return match (self, of) {
                 (Self::Whole(_, value), Type::Float) => {
@@ -334,7 +334,7 @@ impl Number {
         }
     }
 
-    pub(in crate::scene::draft) fn negated(self) -> Option<Self> {
+    pub(in crate::scene) fn negated(self) -> Option<Self> {
         match self {
             // Not 0 less the number, which loses the sign of 0.
             Self::Real(of, value) => Some(Self::Real(of, -value)),
@@ -342,14 +342,14 @@ impl Number {
         }
     }
 
-    pub(in crate::scene::draft) fn complement(self) -> Option<Self> {
+    pub(in crate::scene) fn complement(self) -> Option<Self> {
         let of = self.of().promoted();
         let value = self.to(of)?.whole()?;
         Self::Whole(Type::Long, !value).to(of)
     }
 
     /// What the number is in a manifest, for a parameter of the type `of`: a float in the fewest digits that say it.
-    pub(in crate::scene::draft) fn written(self) -> String {
+    pub(in crate::scene) fn written(self) -> String {
         match self {
             Self::Whole(Type::Bool, value) => (value != 0).to_string(),
             Self::Whole(_, value) => value.to_string(),
@@ -360,7 +360,7 @@ impl Number {
 }
 
 /// The number that a literal is: with its prefix, its suffix, and the type that C++ gives it.
-pub(in crate::scene::draft) fn literal(text: &str) -> Option<Number> {
+pub(in crate::scene) fn literal(text: &str) -> Option<Number> {
     let text = text.replace('\'', "").to_ascii_lowercase();
     let (radix, digits) = match text.as_bytes() {
         [b'0', b'x', ..] => (16, &text[2..]),
@@ -415,7 +415,7 @@ fn real_literal(text: &str) -> Option<Number> {
 }
 
 /// A character, as `'a'` and `'\n'`.
-pub(in crate::scene::draft) fn character(text: &str) -> Option<Number> {
+pub(in crate::scene) fn character(text: &str) -> Option<Number> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let mut letters = inner.chars();
     let value = match (letters.next()?, letters.next(), letters.next()) {
