@@ -92,13 +92,20 @@ pub(super) struct Lower<'a, 'f> {
     stop: Block,
     /// An access was compiled that does not lie in its memory span.
     outside: bool,
-    /// Code that is emitted now runs once per group, not once per thread.
-    pub(super) for_all: bool,
+    /// How often the code runs that is emitted now.
+    pub(super) runs: Runs,
     /// Code that is emitted now runs for some threads of a group: the lane of the first of them, in 32 bits, and how
     /// many follow it, in 64.
     pub(super) present: Option<[Variable; 2]>,
-    /// The access that is made now was checked before.
-    pub(super) checked_before: bool,
+}
+
+/// How often code runs, of a group's threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Once for each, alone or beside others in a vector.
+    ForEach,
+    /// Once for all; whether the access that it makes was checked before.
+    OnceForAll { checked: bool },
 }
 
 /// What is known of a function before its code is made.
@@ -217,9 +224,8 @@ impl<'a, 'f> Lower<'a, 'f> {
             targets: Targets::new(labels, next),
             stop,
             outside: false,
-            for_all: false,
+            runs: Runs::ForEach,
             present: None,
-            checked_before: false,
         }
     }
 
@@ -361,12 +367,27 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What a group's threads do as one.
-    pub(super) fn instruction_for_all(&mut self, index: usize, i: &Instruction) -> Step {
-        self.for_all = true;
+    /// What a group's threads do as one; where it makes an access, whether that was checked before.
+    pub(super) fn instruction_for_all(
+        &mut self,
+        index: usize,
+        i: &Instruction,
+        checked: bool,
+    ) -> Step {
+        self.runs = Runs::OnceForAll { checked };
         let made = self.instruction(index, i, None);
-        self.for_all = false;
+        self.runs = Runs::ForEach;
         made
+    }
+
+    /// Whether the code that is emitted now runs once for all of a group's threads.
+    pub(super) fn is_for_all(&self) -> bool {
+        matches!(self.runs, Runs::OnceForAll { .. })
+    }
+
+    /// Whether the access that is made now was checked before.
+    pub(super) fn is_checked(&self) -> bool {
+        self.runs == Runs::OnceForAll { checked: true }
     }
 
     pub(super) fn instruction(

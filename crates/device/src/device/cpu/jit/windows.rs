@@ -278,7 +278,7 @@ impl Lower<'_, '_> {
             (checked.write, WRITES),
             (checked.is_shared(), SHARED),
             (checked.is_generic(), GENERIC),
-            (self.for_all || stride != 0, OF_EACH),
+            (self.is_for_all() || stride != 0, OF_EACH),
         ];
         let how = how.into_iter().filter_map(|(holds, bit)| holds.then_some(bit)).sum::<u32>();
         let threads = match self.present {

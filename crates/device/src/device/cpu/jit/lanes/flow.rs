@@ -382,7 +382,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
             Next::Returns | Next::Exits => self.group_ends_where(i),
             Next::Branches | Next::BranchesByTable | Next::Traps => {
-                self.lower.instruction_for_all(index, i)
+                self.lower.instruction_for_all(index, i, false)
             }
             Next::Follows => self.group_operation(index, i),
         }
@@ -410,10 +410,7 @@ impl<'l> GroupLower<'l, '_, '_> {
             }
         };
         if once {
-            self.lower.checked_before = self.is_checked_before(index);
-            let made = self.lower.instruction_for_all(index, i);
-            self.lower.checked_before = false;
-            made?;
+            self.lower.instruction_for_all(index, i, self.is_checked_before(index))?;
             for reg in varying {
                 let ty = self.lower.body().registers.ty(reg);
                 let first = self.lower.b.use_var(self.lower.variable(reg));

@@ -300,7 +300,7 @@ impl GroupLower<'_, '_, '_> {
         let mut agreement = false;
         i.for_each_def(|reg| agreement |= row.agreements.contains_key(&reg));
         match (known, agreement) {
-            (true, _) => self.lower.instruction_for_all(at, i),
+            (true, _) => self.lower.instruction_for_all(at, i, false),
             (false, true) => self.precheck_predicate(i, row),
             (false, false) => Ok(()),
         }

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 
-use super::{Lower, Step, Unsupported, clif_type, int_type};
+use super::{Lower, Runs, Step, Unsupported, clif_type, int_type};
 use crate::{
     device::cpu::{
         abi::BlockContext,
@@ -344,7 +344,7 @@ impl Lower<'_, '_> {
     fn locate_shared(&mut self, address: &Address, checked: Checked) -> Step<MemorySpan> {
         let offset = self.address_value(address)?;
         let wide = self.fit(offset, types::I64);
-        if !self.checked_before {
+        if !self.is_checked() {
             let ty = self.b.func.dfg.value_type(offset);
             let bytes = self.context_field(ty, offset_of!(BlockContext, shared_bytes));
             self.check(offset, bytes, checked, wide);
@@ -373,14 +373,14 @@ impl Lower<'_, '_> {
         let at = self.address_value(address)?;
         let at = self.fit(at, types::I64);
         let memory = MemorySpan::new(at, 0, checked.bytes.into());
-        if self.checked_before {
+        if self.is_checked() {
             return Ok(memory);
         }
         if checked.space == Some(Space::Local) {
             let window = self.own_frames();
-            let fine = match self.for_all {
-                true => self.b.ins().iconst(types::I8, 0),
-                false => self.lies_between(at, window, checked),
+            let fine = match self.runs {
+                Runs::OnceForAll { .. } => self.b.ins().iconst(types::I8, 0),
+                Runs::ForEach => self.lies_between(at, window, checked),
             };
             self.stop_unless_reached(fine, at, checked);
             return Ok(memory);
@@ -423,7 +423,7 @@ impl Lower<'_, '_> {
         let taken = self.source.unit.layout.taken();
         let on = self.b.create_block();
         let has_locals = !self.is_kernel() || self.source.frame.local_bytes > 0;
-        if taken.locals && has_locals && !self.for_all {
+        if taken.locals && has_locals && !self.is_for_all() {
             let window = self.own_frames();
             let fine = self.lies_between(at, window, checked);
             let elsewhere = self.b.create_block();
@@ -454,7 +454,7 @@ impl Lower<'_, '_> {
         self.b.set_cold_block(stop);
         self.b.ins().brif(fine, on, &[], stop, &[]);
         self.b.switch_to_block(stop);
-        let first = self.for_all.then(|| self.current_index());
+        let first = self.is_for_all().then(|| self.current_index());
         if let Some(first) = first {
             let window = self.own_frames();
             let is_firsts = self.lies_between(at, window, checked);
