@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write as _, sync::LazyLock};
 use fastrand::Rng;
 use warpaint::{
     diagnostic, ptx,
-    ptx::{inst::Op, op},
+    ptx::{inst::Op, op, types::Type},
 };
 
 use super::spec::{self, Form, Place};
@@ -26,32 +26,12 @@ pub static MODIFIERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     words.into_iter().map(|word| &*word.leak()).collect()
 });
 
-const TYPES: &[(&str, u32)] = &[
-    ("b8", 8),
-    ("u8", 8),
-    ("s8", 8),
-    ("b16", 16),
-    ("u16", 16),
-    ("s16", 16),
-    ("f16", 16),
-    ("bf16", 16),
-    ("b32", 32),
-    ("u32", 32),
-    ("s32", 32),
-    ("f32", 32),
-    ("f16x2", 32),
-    ("bf16x2", 32),
-    ("u16x2", 32),
-    ("s16x2", 32),
-    ("tf32", 32),
-    ("b64", 64),
-    ("u64", 64),
-    ("s64", 64),
-    ("f64", 64),
-    ("f32x2", 64),
-    ("b128", 128),
-    ("pred", 1),
-];
+/// Types with their bits: all but references to textures, of which there are no values.
+static TYPES: LazyLock<Vec<(&'static str, u32)>> = LazyLock::new(|| {
+    let is_reference = |ty: &Type| matches!(ty, Type::Texref | Type::Samplerref | Type::Surfref);
+    let all = Type::ALL.iter().filter(|ty| !is_reference(ty));
+    all.map(|ty| (ty.text(), ty.bits())).collect()
+});
 
 const IMMEDIATES: &[&str] = &[
     "0",
@@ -195,7 +175,7 @@ fn operand(rng: &mut Rng, types: &[(&'static str, u32)], depth: u32) -> Operand 
                 (0..pick(rng, &[2, 2, 4, 4, 8, 1, 3])).map(|_| operand(rng, types, 1)).collect();
             together(parts)
         }
-        _ => any_register(rng, TYPES),
+        _ => any_register(rng, &TYPES),
     }
 }
 
@@ -253,7 +233,7 @@ fn any_form(rng: &mut Rng) -> Form {
     let mut form = spec::random(rng, rows);
     // Types that the row does not name.
     if rng.u32(0..3) == 0 {
-        let ty = pick(rng, TYPES).0;
+        let ty = pick(rng, &TYPES).0;
         let places = form.destinations.iter_mut().chain(&mut form.sources);
         let named = places.filter_map(|place| match place {
             Place::Value(name) | Place::Divisor(name) | Place::Vector(name, _) => Some(name),
@@ -271,7 +251,7 @@ fn any_form(rng: &mut Rng) -> Form {
         match rng.u32(0..4) {
             0 => drop(parts.remove(at)),
             1 => parts[at] = pick(rng, &MODIFIERS),
-            2 => parts[at] = pick(rng, TYPES).0,
+            2 => parts[at] = pick(rng, &TYPES).0,
             _ => parts.insert(at + 1, pick(rng, &MODIFIERS)),
         }
         form.mnemonic = parts.join(".");
@@ -307,7 +287,7 @@ fn instruction(rng: &mut Rng) -> Operand {
         }
     }
     let mut registers: Vec<_> = parts.into_iter().flat_map(|part| part.registers).collect();
-    for (ty, _) in TYPES {
+    for (ty, _) in TYPES.iter() {
         for number in 0..3 {
             if text.contains(&format!("%{ty}_{number}")) {
                 registers.push((ty, number));

@@ -1,16 +1,12 @@
 //! Changes to texts: of bytes, of tokens, of lines.
 
 use fastrand::Rng;
+use warpaint::ptx::types::Type;
 
 use super::corpus::Corpus;
 
 /// Longest text that a mutation makes.
 const MOST_BYTES: usize = 60_000;
-
-const TYPES: &[&str] = &[
-    "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16",
-    "f16x2", "bf16", "bf16x2", "tf32", "f32", "f32x2", "f64", "pred", "u16x2", "s16x2", "texref",
-];
 
 const NUMBERS: &[&str] = &[
     "0",
@@ -282,7 +278,7 @@ fn alike(rng: &mut Rng, word: &str, list: &[String]) -> String {
 
 /// Another type for all that has one.
 fn retyped(rng: &mut Rng, text: &str) -> String {
-    let (from, to) = (pick(rng, TYPES), pick(rng, TYPES));
+    let (from, to) = (pick(rng, Type::ALL).text(), pick(rng, Type::ALL).text());
     let (from, to) = (format!(".{from}"), format!(".{to}"));
     if rng.bool() {
         return text.replace(&from, &to);
@@ -310,7 +306,7 @@ fn mnemonic(rng: &mut Rng, text: &str) -> String {
     let which = rng.usize(0..parts.len());
     match rng.u32(0..7) {
         0 => drop(parts.remove(which)),
-        1 => parts[which] = (*pick(rng, TYPES)).to_owned(),
+        1 => parts[which] = pick(rng, Type::ALL).text().to_owned(),
         2 => parts.insert(which + 1, (*pick(rng, &super::instructions::MODIFIERS)).to_owned()),
         3 => parts[which] = (*pick(rng, &super::instructions::MODIFIERS)).to_owned(),
         4 => parts[0].clone_from(&donor[0]),
