@@ -8,7 +8,10 @@ use std::{
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Error, Key, Result, Source, SourceModule};
+use super::{
+    Error, Key, Result, Source, SourceModule,
+    guarding::{self, Loaded},
+};
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
@@ -41,11 +44,22 @@ struct Shared {
     device: Device,
     target: Target,
     compiler: Compiler,
+    /// Whether its modules are guarded on a GPU.
+    guarded: bool,
     pool: Pool,
     /// Memory of the host's that kernels see, for what they write to be read at once.
     mapped: FreeList<MappedMemory>,
     /// Generated sources, compiled and loaded.
     generated: Mutex<GeneratedSources>,
+}
+
+impl Shared {
+    fn new(device: Device, compiler: Compiler, guarded: bool) -> Self {
+        let (major, minor) = device.info().compute_capability;
+        let (pool, target) = (Pool::new(&device), Target::of_device(major, minor));
+        let (mapped, generated) = (FreeList::default(), Mutex::default());
+        Self { device, target, compiler, guarded, pool, mapped, generated }
+    }
 }
 
 impl Context {
@@ -86,12 +100,39 @@ impl Context {
     /// # Errors
     /// The device's, when the stream cannot be made.
     pub fn with_compiler(device: Device, compiler: Compiler) -> Result<Self> {
-        let (major, minor) = device.info().compute_capability;
-        let (stream, pool) = (device.stream()?, Pool::new(&device));
-        let target = Target::of_device(major, minor);
-        let (mapped, generated) = (FreeList::default(), Mutex::default());
-        let shared = Shared { device, target, compiler, pool, mapped, generated };
-        Ok(Self { shared: Arc::new(shared), stream })
+        let stream = device.stream()?;
+        Ok(Self { shared: Arc::new(Shared::new(device, compiler, false)), stream })
+    }
+
+    /// A context like this one, with a pool of its own, whose modules are guarded on a GPU as those of scenes are: an
+    /// access outside its memory does not happen and is an [`device::Error::Fault`] of what waits for the kernel, and
+    /// [`Stream::cancel`] stops what does not end. `WARPAINT_GUARD` (`on`, `report`, `off`) goes before it. Code that
+    /// is linked to a module is not guarded. The CPU device checks always.
+    ///
+    /// ```
+    /// # use warpaint::{device::{Device, Error, LaunchConfig}, kernel::{Context, Source}};
+    /// let context = Context::new(Device::cpu()?)?.guarded();
+    /// let source = Source::new("__global__ void k(float *x) { x[threadIdx.x] = 1; }");
+    /// let module = context.module(&source)?;
+    /// assert_eq!(module.not_guarded(), None);
+    /// let x = context.device().alloc(16)?;
+    /// // SAFETY: the kernel is guarded.
+    /// unsafe {
+    ///     let k = module.kernel("k")?;
+    ///     k.launch(context.stream(), &LaunchConfig::new(1, 32), &[x.slice(..)?.into()])?;
+    /// }
+    /// assert!(matches!(context.stream().synchronize(), Err(Error::Fault(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn guarded(&self) -> Self {
+        let shared = Shared::new(self.device().clone(), self.compiler().clone(), true);
+        Self { shared: Arc::new(shared), stream: self.stream.clone() }
+    }
+
+    /// Loads PTX, guarded where this context's modules are; with why it is not, where it should be.
+    pub(super) fn load(&self, ptx: &str) -> device::Result<Loaded> {
+        guarding::load(self.device(), ptx, self.shared.guarded, &[])
     }
 
     /// The same context with its work on `stream`.
@@ -323,7 +364,7 @@ impl Context {
                 return Err(Error::Rejected { name: request.name, diagnostics, log });
             }
         };
-        let module = self.device().load(&compiled.ptx)?;
+        let (module, _) = self.load(&compiled.ptx)?;
         let mut generated = Generated { module, kernels: Vec::new(), source: request.source };
         let found = generated.kernel(kernel);
         self.generated_sources().insert(key, generated);

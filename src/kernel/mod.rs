@@ -2,7 +2,7 @@
 //! parameters, so that a wrong argument is an error that names it.
 //!
 //! Enters: CUDA C++ and a device. Leaves: kernels that check their arguments, and the context that arrays share. Must
-//! not know: `scene`, `ptx`, `array`, `gl`.
+//! not know: `scene`, `ptx::ast`, `ptx::parser`, `array`, `gl`.
 //!
 //! A [`Context`] holds what that needs on a device; arrays share it.
 
@@ -10,6 +10,7 @@ mod argument;
 mod context;
 mod error;
 mod function;
+pub(crate) mod guarding;
 mod host_argument;
 mod key;
 mod module;

@@ -34,6 +34,7 @@ pub struct SourceModule {
     log: Arc<str>,
     warnings: Arc<[Diagnostic]>,
     kernels: Arc<[Signature]>,
+    not_guarded: Option<Arc<str>>,
 }
 
 /// Compiled source.
@@ -76,8 +77,9 @@ impl Piece {
 impl SourceModule {
     pub(super) fn new(context: &Context, source: &Source) -> Result<Self> {
         let piece = Piece::compile(context, source)?;
-        let module = context.device().load(&piece.ptx)?;
-        Ok(Self::of(module, piece.ptx.clone(), vec![piece]))
+        let (module, not_guarded) = context.load(&piece.ptx)?;
+        let not_guarded = not_guarded.map(Arc::from);
+        Ok(Self { not_guarded, ..Self::of(module, piece.ptx.clone(), vec![piece]) })
     }
 
     pub(super) fn linked(
@@ -110,6 +112,7 @@ impl SourceModule {
             log: log.into(),
             warnings: warnings.into(),
             kernels: kernels.into(),
+            not_guarded: None,
         }
     }
 
@@ -208,5 +211,10 @@ impl SourceModule {
     /// ```
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// Why it, or a function of it, is not guarded, in a context whose modules [are](Context::guarded).
+    pub fn not_guarded(&self) -> Option<&str> {
+        self.not_guarded.as_deref()
     }
 }

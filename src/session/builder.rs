@@ -33,6 +33,7 @@ use crate::{
     data::Cache,
     device::{self, Device, DeviceKind, Function, Module},
     diagnostic::{Diagnostic, Severity},
+    kernel,
     ptx::outline::Outline,
     scene::{self, PlannedPass, Scene},
 };
@@ -282,7 +283,7 @@ fn load(made: &Made, device: &Device, guarded: bool) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
     let plain = plan.passes.iter().filter(|pass| !pass.declared.guarded);
     let plain: Vec<&str> = plain.map(|pass| lowered(made, &pass.name_expression)).collect();
-    let (module, not_guarded) = match guarding::load(device, ptx, guarded, &plain) {
+    let (module, not_guarded) = match kernel::guarding::load(device, ptx, guarded, &plain) {
         Ok(loaded) => loaded,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };

@@ -1,59 +1,17 @@
-//! Whether the kernels of scenes are guarded on a GPU.
-//!
-//! ```text
-//! WARPAINT_GUARD=on       an access outside its memory is told and does not happen, and kernels can be stopped
-//! WARPAINT_GUARD=report   the same, but kernels go on, and a run without a window tells at its end what they did wrong
-//! WARPAINT_GUARD=off      kernels are loaded as they are
-//! ```
-//!
-//! Where the variable says nothing, the session's [options](super::Options::guarded) do.
+//! What the guard does in the kernels of a scene, and what is remarked on those that have none.
 
-use std::{
-    env,
-    sync::{Arc, LazyLock},
-};
+use std::sync::Arc;
 
 use super::{Guarding, KernelGuarding, program::Program};
 use crate::{
-    device::{Device, GuardedModule, Module, Result, Telling},
+    device::{GuardedModule, Module},
     diagnostic::{Diagnostic, Severity},
     ptx::pass::guard::{self, Counts},
     scene::Scene,
 };
 
-/// What the variable says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
-    On,
-    Report,
-    Off,
-}
-
-static WISH: LazyLock<Option<Wish>> =
-    LazyLock::new(|| match env::var("WARPAINT_GUARD").as_deref() {
-        Ok("on") => Some(Wish::On),
-        Ok("report") => Some(Wish::Report),
-        Ok("off") => Some(Wish::Off),
-        Ok(_) | Err(_) => None,
-    });
-
 /// Most faults that are kept.
 pub(super) const MOST_REPORTED: usize = 1000;
-
-/// Loads the kernels of a scene: guarded where that is wanted and can be, but for those of the module's names in
-/// `plain`.
-pub(super) fn load(device: &Device, ptx: &str, guarded: bool, plain: &[&str]) -> Result<Loaded> {
-    let telling = match (*WISH, guarded) {
-        (Some(Wish::Report), _) => Telling::All,
-        (Some(Wish::On), _) | (None, true) => Telling::First,
-        (Some(Wish::Off), _) | (None, false) => return Ok((device.load(ptx)?, None)),
-    };
-    let (module, not_guarded) = device.load_telling(ptx, plain, telling)?;
-    Ok((module, not_guarded.map(|why| why.to_string())))
-}
-
-/// A module, and why it is not guarded, where it should be and is not.
-type Loaded = (Module, Option<String>);
 
 /// What is remarked on a scene whose kernels are not guarded, and why.
 pub(super) fn remark(scene: &Scene, why: &str) -> Diagnostic {

@@ -1,0 +1,46 @@
+//! Whether kernels are guarded on a GPU.
+//!
+//! ```text
+//! WARPAINT_GUARD=on       an access outside its memory is told and does not happen, and kernels can be stopped
+//! WARPAINT_GUARD=report   the same, but kernels go on, and Device::take_reported gives what they did wrong
+//! WARPAINT_GUARD=off      kernels are loaded as they are
+//! ```
+//!
+//! Where the variable says nothing, who loads them does.
+
+use std::{env, sync::LazyLock};
+
+use crate::device::{Device, Module, Result, Telling};
+
+/// What the variable says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    On,
+    Report,
+    Off,
+}
+
+static WISH: LazyLock<Option<Wish>> =
+    LazyLock::new(|| match env::var("WARPAINT_GUARD").as_deref() {
+        Ok("on") => Some(Wish::On),
+        Ok("report") => Some(Wish::Report),
+        Ok("off") => Some(Wish::Off),
+        Ok(_) | Err(_) => None,
+    });
+
+/// A module, and why it is not guarded as a whole, where it should be and is not.
+pub(crate) type Loaded = (Module, Option<String>);
+
+/// Loads PTX: guarded where that is wanted and can be, but for the kernels with one of the names in `plain`.
+///
+/// # Errors
+/// As [`Device::load`].
+pub(crate) fn load(device: &Device, ptx: &str, guarded: bool, plain: &[&str]) -> Result<Loaded> {
+    let telling = match (*WISH, guarded) {
+        (Some(Wish::Report), _) => Telling::All,
+        (Some(Wish::On), _) | (None, true) => Telling::First,
+        (Some(Wish::Off), _) | (None, false) => return Ok((device.load(ptx)?, None)),
+    };
+    let (module, not_guarded) = device.load_telling(ptx, plain, telling)?;
+    Ok((module, not_guarded.map(|why| why.to_string())))
+}
