@@ -5,27 +5,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     path::Path,
 };
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::{
     Error, Session,
     builder::Effort,
+    digests::Digests,
     line::{Line, Text as Logged},
     options::Engine,
     run_files::{Reading, RunFile, Unpacked},
-    snapshot::Moment,
 };
 use crate::{
     device::DeviceKind,
     file,
     interrupt::Interrupt,
     scene::{Inputs, Keys, Overrides, Scene, Value},
-    state::{HostCopy, MOST_STEPS, Subject},
+    state::MOST_STEPS,
 };
 
 /// What the first entry of every run file is.
@@ -33,10 +31,6 @@ const FORMAT: &str = "warpaint run";
 /// The newest version. Every older one is read: before 3 no text says what entered its reset passes, before 2 one text
 /// at most takes over at a step.
 const VERSION: u32 = 4;
-/// The bytes of a digest.
-const DIGEST: usize = 16;
-/// So many digests of past steps are in a file at most.
-const MOST_DIGESTS: usize = 16;
 
 /// A run, as its file has it: JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,15 +110,6 @@ pub struct Entered {
     pub keys: [u32; 4],
     /// The values of the parameters.
     pub parameters: BTreeMap<String, Value>,
-}
-
-/// What the resources held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digests {
-    /// Steps that were finished.
-    pub step: u64,
-    /// The first 16 bytes of SHA-256 of each resource's content, in hexadecimal digits.
-    pub resources: BTreeMap<String, String>,
 }
 
 impl Run {
@@ -243,41 +228,6 @@ impl Entered {
     }
 }
 
-impl Digests {
-    /// Of what `copy` is a copy of: the last halves of the resources.
-    pub(super) fn of(copy: &HostCopy) -> Self {
-        let mut digests = Self { step: copy.inputs.step, resources: BTreeMap::new() };
-        copy.contents().into_iter().for_each(|(of, bytes)| digests.note(of, bytes));
-        digests
-    }
-
-    /// Notes what `of` holds, where that is the last half of a resource.
-    fn note(&mut self, of: &Subject, bytes: &[u8]) {
-        match of {
-            Subject::Half { resource, half: 0 } => {
-                self.resources.insert(resource.name.clone(), digest(bytes));
-            }
-            Subject::Half { .. } | Subject::Variable { .. } => {}
-        }
-    }
-
-    /// The first resource that differs from `other`'s of the same step, or that one of both does not have.
-    pub fn first_other<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
-        let mut names = self.resources.keys().chain(other.resources.keys());
-        let other = names.find(|name| self.resources.get(*name) != other.resources.get(*name));
-        other.map(String::as_str)
-    }
-}
-
-/// The first bytes of SHA-256, in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    let all = Sha256::digest(bytes);
-    all.iter().take(DIGEST).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// The last part of a path.
 fn file_name(path: &str) -> String {
     let name = Path::new(path).file_name();
@@ -304,14 +254,6 @@ impl Session {
         }
         run.digests = digests.into_values().collect();
         Ok(run)
-    }
-
-    /// Some moments that led to the present one and of which there are copies.
-    pub(super) fn digested_moments(&self) -> Vec<Moment> {
-        let history = self.history.as_ref();
-        let copies = history.map_or_else(Vec::new, |history| history.copies(self.moment()));
-        let every = copies.len().div_ceil(MOST_DIGESTS).max(1);
-        copies.into_iter().step_by(every).collect()
     }
 
     /// That [`Session::run`] can have all that the run reads.
@@ -408,20 +350,6 @@ impl Session {
     /// Lets the next reset have these inputs, whatever program does it.
     pub fn enter_reset(&mut self, entered: Option<Entered>) {
         self.reset_inputs = entered;
-    }
-
-    /// Digests of what the resources hold now.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn digests(&mut self) -> Result<Digests, Error> {
-        self.complete_in_flight()?;
-        let mut digests = Digests { step: self.state.inputs.step, resources: BTreeMap::new() };
-        self.each_content(|of, bytes| {
-            digests.note(of, bytes);
-            Ok(())
-        })?;
-        Ok(digests)
     }
 
     /// The names of the parameters that a text declares.

@@ -388,3 +388,17 @@ fn what_a_later_text_has_is_written() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && said.contains("late"), "{said}");
 }
+
+/// A difference can only be told where there is a digest.
+#[test]
+fn a_run_file_has_digests_of_all_small_copies() {
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        (0..60).for_each(|number| step(&mut session, number));
+        let mut steps = timeline(&session).lines[0].copies.clone();
+        steps.push(60);
+        steps.dedup();
+        let run = session.run().unwrap();
+        assert_eq!(run.digests.iter().map(|of| of.step).collect::<Vec<_>>(), steps);
+    });
+}
