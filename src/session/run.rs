@@ -45,6 +45,10 @@ pub struct Run {
     pub name: String,
     /// The device that it ran on.
     pub device: String,
+    /// The version of CUDA that its driver is for, as in `13.0`; `None` where there was none, and in files of older
+    /// programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
     /// NVRTC's version.
     pub nvrtc: Option<String>,
     /// The run's seed.
@@ -280,8 +284,14 @@ impl Session {
         let at = self.moment();
         let mut lines: Vec<(&Line, u64)> = history.ancestry(at).collect();
         lines.reverse();
-        if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
-            return Err(Error::NoRun("it does not begin with a reset".into()));
+        match lines.first() {
+            Some((line, _)) if line.is_loaded => {
+                let reason =
+                    "it goes on from the state in a file, and a run file begins with a reset";
+                return Err(Error::NoRun(reason.into()));
+            }
+            Some((line, _)) if line.parent.is_none() => {}
+            Some(_) | None => return Err(Error::NoRun("it does not begin with a reset".into())),
         }
         let text = |of: &Logged| {
             let (step, text) = (of.step, of.text.to_string());
@@ -321,6 +331,11 @@ impl Session {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
+            driver: self
+                .device
+                .info()
+                .driver_version
+                .map(|(major, minor)| format!("{major}.{minor}")),
             nvrtc: self.worker.nvrtc(),
             seed: self.state.inputs.seed,
             cpu: Some(self.options.overrides.cpu.unwrap_or(is_cpu)),
