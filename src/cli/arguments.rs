@@ -173,7 +173,7 @@ pub(super) struct RenderArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) save: Option<PathBuf>,
     /// Write what determines the run, for `warpaint replay`
-    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
     /// Watch the kernels for races, reads of what nobody wrote and divisions by zero: on the CPU device, slowly
     #[arg(long)]

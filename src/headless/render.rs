@@ -119,6 +119,11 @@ pub fn render_with(
     let targets = request.outs.iter().map(|out| Target::of(&out.path));
     let targets = targets.collect::<record::Result<Vec<Target>>>()?;
     check_rhythm(request, &targets)?;
+    if request.record.is_some() && request.from.is_some() {
+        let text = "--record does not go with --from: a run file begins with a reset, and has no state to begin with; \
+                    record the run that led to that state, or --save where this one ends";
+        return Err(Error::Usage(text.to_owned()));
+    }
     let run = replay.as_ref().map(|replay| replay.path().to_owned());
     let outputs = Outputs::of(request, &targets).of_run(run.as_deref());
     outputs.check()?;

@@ -8,7 +8,7 @@ use super::{Error, Result, SceneSource, run::run_to};
 use crate::{
     diagnostic::has_errors,
     interrupt::Interrupt,
-    session::{self, Next, Outcome, Replay, ReplayError, Session},
+    session::{self, Next, Outcome, Replay, ReplayError, Run, Session},
 };
 
 /// The run of the file at `path`; see [`Replay::read`].
@@ -81,7 +81,10 @@ pub fn outcome(replay: &Replay) -> Result<String> {
             Ok(format!("{steps} steps, the same bits at all {compared} steps that were compared"))
         }
         Outcome::Parted(deviation) => {
-            let device = replay.run().device.clone();
+            let Run { device, driver, .. } = replay.run();
+            let driver =
+                driver.as_ref().map(|version| format!(", with a driver for CUDA {version}"));
+            let device = format!("{device}{}", driver.unwrap_or_default());
             Err(Error::Parted { deviation, device })
         }
     }

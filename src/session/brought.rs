@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use super::{Error, Session, snapshot::Moment};
 use crate::{
+    device::Device,
     interop,
     state::{Checkpoint, HostCopy},
 };
@@ -16,10 +17,37 @@ pub(super) struct Brought {
     way: Way,
 }
 
-enum Way {
-    Coming(JoinHandle<interop::Result<Checkpoint>>),
+/// The way of a copy from the host to a device, on a thread.
+pub(super) enum Way {
+    Coming(JoinHandle<interop::Result<Option<Checkpoint>>>),
     /// `None` where there is no room for it, or no thread: then it is put on the stream from where it is.
     Here(Option<Box<Checkpoint>>),
+}
+
+impl Way {
+    pub(super) fn begin(copy: HostCopy, device: &Device) -> Self {
+        let device = device.clone();
+        let thread = thread::Builder::new().name("copy to the device".to_owned());
+        thread.spawn(move || copy.bring_to(&device)).map_or(Self::Here(None), Self::Coming)
+    }
+
+    /// Whether [`Way::end`] returns at once.
+    pub(super) fn has_ended(&self) -> bool {
+        match self {
+            Self::Coming(thread) => thread.is_finished(),
+            Self::Here(_) => true,
+        }
+    }
+
+    /// What has come to the device, once it is there.
+    pub(super) fn end(self) -> Result<Option<Box<Checkpoint>>, Error> {
+        match self {
+            Self::Coming(thread) => {
+                Ok(thread.join().map_err(|_| Error::WorkerLost)??.map(Box::new))
+            }
+            Self::Here(copy) => Ok(copy),
+        }
+    }
 }
 
 impl Session {
@@ -31,11 +59,9 @@ impl Session {
             return Ok(true);
         };
         let way = match self.brought.take_if(|brought| brought.of.is(&of)).map(|known| known.way) {
-            Some(Way::Coming(thread)) if thread.is_finished() => {
-                Way::Here(brought(thread)?.map(Box::new))
-            }
+            Some(way) if way.has_ended() => Way::Here(way.end()?),
             Some(way) => way,
-            None => self.bring(of.clone()),
+            None => Way::begin(of.clone(), &self.device),
         };
         let is_here = matches!(way, Way::Here(_));
         self.brought = Some(Brought { of, way });
@@ -46,20 +72,11 @@ impl Session {
     pub(super) fn has_arrived(&self, sought: Moment) -> Option<bool> {
         let brought = self.brought.as_ref()?;
         let is_for_it = self.source_with_host(sought).is_some_and(|of| brought.of.is(&of));
-        is_for_it.then(|| match &brought.way {
-            Way::Coming(thread) => thread.is_finished(),
-            Way::Here(_) => true,
-        })
+        is_for_it.then(|| brought.way.has_ended())
     }
 
     fn source_with_host(&self, sought: Moment) -> Option<HostCopy> {
         self.history.as_ref()?.source(sought)?.checkpoint.with_host()
-    }
-
-    fn bring(&self, copy: HostCopy) -> Way {
-        let device = self.device.clone();
-        let thread = thread::Builder::new().name("copy to the device".to_owned());
-        thread.spawn(move || copy.bring_to(&device)).map_or(Way::Here(None), Way::Coming)
     }
 
     /// The copy that has been brought, to begin with.
@@ -73,20 +90,8 @@ impl Session {
     /// Waits until the copy that is on its way is there.
     pub(super) fn finish_bringing(&mut self) -> Result<(), Error> {
         if let Some(Brought { way, .. }) = &mut self.brought {
-            *way = match std::mem::replace(way, Way::Here(None)) {
-                Way::Coming(thread) => Way::Here(brought(thread)?.map(Box::new)),
-                here @ Way::Here(_) => here,
-            };
+            *way = Way::Here(std::mem::replace(way, Way::Here(None)).end()?);
         }
         Ok(())
-    }
-}
-
-/// What a thread has brought; `None` where there was no room for it.
-fn brought(thread: JoinHandle<interop::Result<Checkpoint>>) -> Result<Option<Checkpoint>, Error> {
-    match thread.join().map_err(|_| Error::WorkerLost)?.map_err(Error::from) {
-        Ok(copy) => Ok(Some(copy)),
-        Err(error) if error.is_for_want_of_memory() => Ok(None),
-        Err(error) => Err(error),
     }
 }

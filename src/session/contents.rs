@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Error, Reset,
-    run::digest,
+    digests::digest,
     symbol::{Symbol, Symbols},
 };
 use crate::{

@@ -11,12 +11,8 @@ use std::{
 };
 
 use super::{
-    Error, Reset, Session,
-    files::write_state,
-    run::{Digests, Run},
-    run_files::Reading,
-    snapshot::Moment,
-    variables::Addresses,
+    Error, Reset, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
+    snapshot::Moment, variables::Addresses,
 };
 use crate::state::{Download, HostCopy, archive::About};
 

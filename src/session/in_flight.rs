@@ -16,7 +16,7 @@ use crate::{
     device::{self, DeviceKind, Event},
     diagnostic::Diagnostic,
     scene::Inputs,
-    state::{Checkpoint, Extent, State, extents, linear},
+    state::{Checkpoint, Extent, State, extents, free, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -36,6 +36,8 @@ pub(super) struct InFlight {
     measures: bool,
     /// What is not waited for, and is kept until the work has ended.
     left: Option<Box<dyn Any>>,
+    /// The copy on the device that it begins with, where one was brought there for it.
+    pub(super) brought: Option<Box<Checkpoint>>,
     /// What entered its step.
     entered: Inputs,
     /// A copy of the state before it.
@@ -78,17 +80,13 @@ impl InFlight {
             stopped: None,
             measures,
             left: None,
+            brought: None,
             entered,
             copy: None,
             extents: Vec::new(),
             cancelled: None,
             is_unwanted: false,
         }
-    }
-
-    /// The same, which keeps `what` until it has ended.
-    pub(super) fn keeping(self, what: impl Any) -> Self {
-        Self { left: Some(Box::new((self.left, what))), ..self }
     }
 
     /// What there is to tell of it, once it takes long.
@@ -264,7 +262,7 @@ impl Session {
             }
             Ok(None)
         })?;
-        let in_flight = in_flight.keeping(brought);
+        in_flight.brought = brought;
         if in_flight.work == Work::Step {
             self.launched = launched;
         }
@@ -417,7 +415,8 @@ impl Session {
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
-        let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
+        let Some(mut in_flight) = self.in_flight.take() else { return Ok(()) };
+        in_flight.brought.take().map(free);
         // The last mark is reached. What was put on the stream behind it is not waited for.
         let stopped = match self.stream.check() {
             Ok(()) => {

@@ -63,7 +63,7 @@ struct StateContent {
     program: Weak<Program>,
     loaded: Loaded,
     /// What it has, on the device.
-    brought: Option<Checkpoint>,
+    brought: Option<Box<Checkpoint>>,
 }
 
 impl StateRequest {
@@ -83,7 +83,7 @@ impl StateContent {
     /// Brings it to the device, where there is room for it.
     fn bring_to(mut self, device: &Device) -> Self {
         let brought = self.loaded.checkpoint.with_host().map(|copy| copy.bring_to(device));
-        self.brought = brought.and_then(Result::ok);
+        self.brought = brought.and_then(|brought| brought.ok().flatten()).map(Box::new);
         self
     }
 }
@@ -218,7 +218,7 @@ impl Session {
         self.keep_present()?;
         let stream = &self.stream;
         let checkpoint = &loaded.checkpoint;
-        let copy = brought.as_ref().unwrap_or(checkpoint);
+        let copy = brought.as_deref().unwrap_or(checkpoint);
         self.state
             .resources
             .write(stream, |borrowed| program.go_back_to(copy, borrowed, stream))?;
@@ -231,8 +231,9 @@ impl Session {
             inputs.seed = self.options.seed;
         }
         let work = Work::Load(Box::new(inputs));
-        let in_flight = InFlight::new(work, false, self.state.inputs.clone());
-        self.in_flight = Some(in_flight.keeping(brought));
+        let mut in_flight = InFlight::new(work, false, self.state.inputs.clone());
+        in_flight.brought = brought;
+        self.in_flight = Some(in_flight);
         Ok(remarks(program, loaded))
     }
 

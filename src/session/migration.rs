@@ -2,12 +2,13 @@
 //!
 //! The contents come to the host, the new program takes over, its reset passes fill what is new, and then what there
 //! was before is put over it. What only changes its place, because OpenGL draws it now or no longer, is copied on the
-//! device. Nothing of that is waited for: each part is taken over when it is done.
+//! device. Nothing of that is waited for: each part is taken over when it is done, and contents come to the host and
+//! back as copies of the past do.
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, mpsc},
-    thread,
+    sync::Arc,
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -18,11 +19,11 @@ use super::{
     work::is_reset_for,
 };
 use crate::{
-    data::Found,
-    device::Readback,
+    device::{Device, Pool},
     diagnostic::{Diagnostic, Severity},
+    interop,
     scene::{self, Change, ResourceKind, When},
-    state::migrate,
+    state::{Checkpoint, Download, HostCopy, free, migrate},
 };
 
 /// How often somebody who waits for it looks whether he should.
@@ -46,26 +47,23 @@ pub(super) struct Carried {
     pub(super) old: scene::Resource,
     /// As it is called now.
     pub(super) name: String,
-    /// What it held, once that is known.
-    content: Option<Vec<u8>>,
+    /// What it held, and perhaps others beside it, once that is known.
+    content: Option<HostCopy>,
 }
 
-/// What resources hold, by their names.
-type Contents = Vec<(String, Vec<u8>)>;
-
 enum Stage {
-    /// The old contents are on their way to the host.
-    Reading(Vec<Readback>),
+    /// The old contents are on their way to the host: of what goes on, and of what leaves.
+    Reading([Option<Download>; 2]),
     /// What is drawn now, or no longer, is on its way to its new place on the device.
     Moving,
     /// The new program's reset passes fill what is new.
     Resetting,
     /// What they have written is on its way to the host.
-    Filling(Vec<Readback>),
-    /// The old contents are put over it.
-    Converting(mpsc::Receiver<Contents>),
-    /// What came of that is on its way to the device.
-    Putting,
+    Filling(Download),
+    /// A thread puts the old contents over it, and brings what comes of that to the device.
+    Converting(JoinHandle<interop::Result<Checkpoint>>),
+    /// It is on its way to its place.
+    Putting(Checkpoint),
 }
 
 impl Session {
@@ -115,17 +113,25 @@ impl Session {
             return Ok(false);
         }
         self.remark_on_members(&carried, program);
-        let stream = &self.stream;
-        let reading = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
-            let unknown = carried.iter().chain(&leaving).filter(|(_, of)| of.content.is_none());
-            unknown.map(|(id, _)| Ok(stream.download(borrowed[id.0].region())?)).collect()
-        })?;
-        let carried = carried.into_iter().map(|(_, carried)| carried).collect();
+        let reading = [self.read_unknown(carried.iter())?, self.read_unknown(leaving.iter())?];
         let at = self.moment();
-        let leaving = leaving.map(|(_, carried)| (carried, at));
+        let leaving = leaving.map(|carried| (carried, at));
         let (program, stage) = (program.clone(), Stage::Reading(reading));
         self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(true)
+    }
+
+    /// Puts what these held on its way, as far as that is not known.
+    fn read_unknown<'a>(
+        &mut self,
+        of: impl Iterator<Item = &'a Carried>,
+    ) -> Result<Option<Download>, Error> {
+        let unknown = of.filter(|carried| carried.content.is_none());
+        let names: Vec<&str> = unknown.map(|carried| &*carried.old.name).collect();
+        match names[..] {
+            [] => Ok(None),
+            [_, ..] => self.download(&names, &Pool::new(&self.device)).map(Some),
+        }
     }
 
     /// What `program`, which has taken over, has in other places comes there, where it has such.
@@ -146,15 +152,14 @@ impl Session {
         Ok(is_settled)
     }
 
-    /// The resource that `program` may have by another name, with its present place.
-    fn leaving(&self, program: &Program) -> Option<(scene::ResourceId, Carried)> {
+    /// The resource that `program` may have by another name.
+    fn leaving(&self, program: &Program) -> Option<Carried> {
         if self.reset != Reset::None {
             return None; // it holds nothing that was wanted
         }
         let before = &self.program.as_ref()?.scene.manifest;
         let (old, name) = likely_rename(before, &program.scene.manifest)?;
-        let id = before.find_resource(&old.name)?;
-        Some((id, Carried { old: old.clone(), name: name.to_owned(), content: None }))
+        Some(Carried { old: old.clone(), name: name.to_owned(), content: None })
     }
 
     /// Says where an edit renames a resource to one that was there already, whose content goes on instead.
@@ -177,9 +182,9 @@ impl Session {
     }
 
     /// Says which structures lose members by it.
-    fn remark_on_members(&mut self, carried: &[(scene::ResourceId, Carried)], program: &Program) {
+    fn remark_on_members(&mut self, carried: &[Carried], program: &Program) {
         let manifest = &program.scene.manifest;
-        for (_, Carried { old, name, .. }) in carried {
+        for Carried { old, name, .. } in carried {
             let new = manifest.find_resource(name).map(|id| manifest.resource(id));
             if new.is_some_and(|new| migrate::loses_members(old, new)) {
                 let text = format!(
@@ -215,13 +220,9 @@ impl Session {
     }
 
     /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would
-    /// overwrite; each with its present place. Of those that are `kept` the content from before the running program
-    /// goes on, whose reset passes have not filled what there is of them now.
-    fn carried(
-        &self,
-        program: &Program,
-        mut kept: Vec<Carried>,
-    ) -> Vec<(scene::ResourceId, Carried)> {
+    /// overwrite. Of those that are `kept` the content from before the running program goes on, whose reset passes have
+    /// not filled what there is of them now.
+    fn carried(&self, program: &Program, mut kept: Vec<Carried>) -> Vec<Carried> {
         let Some(old) = &self.program else { return Vec::new() };
         let (before, after) = (&old.scene.manifest, &program.scene.manifest);
         let changes = after.changes(before);
@@ -252,7 +253,7 @@ impl Session {
                 {
                     let Carried { old, content, .. } = kept.swap_remove(index);
                     let is_possible = migrate::is_possible(&old, of);
-                    return is_possible.then_some((from, Carried { old, name, content }));
+                    return is_possible.then_some(Carried { old, name, content });
                 }
                 Change::Converted(from) | Change::Kept(from) | Change::Moved(from)
                     if is_due(from) =>
@@ -269,8 +270,7 @@ impl Session {
                     return None;
                 }
             };
-            let old = before.resource(from).clone();
-            Some((from, Carried { old, name, content: None }))
+            Some(Carried { old: before.resource(from).clone(), name, content: None })
         };
         all().enumerate().filter_map(carried).collect()
     }
@@ -283,11 +283,10 @@ impl Session {
         };
         let stage = match stage {
             Stage::Reading(reading) if are_ready(&reading)? => {
-                let all = carried.iter_mut().chain(leaving.as_mut().map(|(carried, _)| carried));
-                let unknown = all.filter(|carried| carried.content.is_none());
-                for (carried, readback) in unknown.zip(reading) {
-                    carried.content = Some(readback.wait()?);
-                }
+                let leaves = leaving.as_mut().map(|(carried, _)| carried);
+                let [of_carried, of_leaving] = reading;
+                take(of_carried, carried.iter_mut())?;
+                take(of_leaving, leaves.into_iter())?;
                 if !self.adopt(&program)? {
                     return Ok(()); // it does not fit; the old one goes on
                 }
@@ -303,54 +302,39 @@ impl Session {
                 Stage::Resetting
             }
             Stage::Resetting if self.fault.is_none() && self.reset == Reset::None => {
-                Stage::Filling(self.read_all(&carried, &program)?)
+                let names: Vec<&str> = carried.iter().map(|carried| &*carried.name).collect();
+                Stage::Filling(self.download(&names, &Pool::new(&self.device))?)
             }
-            Stage::Filling(reading) if are_ready(&reading)? => {
-                let filled = reading.into_iter().map(Readback::wait);
-                let filled = filled.collect::<crate::device::Result<Vec<_>>>()?;
-                Stage::Converting(convert(std::mem::take(&mut carried), filled, &program)?)
+            Stage::Filling(download) if download.is_ready()? => {
+                let carried = std::mem::take(&mut carried);
+                Stage::Converting(convert(carried, download.wait()?, &self.device)?)
             }
-            Stage::Converting(converted) => match converted.try_recv() {
-                Ok(contents) => {
-                    self.put(contents)?;
-                    Stage::Putting
-                }
-                Err(mpsc::TryRecvError::Empty) => Stage::Converting(converted),
-                Err(mpsc::TryRecvError::Disconnected) => return Err(Error::WorkerLost),
-            },
-            Stage::Putting if self.stopwatch.is_reached()? => return self.show(),
+            Stage::Converting(thread) if thread.is_finished() => {
+                let converted = thread.join().map_err(|_| Error::WorkerLost)??;
+                self.put(&converted)?;
+                Stage::Putting(converted)
+            }
+            Stage::Putting(converted) if self.stopwatch.is_reached()? => {
+                free(converted);
+                return self.show();
+            }
             unchanged @ (Stage::Reading(_)
             | Stage::Moving
             | Stage::Resetting
             | Stage::Filling(_)
-            | Stage::Putting) => unchanged,
+            | Stage::Converting(_)
+            | Stage::Putting(_)) => unchanged,
         };
         self.migration = Some(Migration { program, carried, leaving, stage });
         Ok(())
     }
 
-    /// Reads the contents that the reset has left.
-    fn read_all(&mut self, carried: &[Carried], program: &Program) -> Result<Vec<Readback>, Error> {
-        let (stream, manifest) = (&self.stream, &program.scene.manifest);
-        self.state.resources.read(stream, |borrowed| {
-            let found =
-                carried.iter().filter_map(|of| borrowed.get(manifest.find_resource(&of.name)?.0));
-            found.map(|borrowed| Ok(stream.download(borrowed.region())?)).collect()
-        })
-    }
-
     /// Puts the converted contents into the resources. They are shown when the stopwatch says that they are there.
-    fn put(&mut self, contents: Contents) -> Result<(), Error> {
+    fn put(&mut self, converted: &Checkpoint) -> Result<(), Error> {
         let Some(program) = self.program.clone() else { return Ok(()) };
         let stream = &self.stream;
-        self.state.resources.write(stream, |borrowed| -> Result<(), Error> {
-            for (name, content) in contents {
-                let id = program.scene.manifest.find_resource(&name);
-                if let Some(borrowed) = id.and_then(|id| borrowed.get(id.0)) {
-                    borrowed.set(&Found::All(content), stream)?;
-                }
-            }
-            Ok(())
+        self.state.resources.write(stream, |borrowed| {
+            converted.fill((&program.scene.manifest, borrowed), stream)
         })?;
         self.state.resources.advance();
         self.stopwatch.restart();
@@ -383,30 +367,42 @@ fn described(resource: &scene::Resource) -> String {
     }
 }
 
-fn are_ready(reading: &[Readback]) -> Result<bool, Error> {
-    let mut all = reading.iter();
-    Ok(all.try_fold(true, |ready, one| Ok::<_, crate::device::Error>(ready && one.is_ready()?))?)
+fn are_ready(reading: &[Option<Download>]) -> Result<bool, Error> {
+    let mut all = reading.iter().flatten();
+    Ok(all.try_fold(true, |ready, one| Ok::<_, interop::Error>(ready && one.is_ready()?))?)
 }
 
-/// Puts the old contents over `filled`, on a thread of its own.
+/// Gives what was read to those whose content is not known.
+fn take<'a>(
+    read: Option<Download>,
+    of: impl Iterator<Item = &'a mut Carried>,
+) -> Result<(), Error> {
+    let Some(read) = read.map(Download::wait).transpose()? else { return Ok(()) };
+    let unknown = of.filter(|carried| carried.content.is_none());
+    unknown.for_each(|carried| carried.content = Some(read.clone()));
+    Ok(())
+}
+
+/// Puts the old contents over what is `filled`, and brings that to the device, on a thread of its own. It stays with
+/// the host where the device has no room for it beside the resources.
 fn convert(
     carried: Vec<Carried>,
-    filled: Vec<Vec<u8>>,
-    program: &Program,
-) -> Result<mpsc::Receiver<Contents>, Error> {
-    let manifest = &program.scene.manifest;
-    let new = |name: &str| Some(manifest.resource(manifest.find_resource(name)?).clone());
-    let all = carried.into_iter().zip(filled);
-    let all: Vec<_> = all.filter_map(|(of, filled)| Some((new(&of.name)?, of, filled))).collect();
-    let (sender, receiver) = mpsc::channel();
+    mut filled: HostCopy,
+    device: &Device,
+) -> Result<JoinHandle<interop::Result<Checkpoint>>, Error> {
+    let device = device.clone();
     let work = move || {
-        let converted = all.into_iter().map(|(new, Carried { old, name, content }, mut filled)| {
-            migrate::overlay((&old, &content.unwrap_or_default()), (&new, &mut filled));
-            (name, filled)
+        filled.change(|of, to| {
+            let new = of.resource();
+            let is_it = |carried: &&Carried| new.is_some_and(|new| new.name == carried.name);
+            if let (Some(new), Some(of)) = (new, carried.iter().find(is_it))
+                && let Some(from) =
+                    of.content.as_ref().and_then(|all| all.of_resource(&of.old.name))
+            {
+                migrate::overlay((&of.old, from), (new, to));
+            }
         });
-        // Nobody waits for it where the session has gone.
-        let _ = sender.send(converted.collect());
+        Ok(filled.bring_to(&device)?.unwrap_or_else(|| filled.into_checkpoint()))
     };
-    thread::Builder::new().name("migrate".to_owned()).spawn(work).map_err(Error::Thread)?;
-    Ok(receiver)
+    thread::Builder::new().name("migrate".to_owned()).spawn(work).map_err(Error::Thread)
 }

@@ -21,6 +21,7 @@ mod command;
 mod comparison;
 mod condition;
 mod contents;
+mod digests;
 #[cfg(feature = "cli")]
 mod draft;
 mod ending;
@@ -80,6 +81,7 @@ pub use comparison::{
     VariantText,
 };
 pub use condition::statistic_of;
+pub use digests::Digests;
 pub use error::Error;
 pub use export::{Exportable, Exported};
 pub use history::{Budget, Keeping};
@@ -87,7 +89,7 @@ pub use loading::LoadedState;
 pub use options::{Engine, Options, Past};
 pub use replay::{Deviation, Next, Outcome, Replay, ReplayError};
 pub use rescue::Rescued;
-pub use run::{Digests, Entered, Run, Text};
+pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
 

@@ -2,10 +2,11 @@
 
 use super::{Error, Session, Statistics};
 use crate::{
-    device::Readback,
+    device::{Pool, Readback},
     element::Type,
     gl,
     scene::{self, ResourceId},
+    state::{Download, Subject},
 };
 
 impl Session {
@@ -30,14 +31,9 @@ impl Session {
     /// [`Error::NoSuchResource`], and the device's.
     pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Error> {
         self.complete_in_flight()?;
-        let index = self.state.resources.iter().position(|r| r.name == name);
-        let index = index.ok_or_else(|| Error::NoSuchResource {
+        let readback = self.put_reading(name)?.ok_or_else(|| Error::NoSuchResource {
             name: name.to_owned(),
             available: self.state.resources.iter().map(|r| r.name.clone()).collect(),
-        })?;
-        let stream = &self.stream;
-        let readback = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
-            Ok(stream.download(borrowed[index].region())?)
         })?;
         Ok(readback.wait()?)
     }
@@ -51,7 +47,37 @@ impl Session {
         if self.in_flight.is_some() || self.is_migrating() {
             return Ok(None);
         }
-        Ok(self.downloads(&[name])?.pop())
+        self.put_reading(name)
+    }
+
+    fn put_reading(&mut self, name: &str) -> Result<Option<Readback>, Error> {
+        let index = self.state.resources.iter().position(|resource| resource.name == name);
+        let Some(index) = index else { return Ok(None) };
+        let stream = &self.stream;
+        self.state
+            .resources
+            .read(stream, |borrowed| Ok(Some(stream.download(borrowed[index].region())?)))
+    }
+
+    /// Puts the copying of the resources with these names to the host on the stream, by way of memory of `pool`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn download(&mut self, names: &[&str], pool: &Pool) -> Result<Download, Error> {
+        let resources: &[scene::Resource] = match &self.program {
+            Some(program) => program.scene.manifest.resources(),
+            None => &[],
+        };
+        let (stream, inputs) = (&self.stream, self.state.inputs.clone());
+        self.state.resources.read(stream, |borrowed| {
+            let all = resources.iter().zip(borrowed.iter());
+            let wanted = all.filter(|(resource, _)| names.contains(&resource.name.as_str()));
+            let subject =
+                |resource: &scene::Resource| Subject::Half { resource: resource.clone(), half: 0 };
+            let subjects: Vec<_> =
+                wanted.map(|(of, borrowed)| (subject(of), borrowed.region())).collect();
+            Ok(Download::start(&subjects, inputs, pool, stream)?)
+        })
     }
 
     /// How the elements of a resource lie in memory, where the scene that runs has it.

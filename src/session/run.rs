@@ -5,27 +5,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     path::Path,
 };
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::{
     Error, Session,
     builder::Effort,
+    digests::Digests,
     line::{Line, Text as Logged},
     options::Engine,
     run_files::{Reading, RunFile, Unpacked},
-    snapshot::Moment,
 };
 use crate::{
     device::DeviceKind,
     file,
     interrupt::Interrupt,
     scene::{Inputs, Keys, Overrides, Scene, Value},
-    state::{HostCopy, MOST_STEPS, Subject},
+    state::MOST_STEPS,
 };
 
 /// What the first entry of every run file is.
@@ -33,10 +31,6 @@ const FORMAT: &str = "warpaint run";
 /// The newest version. Every older one is read: before 3 no text says what entered its reset passes, before 2 one text
 /// at most takes over at a step.
 const VERSION: u32 = 4;
-/// The bytes of a digest.
-const DIGEST: usize = 16;
-/// So many digests of past steps are in a file at most.
-const MOST_DIGESTS: usize = 16;
 
 /// A run, as its file has it: JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +45,10 @@ pub struct Run {
     pub name: String,
     /// The device that it ran on.
     pub device: String,
+    /// The version of CUDA that its driver is for, as in `13.0`; `None` where there was none, and in files of older
+    /// programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
     /// NVRTC's version.
     pub nvrtc: Option<String>,
     /// The run's seed.
@@ -116,15 +114,6 @@ pub struct Entered {
     pub keys: [u32; 4],
     /// The values of the parameters.
     pub parameters: BTreeMap<String, Value>,
-}
-
-/// What the resources held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digests {
-    /// Steps that were finished.
-    pub step: u64,
-    /// The first 16 bytes of SHA-256 of each resource's content, in hexadecimal digits.
-    pub resources: BTreeMap<String, String>,
 }
 
 impl Run {
@@ -243,41 +232,6 @@ impl Entered {
     }
 }
 
-impl Digests {
-    /// Of what `copy` is a copy of: the last halves of the resources.
-    pub(super) fn of(copy: &HostCopy) -> Self {
-        let mut digests = Self { step: copy.inputs.step, resources: BTreeMap::new() };
-        copy.contents().into_iter().for_each(|(of, bytes)| digests.note(of, bytes));
-        digests
-    }
-
-    /// Notes what `of` holds, where that is the last half of a resource.
-    fn note(&mut self, of: &Subject, bytes: &[u8]) {
-        match of {
-            Subject::Half { resource, half: 0 } => {
-                self.resources.insert(resource.name.clone(), digest(bytes));
-            }
-            Subject::Half { .. } | Subject::Variable { .. } => {}
-        }
-    }
-
-    /// The first resource that differs from `other`'s of the same step, or that one of both does not have.
-    pub fn first_other<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
-        let mut names = self.resources.keys().chain(other.resources.keys());
-        let other = names.find(|name| self.resources.get(*name) != other.resources.get(*name));
-        other.map(String::as_str)
-    }
-}
-
-/// The first bytes of SHA-256, in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    let all = Sha256::digest(bytes);
-    all.iter().take(DIGEST).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// The last part of a path.
 fn file_name(path: &str) -> String {
     let name = Path::new(path).file_name();
@@ -306,14 +260,6 @@ impl Session {
         Ok(run)
     }
 
-    /// Some moments that led to the present one and of which there are copies.
-    pub(super) fn digested_moments(&self) -> Vec<Moment> {
-        let history = self.history.as_ref();
-        let copies = history.map_or_else(Vec::new, |history| history.copies(self.moment()));
-        let every = copies.len().div_ceil(MOST_DIGESTS).max(1);
-        copies.into_iter().step_by(every).collect()
-    }
-
     /// That [`Session::run`] can have all that the run reads.
     ///
     /// # Errors
@@ -338,8 +284,14 @@ impl Session {
         let at = self.moment();
         let mut lines: Vec<(&Line, u64)> = history.ancestry(at).collect();
         lines.reverse();
-        if lines.first().is_none_or(|(line, _)| line.parent.is_some() || line.is_loaded) {
-            return Err(Error::NoRun("it does not begin with a reset".into()));
+        match lines.first() {
+            Some((line, _)) if line.is_loaded => {
+                let reason =
+                    "it goes on from the state in a file, and a run file begins with a reset";
+                return Err(Error::NoRun(reason.into()));
+            }
+            Some((line, _)) if line.parent.is_none() => {}
+            Some(_) | None => return Err(Error::NoRun("it does not begin with a reset".into())),
         }
         let text = |of: &Logged| {
             let (step, text) = (of.step, of.text.to_string());
@@ -379,6 +331,11 @@ impl Session {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             name: file_name(&self.options.name),
             device: self.device.info().to_string(),
+            driver: self
+                .device
+                .info()
+                .driver_version
+                .map(|(major, minor)| format!("{major}.{minor}")),
             nvrtc: self.worker.nvrtc(),
             seed: self.state.inputs.seed,
             cpu: Some(self.options.overrides.cpu.unwrap_or(is_cpu)),
@@ -408,20 +365,6 @@ impl Session {
     /// Lets the next reset have these inputs, whatever program does it.
     pub fn enter_reset(&mut self, entered: Option<Entered>) {
         self.reset_inputs = entered;
-    }
-
-    /// Digests of what the resources hold now.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn digests(&mut self) -> Result<Digests, Error> {
-        self.complete_in_flight()?;
-        let mut digests = Digests { step: self.state.inputs.step, resources: BTreeMap::new() };
-        self.each_content(|of, bytes| {
-            digests.note(of, bytes);
-            Ok(())
-        })?;
-        Ok(digests)
     }
 
     /// The names of the parameters that a text declares.

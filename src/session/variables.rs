@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Error, contents::Contents, layout, run::digest, symbol};
+use super::{Error, contents::Contents, digests::digest, layout, symbol};
 use crate::{
     cuda::mangled::counterparts,
     device::{Device, Fill, Module, Slice, Stream},

@@ -88,16 +88,24 @@ impl Checkpoint {
         pool: &Pool,
         stream: &Stream,
     ) -> Result<Self> {
-        let mut layout = Layout::default();
-        let mut parts: Vec<(Part, Region<'_>)> = Vec::new();
-        for (of, region) in Self::subjects((manifest, borrowed), variables) {
-            parts.push((layout.part(of, region.bytes()), region));
-        }
-        let block = pool.alloc(stream, layout.end)?;
-        for (part, from) in &parts {
+        Self::of(&Self::subjects((manifest, borrowed), variables), inputs, pool, stream)
+    }
+
+    /// Puts the copying of these on `stream`.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::take`].
+    pub(super) fn of(
+        subjects: &[(Subject, Region<'_>)],
+        inputs: Inputs,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self> {
+        let (parts, bytes) = laid_out(subjects);
+        let block = pool.alloc(stream, bytes)?;
+        for (part, (_, from)) in parts.iter().zip(subjects) {
             stream.copy(block.slice(part.range())?, *from)?;
         }
-        let parts = parts.into_iter().map(|(part, _)| part).collect();
         Ok(Self { inputs, parts, content: Content::Device(Arc::new(block)), checksum: None })
     }
 
@@ -149,6 +157,25 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// Puts what it has of each resource into all halves of that on `stream`: into `borrowed`, the resources of
+    /// `manifest`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn fill(
+        &self,
+        (manifest, borrowed): (&Manifest, &[Borrowed<'_>]),
+        stream: &Stream,
+    ) -> Result<()> {
+        for part in self.parts.iter() {
+            let place = part.of.resource().and_then(|of| manifest.find_resource(&of.name));
+            let halves =
+                place.and_then(|id| borrowed.get(id.0)).map_or_else(Vec::new, Borrowed::halves);
+            halves.into_iter().try_for_each(|to| self.put(part, to, stream))?;
+        }
+        Ok(())
+    }
+
     /// Where its variables lie among those of a module, by the names that they have here.
     fn places<'a>(&'a self, variables: &[(&'a str, Slice<'a>)]) -> HashMap<&'a str, Slice<'a>> {
         let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
@@ -168,6 +195,11 @@ impl Checkpoint {
             all[part.range()].copy_from_slice(&bytes);
         }
         Self { inputs, parts, content: Content::Host(Arc::new(all)), checksum: None }
+    }
+
+    /// One whose content is this.
+    pub(super) fn with(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<Vec<u8>>) -> Self {
+        Self { inputs, parts, content: Content::Host(bytes), checksum: None }
     }
 
     /// One whose content is on the device.
@@ -251,7 +283,11 @@ impl Checkpoint {
             Content::Device(block) | Content::Sent(block, _) => {
                 match Sending::start(block.clone(), stream)? {
                     Some(sending) => download::Content::Sent(sending),
-                    None => download::Content::Coming(stream.download(block.slice(..)?)?),
+                    None => {
+                        let regions =
+                            self.parts.iter().map(|part| Ok(block.slice(part.range())?.into()));
+                        download::Content::coming(regions, stream)?
+                    }
                 }
             }
             Content::Host(bytes) => download::Content::Here(bytes.clone()),
@@ -300,6 +336,21 @@ impl Subject {
             Self::Half { .. } => None,
         }
     }
+
+    /// The resource, as it was declared.
+    pub(crate) fn resource(&self) -> Option<&scene::Resource> {
+        match self {
+            Self::Half { resource, .. } => Some(resource),
+            Self::Variable { .. } => None,
+        }
+    }
+}
+
+/// Where a copy of each of them lies in one of all, and the size of that.
+pub(super) fn laid_out(subjects: &[(Subject, Region<'_>)]) -> (Arc<[Part]>, usize) {
+    let mut layout = Layout::default();
+    let part = |(of, region): &(Subject, Region<'_>)| layout.part(of.clone(), region.bytes());
+    (subjects.iter().map(part).collect(), layout.end)
 }
 
 impl Part {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     Checkpoint, Subject,
-    checkpoint::Part,
+    checkpoint::{Part, laid_out},
     sending::{Sending, bring},
 };
 use crate::{
-    device::{Device, Readback},
-    interop::Result,
+    device::{self, Device, Pool, Readback, Region, Stream},
+    interop::{Error, Result},
     scene::Inputs,
 };
 
@@ -23,8 +23,8 @@ pub(crate) struct Download {
 /// The bytes.
 pub(super) enum Content {
     Sent(Sending),
-    /// Where the system had no thread to spare.
-    Coming(Readback),
+    /// Part by part, where the system had no thread to spare, or the device no room for a copy.
+    Coming(Vec<Readback>),
     Here(Arc<Vec<u8>>),
 }
 
@@ -37,7 +37,47 @@ pub(crate) struct HostCopy {
     bytes: Arc<Vec<u8>>,
 }
 
+impl Content {
+    /// Puts the copying of each part on `stream` by itself.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(super) fn coming<'a>(
+        mut regions: impl Iterator<Item = Result<Region<'a>>>,
+        stream: &Stream,
+    ) -> Result<Self> {
+        let readbacks = regions.try_fold(Vec::new(), |mut all, region| {
+            all.push(stream.download(region?)?);
+            Ok::<_, Error>(all)
+        });
+        Ok(Self::Coming(readbacks?))
+    }
+}
+
 impl Download {
+    /// Puts the copying of what these hold to the host on `stream`. They are copied on the device first, in memory of
+    /// `pool`, so that nobody waits for the way; where there is no room for that, they go from where they are, and to
+    /// page-lock memory for them takes its time.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn start(
+        subjects: &[(Subject, Region<'_>)],
+        inputs: Inputs,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self> {
+        match Checkpoint::of(subjects, inputs.clone(), pool, stream) {
+            Ok(copy) => copy.download(stream),
+            Err(Error::Device(device::Error::OutOfMemory { .. })) => {
+                let regions = subjects.iter().map(|(_, region)| Ok(*region));
+                let content = Content::coming(regions, stream)?;
+                Ok(Self::new(inputs, laid_out(subjects).0, content))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     pub(super) fn new(inputs: Inputs, parts: Arc<[Part]>, content: Content) -> Self {
         Self { inputs, parts, content }
     }
@@ -49,7 +89,11 @@ impl Download {
     pub(crate) fn is_ready(&self) -> Result<bool> {
         match &self.content {
             Content::Sent(sending) => Ok(sending.has_arrived()),
-            Content::Coming(readback) => Ok(readback.is_ready()?),
+            Content::Coming(readbacks) => {
+                let mut all = readbacks.iter();
+                let ready = all.try_fold(true, |ready, one| one.is_ready().map(|is| ready && is));
+                Ok(ready?)
+            }
             Content::Here(_) => Ok(true),
         }
     }
@@ -61,7 +105,13 @@ impl Download {
     pub(crate) fn wait(self) -> Result<HostCopy> {
         let bytes = match self.content {
             Content::Sent(sending) => Arc::new(sending.wait()?.bytes),
-            Content::Coming(readback) => Arc::new(readback.wait()?),
+            Content::Coming(readbacks) => {
+                let mut all = vec![0; self.parts.last().map_or(0, |part| part.range().end)];
+                for (part, readback) in self.parts.iter().zip(readbacks) {
+                    readback.wait_with(|bytes| all[part.range()].copy_from_slice(bytes))?;
+                }
+                Arc::new(all)
+            }
             Content::Here(bytes) => bytes,
         };
         Ok(HostCopy { inputs: self.inputs, parts: self.parts, bytes })
@@ -78,18 +128,86 @@ impl HostCopy {
         Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
-    /// A checkpoint with this content whose bytes are on `device`; for threads that may wait.
+    /// A checkpoint with this content whose bytes are on `device`, `None` where there is no room for it; for threads
+    /// that may wait.
     ///
     /// # Errors
-    /// The device's; [`crate::device::Error::OutOfMemory`] where there is no room for it.
-    pub(crate) fn bring_to(&self, device: &Device) -> Result<Checkpoint> {
-        let block = bring(&self.bytes, device)?;
-        Ok(Checkpoint::on_device(self.inputs.clone(), self.parts.clone(), block))
+    /// The device's.
+    pub(crate) fn bring_to(&self, device: &Device) -> Result<Option<Checkpoint>> {
+        match bring(&self.bytes, device) {
+            Ok(block) => {
+                let (inputs, parts) = (self.inputs.clone(), self.parts.clone());
+                Ok(Some(Checkpoint::on_device(inputs, parts, block)))
+            }
+            Err(device::Error::OutOfMemory { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A checkpoint with this content, which stays where it is.
+    pub(crate) fn into_checkpoint(self) -> Checkpoint {
+        Checkpoint::with(self.inputs, self.parts, self.bytes)
+    }
+
+    /// Lets `change` change what the parts hold.
+    pub(crate) fn change(&mut self, mut change: impl FnMut(&Subject, &mut [u8])) {
+        let bytes = Arc::make_mut(&mut self.bytes);
+        for part in self.parts.iter() {
+            bytes.get_mut(part.range()).into_iter().for_each(|bytes| change(&part.of, bytes));
+        }
+    }
+
+    /// What it has of the resource with this name.
+    pub(crate) fn of_resource(&self, name: &str) -> Option<&[u8]> {
+        let is_it = |of: &&Part| of.of.resource().is_some_and(|resource| resource.name == name);
+        self.bytes.get(self.parts.iter().find(is_it)?.range())
     }
 
     /// All parts.
     pub(crate) fn contents(&self) -> Vec<(&Subject, &[u8])> {
         let content = |part: &'_ Part| self.bytes.get(part.range());
         self.parts.iter().filter_map(|part| Some((&part.of, content(part)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    /// By way of a copy on the device, and part by part where there is no room for one.
+    #[test]
+    fn what_comes_is_the_same_by_either_way() {
+        let device = Device::cpu().unwrap();
+        let (stream, pool) = (device.stream().unwrap(), Pool::new(&device));
+        let contents = [vec![1_u8; 300], vec![2; 7], vec![3; 256]];
+        let memories = contents.each_ref().map(|bytes| {
+            let memory = device.alloc(bytes.len()).unwrap();
+            stream.upload(memory.slice(..).unwrap(), bytes).unwrap();
+            memory
+        });
+        let subject = |at: usize| Subject::Variable { lowered: at.to_string() };
+        let subjects: Vec<(Subject, Region<'_>)> = memories
+            .iter()
+            .map(|of| of.slice(..).unwrap().into())
+            .enumerate()
+            .map(|(at, of)| (subject(at), of))
+            .collect();
+        let regions = subjects.iter().map(|(_, region)| Ok(*region));
+        let content = Content::coming(regions, &stream).unwrap();
+        let ways = [
+            Download::start(&subjects, Inputs::default(), &pool, &stream).unwrap(),
+            Download::new(Inputs::default(), laid_out(&subjects).0, content),
+        ];
+        for way in ways {
+            let copy = way.wait().unwrap();
+            let found = copy.contents();
+            let expected = contents.iter().enumerate().map(|(at, bytes)| (subject(at), &bytes[..]));
+            assert!(
+                found
+                    .into_iter()
+                    .eq(expected.collect::<Vec<_>>().iter().map(|(of, bytes)| (of, *bytes)))
+            );
+        }
     }
 }

@@ -12,6 +12,7 @@ mod borrowed;
 mod checkpoint;
 mod download;
 mod fill;
+mod free;
 pub(crate) mod migrate;
 mod parity;
 mod resample;
@@ -25,6 +26,7 @@ pub(crate) use borrowed::{Borrowed, Extent, extents, linear};
 pub(crate) use checkpoint::{Checkpoint, Subject, Transfer};
 pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
+pub(crate) use free::free;
 pub(crate) use resources::{Resources, TooLarge};
 
 use crate::scene::Inputs;

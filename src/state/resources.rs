@@ -1,9 +1,10 @@
 //! The memory of a scene: to its kernels one thing that keeps its content, to OpenGL two that take turns.
 
-use std::{collections::BTreeSet, fmt, slice};
+use std::{collections::BTreeSet, fmt, slice, thread::JoinHandle};
 
 use super::{
     borrowed::{Borrowed, borrow, in_order},
+    free::free,
     parity::Parity,
     shared_pair::SharedPair,
     texture::SceneTexture,
@@ -23,11 +24,13 @@ pub(crate) struct Resources {
     list: Vec<Resource>,
     /// What others have taken the place of, until the work on it has ended: to free memory waits for that.
     left: Vec<Left>,
+    /// A thread frees it, for that waits for the work on other streams, too.
+    freeing: Vec<JoinHandle<()>>,
 }
 
 /// Resources that a manifest has no more.
 struct Left {
-    _resources: Vec<Resource>,
+    resources: Vec<Resource>,
     /// Recorded behind the work on them.
     ended: Event,
 }
@@ -98,7 +101,7 @@ impl Resources {
         let all_new = || vec![Change::New; new.resources().len()];
         let changes = old.map_or_else(all_new, |old| new.changes(old));
         // No more than what goes now is kept beside what comes.
-        self.left.clear();
+        self.free_left();
         // Everything that can fail comes first.
         let mut made = Vec::new();
         for (declared, change) in new.resources().iter().zip(&changes) {
@@ -106,7 +109,17 @@ impl Resources {
                 made.push(None);
                 continue;
             }
-            let mut resource = match Resource::allocate(declared, stream, interop) {
+            let allocate = || Resource::allocate(declared, stream, interop);
+            let is_too_large = |error: &Error| TooLarge::of(declared, declared.at, error).is_some();
+            let allocated = match allocate() {
+                // There is more room when what was left before is free.
+                Err(error) if is_too_large(&error) && !self.freeing.is_empty() => {
+                    self.freeing.drain(..).for_each(|thread| _ = thread.join());
+                    allocate()
+                }
+                allocated => allocated,
+            };
+            let mut resource = match allocated {
                 Ok(resource) => resource,
                 Err(error) => {
                     return TooLarge::of(declared, declared.at, &error).map(Err).ok_or(error);
@@ -150,7 +163,7 @@ impl Resources {
         let untimed = EventOptions { timing: false, ..EventOptions::default() };
         let ended = stream.device().event_with(untimed)?;
         stream.record(&ended)?;
-        self.left.push(Left { _resources: resources, ended });
+        self.left.push(Left { resources, ended });
         Ok(())
     }
 
@@ -167,9 +180,15 @@ impl Resources {
                 return Ok(false);
             }
         }
-        self.left.clear();
+        self.free_left();
         show(self.list.iter_mut().filter(|resource| resource.is_coming), stream)?;
         Ok(true)
+    }
+
+    fn free_left(&mut self) {
+        self.freeing.retain(|thread| !thread.is_finished());
+        let left = self.left.drain(..).flat_map(|left| left.resources);
+        self.freeing.extend(left.filter_map(Resource::free));
     }
 
     /// Waits until [`Resources::settle`] has nothing to wait for.
@@ -260,6 +279,15 @@ impl Resource {
             storage,
             is_coming: false,
         })
+    }
+
+    /// Lets a thread free it; what OpenGL has of it is freed here.
+    fn free(self) -> Option<JoinHandle<()>> {
+        match self.storage {
+            Storage::Device { halves, .. } => free(halves),
+            Storage::Shared(_) => None,
+            Storage::Texture(texture) => free(texture.into_memory()),
+        }
     }
 
     /// Puts on `stream` that it has the content of `before`, which is of the same type and size. It is the present

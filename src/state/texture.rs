@@ -57,6 +57,12 @@ impl SceneTexture {
         Ok(made)
     }
 
+    /// What it has on the device, for another thread to free; what OpenGL has is freed here.
+    pub(super) fn into_memory(self) -> impl Send {
+        let Self { halves, linear, zeros, parity: _, twin: _ } = self;
+        (halves, linear, zeros)
+    }
+
     /// Fills it with zeros, both halves where there are two.
     pub(crate) fn clear(&self, stream: &Stream) -> Result<(), Error> {
         self.halves.iter().try_for_each(|half| clear(&half.array, &self.zeros, stream))

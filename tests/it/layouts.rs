@@ -1,5 +1,7 @@
 //! Edits that change how resources lie in memory: what they held goes on.
 
+mod table;
+
 use std::time::{Duration, Instant};
 
 use warpaint::{

@@ -16,10 +16,13 @@ use super::{
     variant::Variant,
 };
 use crate::{
-    device::{Pool, Readback},
+    device::Pool,
     diagnostic::Diagnostic,
     scene::{Inputs, Value},
-    session::{Error, Phase, Reset, Session, program::Program, run_files::UsedFile, work::Work},
+    session::{
+        Error, Phase, Reset, Session, brought::Way, program::Program, run_files::UsedFile,
+        work::Work,
+    },
     state::Checkpoint,
 };
 
@@ -60,8 +63,10 @@ pub(super) enum Stage {
     Rejected(Vec<Diagnostic>),
     /// It waits for A to stand still.
     Waiting,
-    /// A's state is on its way to the host, and then to a device of its own.
+    /// A's state is on its way to the host.
     Sending(Checkpoint),
+    /// From there to a device of its own.
+    Bringing(Checkpoint, Way),
     /// A's state is on its way to it.
     Copying(Checkpoint),
     /// Its own program takes A's place.
@@ -88,7 +93,8 @@ impl Companion {
             Stage::Beginning => self.begin_elsewhere()?,
             // What A compiles may be the same text once more, better optimised.
             Stage::Waiting if a.is_settled() && !a.worker.is_busy() => self.hand_over(a)?,
-            Stage::Sending(_) => return Ok(self.send(a)? || has_changed),
+            Stage::Sending(_) => return Ok(self.send()? || has_changed),
+            Stage::Bringing(..) => return Ok(self.place(a)? || has_changed),
             Stage::Copying(_) if self.other.stopwatch.is_reached()? => self.take_over(a)?,
             Stage::Adopting => self.adopt(a)?,
             Stage::InStep => {
@@ -133,6 +139,7 @@ impl Companion {
             Stage::Compiling
             | Stage::Beginning
             | Stage::Sending(_)
+            | Stage::Bringing(..)
             | Stage::Copying(_)
             | Stage::Adopting => false,
         };
@@ -240,18 +247,21 @@ impl Companion {
         }
         self.due = None;
         let names: Vec<&str> = self.figures.resources.iter().map(|of| &*of.name).collect();
+        let (other, pool) = (&mut self.other, &self.pool);
+        let pool_of_b = Pool::new(&other.device);
+        let of_b = if self.is_elsewhere { &pool_of_b } else { pool };
         let contents =
-            a.downloads(&names).and_then(|of_a| Ok((of_a, self.other.downloads(&names)?)));
-        let (of_a, of_b) = match contents {
-            Ok(contents) => contents,
+            a.download(&names, pool).and_then(|of_a| Ok([of_a, other.download(&names, of_b)?]));
+        let sides = match contents {
+            Ok(sides) => sides,
             // The next time there may be room.
             Err(error) if error.is_for_want_of_memory() => return Ok(()),
             Err(error) => return Err(error),
         };
-        let types = self.figures.resources.iter().map(|compared| compared.of());
-        let contents = types.zip(of_a.into_iter().zip(of_b)).map(|(of, (a, b))| (of, [a, b]));
+        let compared = self.figures.resources.iter();
+        let resources = compared.map(|of| (of.name.clone(), of.of())).collect();
         let (round, step) = (self.figures.round, a.state.inputs.step);
-        self.comparer.give(Job { round, step, contents: contents.collect() });
+        self.comparer.give(Job { round, step, resources, sides });
         Ok(())
     }
 }
@@ -262,12 +272,17 @@ impl Companion {
     pub(in crate::session) fn holds(&self, reset: &Reset) -> bool {
         match (&self.stage, reset) {
             _ if self.is_ending => false,
-            (Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting, Reset::None | Reset::All) => {
-                true
-            }
+            (
+                Stage::Sending(_) | Stage::Bringing(..) | Stage::Copying(_) | Stage::Adopting,
+                Reset::None | Reset::All,
+            ) => true,
             (Stage::InStep, Reset::None) => self.due.is_some() && !self.figures.have_parted(),
             (
-                Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting | Stage::InStep,
+                Stage::Sending(_)
+                | Stage::Bringing(..)
+                | Stage::Copying(_)
+                | Stage::Adopting
+                | Stage::InStep,
                 Reset::Fresh(_),
             )
             | (Stage::InStep, Reset::All)
@@ -288,6 +303,7 @@ impl Companion {
             Stage::Compiling
             | Stage::Beginning
             | Stage::Sending(_)
+            | Stage::Bringing(..)
             | Stage::Copying(_)
             | Stage::Adopting => true,
             Stage::Waiting => is_settled,
@@ -301,7 +317,9 @@ impl Companion {
     pub(in crate::session) fn part(&mut self) {
         match self.stage {
             Stage::InStep | Stage::Faulted(_) => self.stage = Stage::Waiting,
-            Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => self.is_stale = true,
+            Stage::Sending(_) | Stage::Bringing(..) | Stage::Copying(_) | Stage::Adopting => {
+                self.is_stale = true
+            }
             Stage::Compiling | Stage::Beginning | Stage::Rejected(_) | Stage::Waiting => {}
         }
     }
@@ -319,6 +337,7 @@ impl Companion {
             | Stage::Beginning
             | Stage::Rejected(_)
             | Stage::Sending(_)
+            | Stage::Bringing(..)
             | Stage::Copying(_)
             | Stage::Adopting => false,
         }
@@ -332,7 +351,9 @@ impl Companion {
             Stage::Faulted(_) if begins_anew => self.stage = Stage::InStep,
             Stage::Faulted(_) | Stage::Rejected(_) => return a.launch(work),
             Stage::Compiling | Stage::Beginning | Stage::Waiting => return a.launch(work),
-            Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => return a.launch(work),
+            Stage::Sending(_) | Stage::Bringing(..) | Stage::Copying(_) | Stage::Adopting => {
+                return a.launch(work);
+            }
         }
         let other = &mut self.other;
         if begins_anew {
@@ -433,9 +454,11 @@ impl Companion {
             phase: match &self.stage {
                 Stage::Compiling | Stage::Beginning => ComparisonPhase::Compiling,
                 Stage::Rejected(diagnostics) => ComparisonPhase::Rejected(diagnostics.clone()),
-                Stage::Waiting | Stage::Sending(_) | Stage::Copying(_) | Stage::Adopting => {
-                    ComparisonPhase::Waiting
-                }
+                Stage::Waiting
+                | Stage::Sending(_)
+                | Stage::Bringing(..)
+                | Stage::Copying(_)
+                | Stage::Adopting => ComparisonPhase::Waiting,
                 Stage::InStep => ComparisonPhase::Running,
                 Stage::Faulted(fault) => ComparisonPhase::Faulted(fault.clone()),
             },
@@ -464,16 +487,6 @@ impl Session {
         let manifest = self.program.as_ref().map(|program| &program.scene.manifest);
         manifest.map_or_else(BTreeMap::new, |manifest| {
             manifest.named_values(&self.state.inputs.parameters)
-        })
-    }
-
-    /// Puts the copying of some resources to the host on the stream.
-    pub(in crate::session) fn downloads(&mut self, names: &[&str]) -> Result<Vec<Readback>, Error> {
-        let known: Vec<String> = self.state.resources.iter().map(|of| of.name.clone()).collect();
-        let places = names.iter().filter_map(|name| known.iter().position(|known| known == name));
-        let stream = &self.stream;
-        self.state.resources.read(stream, |borrowed| {
-            places.map(|at| Ok(stream.download(borrowed[at].region())?)).collect()
         })
     }
 }

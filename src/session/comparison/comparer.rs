@@ -7,11 +7,7 @@ use std::{
 };
 
 use super::difference::{Difference, difference};
-use crate::{
-    device::{self, Readback},
-    element::Type,
-    session::Error,
-};
+use crate::{element::Type, interop, session::Error, state::Download};
 
 /// After a comparison the thread rests for so many times of what it took, where not every step is compared.
 const REST: u32 = 3;
@@ -22,8 +18,10 @@ pub(super) struct Job {
     pub(super) round: u64,
     /// Steps finished.
     pub(super) step: u64,
-    /// The type of a resource's elements, and what A and B hold.
-    pub(super) contents: Vec<(Type, [Readback; 2])>,
+    /// The names of resources, and the types of their elements.
+    pub(super) resources: Vec<(String, Type)>,
+    /// What A and B hold.
+    pub(super) sides: [Download; 2],
 }
 
 /// How they differ.
@@ -31,7 +29,7 @@ pub(super) struct Found {
     pub(super) round: u64,
     pub(super) step: u64,
     /// Of each resource.
-    pub(super) differences: device::Result<Vec<Difference>>,
+    pub(super) differences: interop::Result<Vec<Difference>>,
 }
 
 /// The thread, which ends when this is dropped.
@@ -49,12 +47,8 @@ impl Comparer {
         let (jobs, incoming) = mpsc::channel::<Job>();
         let (outgoing, found) = mpsc::channel();
         let work = move || {
-            for Job { round, step, contents } in incoming {
-                let all = contents.into_iter().map(|(of, [a, b])| {
-                    let (a, b) = (a.wait()?, b.wait()?);
-                    Ok(difference(&of, [&a, &b], 0.0))
-                });
-                let differences = all.collect();
+            for Job { round, step, resources, sides } in incoming {
+                let differences = differences(&resources, sides);
                 if outgoing.send(Found { round, step, differences }).is_err() {
                     return;
                 }
@@ -98,4 +92,16 @@ impl Comparer {
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::WorkerLost),
         }
     }
+}
+
+/// How each of the resources differs, once both sides have come.
+fn differences(
+    resources: &[(String, Type)],
+    [a, b]: [Download; 2],
+) -> interop::Result<Vec<Difference>> {
+    let sides = [a.wait()?, b.wait()?];
+    let all = resources.iter().map(|(name, of)| {
+        difference(of, sides.each_ref().map(|side| side.of_resource(name).unwrap_or_default()), 0.0)
+    });
+    Ok(all.collect())
 }

@@ -2,8 +2,8 @@
 
 use super::companion::{Companion, Stage};
 use crate::{
-    session::{Error, Reset, Session},
-    state::Transfer,
+    session::{Error, Reset, Session, brought::Way},
+    state::{Transfer, free},
 };
 
 impl Companion {
@@ -51,26 +51,44 @@ impl Companion {
         Ok(())
     }
 
-    /// Puts the state on its way from the host to B's device, once it is there; says whether it was.
-    pub(super) fn send(&mut self, a: &Session) -> Result<bool, Error> {
+    /// Brings the state from the host to B's device, once it is with the host; says whether it was.
+    pub(super) fn send(&mut self) -> Result<bool, Error> {
         let Stage::Sending(copy) = &mut self.stage else { return Ok(false) };
         match copy.settle()? {
             Transfer::UnderWay => return Ok(false),
             Transfer::NoRoom(error) => return Err(error.into()),
             Transfer::Arrived(_) | Transfer::None => {}
         }
+        let way = match copy.with_host() {
+            Some(copy) => Way::begin(copy, &self.other.device),
+            None => Way::Here(None),
+        };
+        if let Stage::Sending(copy) = std::mem::replace(&mut self.stage, Stage::Waiting) {
+            self.stage = Stage::Bringing(copy, way);
+        }
+        Ok(true)
+    }
+
+    /// Puts the state into B's resources, once it is on B's device; says whether it was.
+    pub(super) fn place(&mut self, a: &Session) -> Result<bool, Error> {
+        let (copy, way) = match std::mem::replace(&mut self.stage, Stage::Waiting) {
+            Stage::Bringing(copy, way) if way.has_ended() => (copy, way),
+            stage => {
+                self.stage = stage;
+                return Ok(false);
+            }
+        };
+        let copy = way.end()?.map_or(copy, |brought| *brought);
         let other = &mut self.other;
         if let (Some(of_a), Some(own)) = (&a.program, other.program.clone()) {
             let stream = &other.stream;
             other
                 .state
                 .resources
-                .write(stream, |borrowed| own.go_on_from((of_a, copy), borrowed, stream))?;
+                .write(stream, |borrowed| own.go_on_from((of_a, &copy), borrowed, stream))?;
         }
         self.await_copy()?;
-        if let Stage::Sending(copy) = std::mem::replace(&mut self.stage, Stage::Waiting) {
-            self.stage = Stage::Copying(copy);
-        }
+        self.stage = Stage::Copying(copy);
         Ok(true)
     }
 
@@ -90,7 +108,8 @@ impl Companion {
         };
         let other = &mut self.other;
         other.stream.synchronize()?;
-        let present = std::mem::replace(&mut other.state.inputs, copy.inputs);
+        let present = std::mem::replace(&mut other.state.inputs, copy.inputs.clone());
+        free(copy);
         if self.is_elsewhere
             && let Some(own) = &other.program
         {

@@ -388,3 +388,54 @@ fn what_a_later_text_has_is_written() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && said.contains("late"), "{said}");
 }
+
+/// A difference can only be told where there is a digest.
+#[test]
+fn a_run_file_has_digests_of_all_small_copies_and_what_it_ran_on() {
+    on_each_device(|device| {
+        let mut session = open(device, ROOM, SCENE);
+        (0..60).for_each(|number| step(&mut session, number));
+        let mut steps = timeline(&session).lines[0].copies.clone();
+        steps.push(60);
+        steps.dedup();
+        let run = session.run().unwrap();
+        assert_eq!(run.digests.iter().map(|of| of.step).collect::<Vec<_>>(), steps);
+        let driver = device.info().driver_version.map(|(major, minor)| format!("{major}.{minor}"));
+        assert_eq!(run.driver, driver);
+        assert_eq!(run.to_json().contains("\"driver\""), driver.is_some());
+        let known = run.to_json().replace("\"nvrtc\"", "\"driver\": \"13.0\",\n  \"nvrtc\"");
+        if driver.is_none() {
+            assert_eq!(Run::parse(&known).unwrap().driver.as_deref(), Some("13.0"));
+        }
+    });
+}
+
+/// A run file has no state to begin with.
+#[test]
+fn what_goes_on_from_a_file_is_no_run_before_its_reset() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("s.npz");
+    let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    (0..3).for_each(|number| step(&mut session, number));
+    session.save(&state).unwrap();
+    session.load(&state).unwrap();
+    step(&mut session, 3);
+    let said = session.run().unwrap_err().to_string();
+    assert!(said.contains("goes on from the state in a file"), "{said}");
+    session.reset();
+    session.run_steps(2, |_| {}).unwrap();
+    assert_eq!(session.run().unwrap().steps, 2);
+
+    fs::write(folder.path().join("scene.cu"), SCENE).unwrap();
+    let mut command = Command::new(binary());
+    let arguments =
+        ["render", "scene.cu", "--device", "cpu", "--from", "s.npz", "--record", "r.json"];
+    let ended = command.args(arguments).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--record does not go with --from: a run file begins with a reset"),
+        "{said}"
+    );
+    assert!(!folder.path().join("r.json").exists());
+}

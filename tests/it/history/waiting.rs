@@ -1,9 +1,10 @@
 //! The thread that draws waits for nothing that is on a stream, however long it takes.
 
 use std::{
+    io,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -11,7 +12,10 @@ use std::{
 };
 
 use super::*;
-use warpaint::session::{Command, Keeping, Phase, Variant};
+use warpaint::{
+    device::Stream,
+    session::{Command, Keeping, Phase, Variant},
+};
 
 /// After so long a stream goes on that somebody waits for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,12 +29,12 @@ struct Held {
 }
 
 impl Held {
-    fn hold(session: &Session) -> Self {
+    fn hold(stream: &Stream) -> Self {
         let (go, held) = mpsc::channel();
         let is_waited_for = Arc::<AtomicBool>::default();
         let told = is_waited_for.clone();
         let wait = move || told.store(held.recv_timeout(PATIENCE).is_err(), Ordering::Release);
-        session.stream().clone().host_function(wait).unwrap();
+        stream.clone().host_function(wait).unwrap();
         Self { go, is_waited_for }
     }
 
@@ -42,7 +46,45 @@ impl Held {
     }
 }
 
-/// Where the stream is held.
+/// What a thread has copied between the host and a device: to put more on the way than a few numbers takes the longer,
+/// the more it is, for a GPU's driver page-locks memory for it.
+#[derive(Clone, Default)]
+struct Copies(Arc<Mutex<Vec<u8>>>);
+
+impl Copies {
+    /// Notes what this thread copies while it does `work`.
+    fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+        let to = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter("warpaint::copy=trace")
+            .with_writer(move || to.clone())
+            .with_ansi(false)
+            .finish();
+        tracing::subscriber::with_default(subscriber, work)
+    }
+
+    /// Those of so many bytes, or more.
+    fn of(&self, least: usize) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let bytes = |line: &str| line.rsplit_once("bytes=").unwrap().1.parse::<usize>().unwrap();
+        text.lines().filter(|line| bytes(line) >= least).map(str::to_owned).collect()
+    }
+}
+
+impl io::Write for Copies {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A half of the smallest resource has so many bytes.
+const LEAST: usize = 12 * 10 * 4;
+
+/// Where a stream is held.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// Where nothing is under way.
@@ -51,6 +93,8 @@ enum At {
     Step,
     /// Behind one.
     BehindStep,
+    /// On another stream of the device.
+    Beside,
 }
 
 /// What somebody does.
@@ -79,14 +123,15 @@ fn update(session: &mut Session, is_done: impl Fn(&Session) -> bool) {
     }
 }
 
-/// Does it while the stream is held there, and says whether that was waited for.
-fn is_waited_for((deed, check): &Row, at: At) -> bool {
+/// Does it while a stream is held there; what was waited for.
+fn waits((deed, check): &Row, at: At) -> Vec<String> {
     let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
     (0..20).for_each(|number| step(&mut session, number));
     let held = match at {
-        At::Rest => Held::hold(&session),
+        At::Rest => Held::hold(session.stream()),
+        At::Beside => Held::hold(&session.device().stream().unwrap()),
         At::Step => {
-            let held = Held::hold(&session);
+            let held = Held::hold(session.stream());
             session.step_once();
             update(&mut session, Session::is_working);
             held
@@ -94,9 +139,10 @@ fn is_waited_for((deed, check): &Row, at: At) -> bool {
         At::BehindStep => {
             session.step_once();
             update(&mut session, Session::is_working);
-            Held::hold(&session)
+            Held::hold(session.stream())
         }
     };
+    let copies = Copies::default();
     match deed {
         Deed::Do(command) => session.apply(command),
         Deed::Playing(command) => {
@@ -107,17 +153,21 @@ fn is_waited_for((deed, check): &Row, at: At) -> bool {
         Deed::Load(path) => session.start_loading(path.clone()),
     }
     let is_compiled = |session: &Session| session.snapshot().compile.phase != Phase::Compiling;
-    update(&mut session, is_compiled);
-    assert_eq!(session.snapshot().compile.phase, Phase::Running);
-    for _ in 0..UPDATES {
-        session.update().unwrap();
-        thread::sleep(Duration::from_millis(1));
-    }
-    let is_waited_for = held.let_go();
-    session.pause();
-    update(&mut session, Session::is_idle);
+    let mut is_waited_for = false;
+    copies.during(|| {
+        update(&mut session, is_compiled);
+        assert_eq!(session.snapshot().compile.phase, Phase::Running);
+        for _ in 0..UPDATES {
+            session.update().unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        is_waited_for = held.let_go();
+        session.pause();
+        update(&mut session, Session::is_idle);
+    });
     check(&mut session);
-    is_waited_for
+    let stream = is_waited_for.then(|| "the stream".to_owned());
+    stream.into_iter().chain(copies.of(LEAST)).collect()
 }
 
 /// The scene, another line of which is this one.
@@ -180,15 +230,55 @@ fn no_update_waits_for_a_stream() {
         row(Deed::Edit(with("count = 300", "count = 310")), |session| {
             assert_eq!(session.read("value").unwrap().len(), 310 * 16);
         }),
+        row(Deed::Edit(with("count = 300", "count = 30")), |session| {
+            assert_eq!(session.read("value").unwrap().len(), 30 * 16);
+        }),
+        row(
+            Deed::Edit(
+                with("type   = \"unsigned\"", "type   = \"int\"")
+                    .replace("unsigned *twin", "int *twin"),
+            ),
+            |session| {
+                assert_eq!(session.resource("twin").unwrap().of().to_string(), "int");
+            },
+        ),
+        row(Deed::Edit(with("size   = [12, 10]", "size   = [14, 8]")), |session| {
+            assert_eq!(session.read("dye").unwrap().len(), 14 * 8 * 4);
+        }),
+        row(
+            Deed::Edit(
+                with("[array.twin]", "[array.other]\nwas = \"twin\"")
+                    .replace("*twin", "*other")
+                    .replace("twin_", "other_")
+                    .replace("twin[", "other[")
+                    .replace("over   = \"twin\"", "over   = \"other\""),
+            ),
+            |session| {
+                assert_eq!(session.read("other").unwrap().len(), 200 * 4);
+            },
+        ),
+        row(
+            Deed::Edit(
+                with("[array.twin]", "[array.other]")
+                    .replace("*twin", "*other")
+                    .replace("twin_", "other_")
+                    .replace("twin[", "other[")
+                    .replace("over   = \"twin\"", "over   = \"other\""),
+            ),
+            |session| {
+                assert_eq!(session.snapshot().renamed.unwrap().from, "twin");
+            },
+        ),
         row(Deed::Edit(with("[buffer.value]", "[array.value]")), goes_on),
         // An array is drawn now, both halves of which go on, and a texture no longer.
         row(Deed::Edit(with("---*/", &format!("{IMAGE}---*/"))), goes_on),
     ];
     let mut waited = Vec::new();
     for row in &rows {
-        for at in [At::Rest, At::Step, At::BehindStep] {
-            if is_waited_for(row, at) {
-                waited.push((&row.0, at));
+        for at in [At::Rest, At::Step, At::BehindStep, At::Beside] {
+            let waits = waits(row, at);
+            if !waits.is_empty() {
+                waited.push((&row.0, at, waits));
             }
         }
     }

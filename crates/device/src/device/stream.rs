@@ -87,6 +87,7 @@ impl Stream {
         let to = to.into();
         expect_length(to.bytes(), bytes.len())?;
         to.expect_device(self.device_id())?;
+        tracing::trace!(target: "warpaint::copy", bytes = to.bytes(), "to the device");
         each!(self, s => s.upload(&to, bytes))
     }
 
@@ -107,6 +108,7 @@ impl Stream {
     pub fn download<'a>(&self, from: impl Into<Region<'a>>) -> Result<Readback> {
         let from = from.into();
         from.expect_device(self.device_id())?;
+        tracing::trace!(target: "warpaint::copy", bytes = from.bytes(), "to the host");
         Ok(match self {
             Self::Nvidia(s) => Readback::Nvidia(s.download(&from)?),
             Self::Cpu(s) => Readback::Cpu(s.download(&from)?),
