@@ -66,12 +66,16 @@ const BLANKS: [char; 5] = [' ', '\t', '\r', '\x0b', '\x0c'];
 const LONGEST_NAME: usize = 4096;
 
 impl Mentions {
-    /// Which of them a text means depends on the language's version where it has trigraphs: both are found.
+    /// Which of them a text means depends on the language's version where it has trigraphs, or blanks between a
+    /// backslash and the line's end: all are found.
     pub(super) fn of(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
         let mut mentions = Self::of_text(&text);
-        if let Some(replaced) = without_trigraphs(&text) {
-            let more = Self::of_text(&replaced);
+        let replaced = without_trigraphs(&text);
+        let joined = without_blanks_of_joints(replaced.as_deref().unwrap_or(&text));
+        let joined_alone = replaced.as_ref().and_then(|_| without_blanks_of_joints(&text));
+        for other in [replaced, joined, joined_alone].into_iter().flatten() {
+            let more = Self::of_text(&other);
             let known: HashSet<Mention> = mentions.found.iter().cloned().collect();
             mentions.found.extend(more.found.into_iter().filter(|found| !known.contains(found)));
             mentions.found.truncate(MOST_MENTIONS + 1);
@@ -146,6 +150,21 @@ fn without_trigraphs(text: &str) -> Option<String> {
     let is_same = rest.len() == text.len();
     replaced.push_str(rest);
     (!is_same && replaced != text).then_some(replaced)
+}
+
+/// The text as C++ since its version of 2023 reads it, where that differs: there a backslash joins lines also where
+/// blanks stand behind it (ISO C++ 23, 5.2).
+fn without_blanks_of_joints(text: &str) -> Option<String> {
+    let mut replaced = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, after) = rest.split_at(at + 1);
+        replaced.push_str(before);
+        let behind = after.trim_start_matches(BLANKS);
+        rest = if behind.starts_with('\n') { behind } else { after };
+    }
+    replaced.push_str(rest);
+    (replaced.len() < text.len()).then_some(replaced)
 }
 
 /// The text with continued lines joined, where there are any, and where they were.

@@ -1,6 +1,6 @@
 //! Which brackets belong together, where conditional sections write the same one twice.
 
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::{self, Kind, Token};
 
 /// So many brackets may be open where a conditional section begins whose branches are each taken for the whole.
 const DEEPEST: usize = 64;
@@ -64,7 +64,7 @@ fn conditional(
     sections: &mut Vec<Section>,
     same: &mut Vec<(usize, usize)>,
 ) {
-    let name = directive.trim_start().trim_start_matches('#').trim_start();
+    let name = lexer::directive_body(directive).unwrap_or(directive).trim_start();
     if name.starts_with("if") {
         let is_within = open.len() <= DEEPEST && sections.len() < MOST_SECTIONS;
         let before = is_within.then(|| open.clone());

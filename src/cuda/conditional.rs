@@ -113,7 +113,7 @@ impl<'s> Pieces<'s> {
 
     /// Takes a preprocessor line into account; what it includes.
     fn directive(&mut self, line: &str, offset: usize, macros: &mut Macros) -> Option<Piece<'s>> {
-        let line = line.trim_start().trim_start_matches('#').trim_start();
+        let line = lexer::directive_body(line).unwrap_or(line).trim_start();
         let word = line.find(|c: char| !c.is_ascii_alphabetic()).map_or(line, |end| &line[..end]);
         let rest = line[word.len()..].trim();
         let here = compiled(&self.sections, self.around);

@@ -138,7 +138,7 @@ impl Known {
 fn is_guarded(text: &str) -> bool {
     let directives = || lexer::lex(text).filter(|token| token.kind == Kind::Directive);
     let words = |text: &str| {
-        let words = text.trim_start().trim_start_matches('#').split_whitespace();
+        let words = lexer::directive_body(text).unwrap_or(text).split_whitespace();
         words.take(2).collect::<Vec<_>>().join(" ")
     };
     let is_before_all = || {

@@ -100,7 +100,7 @@ impl Marks {
 
 /// What stands behind the `define` of a directive.
 fn definition(directive: &str) -> Option<&str> {
-    let rest = directive.trim_start().strip_prefix('#')?.trim_start();
+    let rest = lexer::directive_body(directive)?.trim_start();
     rest.strip_prefix("define").filter(|rest| rest.starts_with([' ', '\t']))
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn without(text: &str, parts: &[Range<usize>]) -> String {
 
 /// Whether a directive means something without the code around it.
 fn is_of_preprocessor(directive: &str) -> bool {
-    let name = directive.trim_start().trim_start_matches('#').trim_start();
+    let name = lexer::directive_body(directive).unwrap_or(directive).trim_start();
     !["pragma", "include"].iter().any(|word| name.starts_with(word))
 }
 

@@ -6,7 +6,10 @@
 //! Which files a text includes is told by `compile::mentions` instead, which must find more than a lexer may: also
 //! what only looks like a directive, in comments and in branches that are not taken.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter,
+};
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +126,9 @@ impl Lexer<'_> {
         }
         match self.place {
             Place::Directive => return (Kind::Directive, directive(rest)),
-            Place::LineStart if next == '#' => return (Kind::Directive, directive(rest)),
+            Place::LineStart if directive_body(rest).is_some() => {
+                return (Kind::Directive, directive(rest));
+            }
             Place::LineStart | Place::Code | Place::If0 => {}
         }
         if starts_number(rest) {
@@ -142,7 +147,8 @@ impl Lexer<'_> {
         self.place = match token.kind {
             Kind::Blank if token.text == "\n" => Place::LineStart,
             Kind::Blank | Kind::Comment => self.place,
-            Kind::Directive if self.place == Place::LineStart && is_if_0(token.text) => Place::If0,
+            Kind::Directive if self.place == Place::Directive => Place::Directive,
+            Kind::Directive if is_if_0(&self.text[token.offset..]) => Place::If0,
             Kind::Directive => Place::Directive,
             Kind::Disabled => Place::LineStart,
             Kind::Word | Kind::Number | Kind::Quoted | Kind::Sign => Place::Code,
@@ -194,33 +200,75 @@ fn directive(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a directive is `#if 0`.
-fn is_if_0(directive: &str) -> bool {
-    directive_words(directive) == ("if", "0")
+/// What stands behind the sign of the directive that `text` begins with, where it begins with one: `#`, or its other
+/// spelling `%:` (ISO C++, 5.5).
+pub(crate) fn directive_body(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    text.strip_prefix('#').or_else(|| text.strip_prefix("%:"))
 }
 
-/// The bytes of the lines behind an `#if 0` up to its `#else`, `#elif` or `#endif`.
+/// The words and signs of the directive that `text` begins with, without its comments.
+fn directive_words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = directive_body(text).unwrap_or("");
+    iter::from_fn(move || {
+        loop {
+            let next = rest.chars().next().filter(|next| *next != '\n')?;
+            let skipped = comment(rest).filter(|_| !rest.starts_with("//")).or_else(|| joint(rest));
+            match skipped {
+                Some(length) => rest = &rest[length..],
+                None if rest.starts_with("//") => return None,
+                None if next.is_whitespace() => rest = &rest[next.len_utf8()..],
+                None => {
+                    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                    let (word, behind) = rest.split_at(length.max(next.len_utf8()));
+                    rest = behind;
+                    return Some(word);
+                }
+            }
+        }
+    })
+}
+
+/// Whether the directive that `text` begins with is `#if 0`, and nothing else.
+fn is_if_0(text: &str) -> bool {
+    let mut words = directive_words(text);
+    (words.next(), words.next(), words.next()) == (Some("if"), Some("0"), None)
+}
+
+/// The bytes behind an `#if 0` up to its `#else`, `#elif` or `#endif`, which is none in a comment or a literal.
 fn disabled(text: &str) -> usize {
-    let (mut at, mut depth) = (0, 0_usize);
-    while at < text.len() {
-        let line = &text[at..at + logical_line(&text[at..])];
-        if line.trim_start().starts_with('#') {
-            match directive_words(line).0 {
+    let (mut at, mut depth, mut begins) = (0, 0_usize, false);
+    while let Some(next) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if let Some(length) = comment(rest).or_else(|| joint(rest)) {
+            at += length;
+            continue;
+        }
+        if next.is_whitespace() {
+            begins |= next == '\n';
+            at += next.len_utf8();
+            continue;
+        }
+        if begins && directive_body(rest).is_some() {
+            match directive_words(rest).next().unwrap_or("") {
                 "if" | "ifdef" | "ifndef" => depth += 1,
-                "else" | "elif" | "endif" if depth == 0 => return at,
+                "else" | "elif" | "elifdef" | "elifndef" | "endif" if depth == 0 => return at,
                 "endif" => depth -= 1,
                 _ => {}
             }
         }
-        at += line.len() + 1;
+        begins = false;
+        at += match next {
+            // An apostrophe in a sentence is no literal.
+            '"' | '\'' => {
+                let length = quoted(rest, next);
+                if length > 1 && rest[..length].ends_with(next) { length } else { 1 }
+            }
+            c if is_word_start(c) => word(rest).1,
+            c => c.len_utf8(),
+        };
     }
     text.len()
-}
-
-/// The name of a directive and the first word behind it.
-fn directive_words(line: &str) -> (&str, &str) {
-    let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
-    (words.next().unwrap_or(""), words.next().unwrap_or(""))
 }
 
 /// The bytes to the end of the line, without it; a backslash joins the next line.

@@ -40,15 +40,32 @@ const FOREIGN: [&str; 11] = [
     "__HIP_PLATFORM_AMD__",
 ];
 
+/// How the names of macros begin that are the compiler's or CUDA's, or of its libraries.
+const OF_CUDA: [&str; 13] = [
+    "_",
+    "CUDA",
+    "cuda",
+    "CU_",
+    "CUB_",
+    "CURAND_",
+    "CURANDDX_",
+    "CCCL_",
+    "THRUST_",
+    "LIBCUDACXX_",
+    "NV_",
+    "NVRTC_",
+    "NVTX_",
+];
+
 /// How the names of macros begin that C's headers define, which are there without an include: limits of types,
 /// constants of mathematics.
-const OF_LIMITS: [&str; 25] = [
+const OF_LIMITS: [&str; 29] = [
     "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT_", "UINT_", "LONG_", "ULONG_", "LLONG_",
     "ULLONG_", "SIZE_", "PTRDIFF_", "FLT_", "DBL_", "LDBL_", "M_", "INT8_", "UINT8_", "INT16_",
-    "UINT16_", "INT32_", "UINT32_", "INT64_", "UINT64_",
+    "UINT16_", "INT32_", "UINT32_", "INT64_", "UINT64_", "MB_", "PATH_", "PRI", "SCN",
 ];
 /// And others of them.
-const OF_HEADERS: [&str; 11] = [
+const OF_HEADERS: [&str; 15] = [
     "NULL",
     "NAN",
     "INFINITY",
@@ -60,6 +77,10 @@ const OF_HEADERS: [&str; 11] = [
     "EXIT_SUCCESS",
     "EXIT_FAILURE",
     "CLOCKS_PER_SEC",
+    "va_start",
+    "va_arg",
+    "va_end",
+    "va_copy",
 ];
 
 /// What is known of the macros.
@@ -158,8 +179,7 @@ impl Macros {
             Some(Macro::Open) => Likely::Open,
             None if PREDEFINED.iter().any(|(known, _)| *known == name) => Likely::Yes,
             None if FOREIGN.contains(&name) => Likely::No,
-            // What begins so is the compiler's or CUDA's.
-            None if name.starts_with('_') || name.starts_with("CUDA") => Likely::Open,
+            None if OF_CUDA.iter().any(|first| name.starts_with(first)) => Likely::Open,
             None if OF_LIMITS.iter().any(|first| name.starts_with(first)) => Likely::Open,
             None if OF_HEADERS.contains(&name) => Likely::Open,
             None if self.has_own_includes => Likely::Open,

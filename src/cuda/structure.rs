@@ -2,10 +2,7 @@
 //!
 //! How they lie in memory, and what a type really is, only the compiler knows: it is asked for what was found here.
 
-use std::{
-    cell::Cell,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cell::Cell, collections::BTreeMap};
 
 use super::{
     CType, Macros, Pointee,
@@ -38,7 +35,8 @@ pub(crate) struct Structures {
     defined: BTreeMap<String, Vec<Definition>>,
     /// What names stand for that `typedef`, `using` or a macro gives.
     aliases: BTreeMap<String, CType>,
-    enumerations: BTreeSet<String>,
+    /// The type of each enumeration, as the text names it: else an `int`.
+    enumerations: BTreeMap<String, CType>,
     /// The types of the device's variables, by their names with what is around them; `None` where several are called
     /// so.
     variables: BTreeMap<String, Option<CType>>,
@@ -265,8 +263,8 @@ impl Structures {
         for _ in 0..DEEPEST {
             match ctype {
                 CType::Value(element) => return Meaning::Element(*element),
-                CType::Named(name) if self.enumerations.contains(last(name)) => {
-                    return Meaning::Element(Element::scalar(Scalar::I32));
+                CType::Named(name) if self.enumerations.contains_key(last(name)) => {
+                    ctype = &self.enumerations[last(name)];
                 }
                 CType::Named(name) => match self.aliases.get(last(name)) {
                     Some(other) if other != ctype => ctype = other,
@@ -379,10 +377,17 @@ impl<'s> Reader<'_, 's> {
             word if is_mark(word) => self.variables(at + 1, around, found),
             "enum" => {
                 let name = at + 1 + usize::from(matches!(self.text(at + 1), "class" | "struct"));
-                found.enumerations.extend(self.word(name).map(str::to_owned));
+                let begin = name + usize::from(self.word(name).is_some());
+                let of = match self.text(begin) {
+                    ":" => CType::from_words(&self.words(begin + 1, self.enumerators(begin))),
+                    _ => CType::Value(Element::scalar(Scalar::I32)),
+                };
+                let mut names: Vec<String> =
+                    self.word(name).map(str::to_owned).into_iter().collect();
                 if self.text(at.wrapping_sub(1)) == "typedef" {
-                    found.enumerations.extend(self.names_before_semicolon(at));
+                    names.extend(self.names_before_semicolon(at));
                 }
+                found.enumerations.extend(names.into_iter().map(|name| (name, of.clone())));
             }
             "typedef" if !matches!(self.text(at + 1), "struct" | "class" | "enum" | "union") => {
                 let end = self.semicolon(at);
@@ -464,6 +469,12 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// The names that a `typedef` gives, behind the body that ends before `at`.
+    /// Where the enumerators of an enumeration begin, or its declaration ends.
+    fn enumerators(&self, at: usize) -> usize {
+        let end = self.semicolon(at);
+        (at..end).find(|at| self.text(*at) == "{").unwrap_or(end)
+    }
+
     fn names_before_semicolon(&self, at: usize) -> Vec<String> {
         let (mut at, end) = (at, self.semicolon(at));
         let mut names = Vec::new();
@@ -684,7 +695,7 @@ mod tests {
             ),
             (
                 "enum class Kind : char { A };\nstruct P { Kind kind; int flag : 3; int (*f)(int); static int s; };",
-                &["int kind"],
+                &["char kind"],
             ),
             (
                 "#if 0\nstruct P { int a; };\n#else\nstruct P { long long b{}; union { int c; float d; }; };\n#endif",

@@ -132,6 +132,9 @@ impl Scene {
     /// Everything that is wrong with its manifest, each with its place.
     pub fn parse(name: &str, source: &str, overrides: &Overrides) -> Result<Self, Vec<Diagnostic>> {
         let (manifest, warnings) = decode::decode(name, source, overrides)?;
+        if let Some((line, how)) = manifest.compile.odd_line(source) {
+            return Err(vec![Diagnostic::error(name, how).at(line, 1)]);
+        }
         Ok(Self::with_manifest(name, source, overrides, manifest, warnings))
     }
 

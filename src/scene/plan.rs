@@ -364,7 +364,8 @@ impl Argument {
                         "{value} does not fit into the kernel's `{}`",
                         self.ctype
                     ))),
-                    Some(_) | None => Ok(Component::Int(value)),
+                    Some(_) => Ok(Component::Int(value)),
+                    None => self.whole(value),
                 }
             }
             Number::Float(value) => self.float(value),
@@ -420,10 +421,21 @@ impl Argument {
         }
     }
 
+    /// The same of a whole number, where the parameter's type is one of floats; others wrap around.
+    fn whole(&self, value: i128) -> Result<Component, String> {
+        match &self.ctype {
+            CType::Value(element) if element.scalar.is_float() => {
+                self.float(value as f64).map(|_| Component::Int(value))
+            }
+            CType::Value(_) | CType::Pointer { .. } | CType::Named(_) => Ok(Component::Int(value)),
+            CType::Surface | CType::Texture => Ok(Component::Int(value)),
+        }
+    }
+
     fn parameter(&self, value: Option<&Value>) -> Result<Packed, String> {
         Ok(match value {
             Some(Value::Float(value)) => self.components(&[self.float(*value)?]),
-            Some(Value::Int(value)) => self.components(&[Component::Int(i128::from(*value))]),
+            Some(Value::Int(value)) => self.components(&[self.whole((*value).into())?]),
             Some(Value::Toggle(value)) => self.components(&[Component::Int(i128::from(*value))]),
             Some(Value::Color(rgba)) => self.components(&rgba.map(|c| Component::Float(c.into()))),
             None => self.components(&[]),

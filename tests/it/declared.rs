@@ -139,6 +139,8 @@ fn numbers_beyond_the_range_of_a_parameter_are_told() {
             "`a`: 1.0000000000000001e60 is beyond the range of the kernel's `float`",
         ),
         ("half", "70000.0", "`a`: 70000.0 is beyond the range of the kernel's `half`"),
+        ("half", "100000", "`a`: 100000.0 is beyond the range of the kernel's `half`"),
+        ("half2", "[0, \"300 * 300\"]", "`a`: 90000.0 is beyond the range of the kernel's `half2`"),
     ] {
         let pass = format!("kernel = \"k\"\nargs = {{ a = {value} }}");
         let text = format!("#include <cuda_fp16.h>\n__global__ void k(float *o, {of} a) {{}}");

@@ -538,6 +538,12 @@ fn fields_of_structures_are_given_whatever_they_are() {
          struct P { E e; F f; G g; };\n__global__ void k(float *a, P p) { a[0] = 100 * p.e + 10 * (int)p.f + p.g; }",
         259.0,
     );
+    // The type that the source names, also where it is as long as an `int`.
+    gives(
+        "{ e = 3000000000 }",
+        "enum E : unsigned { A };\nstruct P { E e; };\n__global__ void k(float *a, P p) { a[0] = p.e / 1000000; }",
+        3000.0,
+    );
     let code = "enum class E : unsigned char { A, B };\n__global__ void k(float *a, E e) { a[0] = (int)e; }";
     runs("float", "", "args = { e = 1 }", code, &1.0_f32.to_le_bytes());
     runs(

@@ -78,7 +78,9 @@ impl<'m> Condition<'m> {
         let value = if self.take("?") {
             let yes = self.choice();
             let no = if self.take(":") { self.choice() } else { None };
-            if condition? != 0 { yes } else { no }
+            // Where one of them is unsigned, or not known, so is the result's type.
+            let (yes, no) = (yes?, no?);
+            Some(if condition? != 0 { yes } else { no })
         } else {
             condition
         };

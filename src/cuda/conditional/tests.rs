@@ -62,6 +62,24 @@ fn what_every_compilation_defines_is_known() {
     check("#ifdef CUDART_VERSION\na\n#else\nb\n#endif", &[], "a", None);
 }
 
+/// Of a header that is not read, or of unsigned numbers.
+#[test]
+fn what_is_not_known_may_be_either() {
+    for condition in [
+        "CURAND_VERSION >= 10000",
+        "CCCL_VERSION > 3",
+        "defined(cudaHostAllocDefault)",
+        "defined(PRId64)",
+        "defined va_start",
+        "(1 ? -1 : 0u) > 0",
+        "0 == 0u",
+        "0 || __CUDA_ARCH__ >= 700",
+    ] {
+        check(&format!("#if {condition}\na\n#else\nb\n#endif"), &[], "a b", None);
+    }
+    check("%:define A\n#ifdef A\na\n#else\nb\n#endif", &[], "a", None);
+}
+
 /// GCC's preprocessor gives each the same.
 #[test]
 fn macros_in_conditions_are_expanded() {
@@ -106,6 +124,8 @@ fn conditions_are_computed_as_the_compiler_does() {
         ("1 <= 1 && 2 >= 2 && 1 != 2", true),
         ("0 && 1 / 0", false),
         ("1 ^ 1", false),
+        ("0 || 1", true),
+        ("0 == 0", true),
     ] {
         let kept = if holds { "a" } else { "" };
         check(&format!("#if {condition}\na\n#endif"), &[], kept, None);

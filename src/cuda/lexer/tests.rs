@@ -61,6 +61,17 @@ fn what_if_0_leaves_out_is_no_code() {
         ("#if 0\na", ""),
         ("#if 0", ""),
         ("x #if 0\na", "x # if 0 a"),
+        ("#if 0\na\n#else/* b */\nc\n#endif// d\ne", "c e"),
+        ("#if 0\na\n#elif(1)\nb\n#endif", "b"),
+        ("#if 0\na\n#elifdef A\nb\n#endif", "b"),
+        ("#if 0\n#if(1)\na\n#endif\nb\n#endif\nc", "c"),
+        ("#if 0 /* a\n#else */\nb\n#endif\nc", "c"),
+        ("#if 0\n/*\n#else\n*/ a\n#endif\nb", "b"),
+        ("#if 0\nR\"(\n#else\n)\" a\n#endif\nb", "b"),
+        ("#if 0\ndon't /* \n#else\n */\n#endif\nb", "b"),
+        ("#if 0 || 1\na\n#endif", "a"),
+        ("#if 0/**/||1\na\n#endif", "a"),
+        ("%:if 0\na\n%:endif\nb", "b"),
     ] {
         assert_eq!(code(text), expected, "{text}");
     }

@@ -10,17 +10,21 @@ use crate::{
 
 /// Tells of a field's type, in one number: whether it is a pointer, its scalar's place in [`SCALARS`] (254 for a
 /// pointer behind a pointer, 255 for others), the lanes of a vector, and, in the bits above 24, the elements of an
-/// array. Each `@` stands for [`PREFIX`]: the text comes behind the source, whose macros, `N` for instance, must mean
-/// nothing in it.
+/// array. An enumeration whose type the source does not name is an `int`: what it is else depends on its values. (Since
+/// C++17 such a one alone is not made of a 0 in braces.) Each `@` stands for [`PREFIX`]: the text comes behind the
+/// source, whose macros, `N` for instance, must mean nothing in it.
 const LIBRARY: &str = "
 using @number = unsigned long long;
 template <class @T> struct @of;
 template <class @T, bool @E> struct @other {
     enum : @number { @code = (1ull << 24) + (1 << 16) + 255 };
 };
+template <class @T, class = void> struct @fixed { enum : @number { @code = 0 }; };
+template <class @T> struct @fixed<@T, decltype(void(@T{0}))> { enum : @number { @code = 1 }; };
 template <class @T> struct @other<@T, true> {
     enum : @number {
-        @code = sizeof(@T) == 4 ? (1ull << 24) + (1 << 16) + 4 : @of<__underlying_type(@T)>::@code
+        @code = sizeof(@T) == 4 && !@fixed<@T>::@code ? (1ull << 24) + (1 << 16) + 4
+            : @of<__underlying_type(@T)>::@code
     };
 };
 template <class @T> struct @of {

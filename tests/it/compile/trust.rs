@@ -45,6 +45,33 @@ fn a_scene_includes_only_what_lies_below_it() {
     }
 }
 
+/// Since C++23 blanks may stand between a backslash and the end of the line that it joins.
+#[test]
+fn what_joined_lines_include_is_found() {
+    let place = place("#inc\\ \t\nlude \"../outside.h\"");
+    let scene = fs::read_to_string(place.path("scenes/scene.cu")).unwrap();
+    let standard =
+        |of: &str| scene.replacen("/*---\n", &format!("/*---\ncompile.standard = \"{of}\"\n"), 1);
+    for of in ["c++17", "c++23"] {
+        let file = place.file("scenes/scene.cu", &standard(of));
+        place.run(&["check", file]).expect(1, &[]);
+    }
+    // A header may have such lines; the text itself is read by the older rule, and may not.
+    place.file("scenes/inside.h", "#inc\\ \nlude \"../outside.h\"\n");
+    let text =
+        standard("c++23").replace("#inc\\ \t\nlude \"../outside.h\"", "#include \"inside.h\"");
+    let ended = place.run(&["check", place.file("scenes/scene.cu", &text)]);
+    ended.expect_one_line(1, &["scenes/inside.h:", "`../outside.h` may not be included"]);
+    let text =
+        standard("c++23").replace("#inc\\ \t\nlude \"../outside.h\"", "// one \\ \n#define A");
+    let ended = place.run(&["check", place.file("scenes/scene.cu", &text)]);
+    ended.expect_one_line(1, &["scenes/scene.cu:24:1: error: since C++23"]);
+    let text =
+        standard("c++14").replace("#inc\\ \t\nlude \"../outside.h\"", "// really??/\n#define A");
+    let ended = place.run(&["check", place.file("scenes/scene.cu", &text)]);
+    ended.expect_one_line(1, &["scenes/scene.cu:24:1: error: before C++17"]);
+}
+
 #[test]
 fn trust_allows_it() {
     for outside in ["\"../outside.h\"", "\"link.h\""] {

@@ -366,6 +366,25 @@ fn a_loop_with_a_small_count_looks_at_no_flag() {
     assert_eq!(polls(&text.replace("L: ", "L: mov.u32 %r5, 7; ")), 2);
 }
 
+/// `n >= 0` always holds of an unsigned number, and `n <= 2147483647` of a signed one: such loops never end.
+#[test]
+fn a_loop_that_comes_round_at_the_end_of_its_type_looks_at_the_flag() {
+    let looks = |start: i64, step: i64, condition: &str, end: i64| {
+        let body = format!(
+            "mov.u32 %r5, {start}; AGAIN: add.s32 %r5, %r5, {step}; \
+             setp.{condition} %p1, %r5, {end}; @%p1 bra AGAIN;"
+        );
+        let checks = super::bench::guarded(&kernel(&body)).checks;
+        checks.iter().any(|check| matches!(check.kind, CheckKind::Stop { .. }))
+    };
+    assert!(looks(10, -1, "ge.u32", 0));
+    assert!(looks(10, -1, "hs.u32", 0));
+    assert!(looks(2_147_483_000, 1, "le.s32", 2_147_483_647));
+    assert!(
+        !looks(10, -1, "gt.u32", 0) && !looks(0, 1, "lt.s32", 100) && !looks(0, 1, "ne.s32", 100)
+    );
+}
+
 #[test]
 fn traps_are_told_and_the_device_goes_on() {
     let body = "setp.eq.u32 %p1, %r1, 5;

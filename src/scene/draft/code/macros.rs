@@ -202,7 +202,7 @@ fn arguments<'t, 's>(
 
 /// `#define NAME text`, `#define NAME(a, b) text`.
 pub(in crate::scene::draft) fn definition(directive: &str) -> Option<(&str, Macro<'_>)> {
-    let rest = directive.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+    let rest = lexer::directive_body(directive)?.trim_start().strip_prefix("define")?;
     let rest = rest.trim();
     let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric())?;
     let (name, text) = rest.split_at(end);

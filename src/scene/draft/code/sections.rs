@@ -1,7 +1,7 @@
 //! Parts of host code that are compiled under a condition of the preprocessor.
 
 use super::Span;
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::{self, Kind, Token};
 
 /// So many sections are told.
 const MOST: usize = 1000;
@@ -23,7 +23,7 @@ pub(in crate::scene::draft) fn sections<'s>(tokens: &[Token<'s>]) -> Vec<Section
             at += 1;
             continue;
         }
-        let name = token.text.trim_start().trim_start_matches('#').trim_start();
+        let name = lexer::directive_body(token.text).unwrap_or(token.text).trim_start();
         if name.starts_with("el") || name.starts_with("endif") {
             let Some((start, directive)) = open.pop() else { continue };
             let is_told = start > 0 && !DEFINED.iter().any(|name| directive.contains(name));
@@ -42,7 +42,7 @@ pub(in crate::scene::draft) fn sections<'s>(tokens: &[Token<'s>]) -> Vec<Section
 /// `#ifndef NAME` with a `#define NAME` behind it.
 fn is_guard(name: &str, next: &Token<'_>) -> bool {
     let asked = name.strip_prefix("ifndef").map(str::trim);
-    let next = next.text.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
+    let next = lexer::directive_body(next.text).unwrap_or_default().trim_start();
     let defined = next.strip_prefix("define").and_then(|rest| rest.split_whitespace().next());
     asked.is_some() && asked == defined
 }

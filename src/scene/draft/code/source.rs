@@ -57,7 +57,7 @@ impl Inclusion<'_, '_> {
 /// What stands in the quotes of `#include "name"`.
 fn included<'s>(token: &Token<'s>) -> Option<&'s str> {
     let directive = Some(token.text).filter(|_| token.kind == Kind::Directive)?;
-    let rest = directive.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+    let rest = lexer::directive_body(directive)?.trim_start().strip_prefix("include")?;
     rest.trim_start().strip_prefix('"')?.split('"').next()
 }
 
@@ -160,7 +160,7 @@ fn filled(text: &str, parameters: &[&str], arguments: &[String]) -> String {
         None => None,
     };
     let is_hash = |at: usize| {
-        tokens.get(at).is_some_and(|token: &Token<'_>| token.text.trim_start().starts_with('#'))
+        tokens.get(at).is_some_and(|token: &Token<'_>| lexer::directive_body(token.text).is_some())
     };
     let mut at = 0;
     while let Some(token) = tokens.get(at) {

@@ -89,8 +89,10 @@ fn is_short(
 fn ends_there(cmp: Cmp, upwards: bool) -> bool {
     match cmp {
         Cmp::Ne => true,
-        Cmp::Lt | Cmp::Le | Cmp::Lo | Cmp::Ls => upwards,
-        Cmp::Gt | Cmp::Ge | Cmp::Hi | Cmp::Hs => !upwards,
+        Cmp::Lt | Cmp::Lo => upwards,
+        Cmp::Gt | Cmp::Hi => !upwards,
+        // The end may be the last number of its type, behind which the counter begins anew.
+        Cmp::Le | Cmp::Ls | Cmp::Ge | Cmp::Hs => false,
         Cmp::Eq | Cmp::Equ | Cmp::Neu | Cmp::Ltu | Cmp::Leu | Cmp::Gtu | Cmp::Geu => false,
         Cmp::Num | Cmp::Nan => false,
     }
