@@ -379,6 +379,9 @@ fn a_loop_that_comes_round_at_the_end_of_its_type_looks_at_the_flag() {
     };
     assert!(looks(10, -1, "ge.u32", 0));
     assert!(looks(10, -1, "hs.u32", 0));
+    assert!(
+        !looks(10, -1, "ge.u32", 1) && !looks(10, -1, "ge.s32", 0) && !looks(0, 1, "le.s32", 9)
+    );
     assert!(looks(2_147_483_000, 1, "le.s32", 2_147_483_647));
     assert!(
         !looks(10, -1, "gt.u32", 0) && !looks(0, 1, "lt.s32", 100) && !looks(0, 1, "ne.s32", 100)

@@ -466,6 +466,29 @@ extern \"C\" __global__ void far_away() { g[threadIdx.x + 1000] = 1; }
     }
 }
 
+/// The driver gives the memory of their barrier.
+#[test]
+fn blocks_of_a_guarded_launch_wait_for_one_another_on_a_gpu() {
+    let source = "
+#include <cooperative_groups.h>
+extern \"C\" __global__ void waits(int *x, const int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] = y[i];
+    cooperative_groups::this_grid().sync();
+    int other = x[n - 1 - i];
+    cooperative_groups::this_grid().sync();
+    x[i] += other;
+}
+";
+    let Some(gpu) = Gpu::of(source, Telling::First) else { return };
+    let config = LaunchConfig { cooperative: true, ..LaunchConfig::new(4, 64) };
+    gpu.launch_as("waits", 256, &config);
+    gpu.stream.synchronize().unwrap();
+    assert_eq!(gpu.x()[..256], [255; 256]);
+    gpu.works();
+}
+
 #[test]
 fn kernels_that_go_on_tell_of_each_place_once() {
     let Some(gpu) = Gpu::of(SOURCE, Telling::All) else { return };

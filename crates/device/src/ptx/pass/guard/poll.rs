@@ -53,8 +53,11 @@ fn is_short(
         let goes_back = last.branch_target().and_then(|label| cfg.target(label)) == Some(to);
         let guard = last.guard.filter(|guard| goes_back && !guard.negated)?;
         let [compared] = writes.get(&guard.reg)?.as_slice() else { return None };
-        let (Op::Setp { cmp, combine: None, .. }, [Operand::Reg(counter), Operand::Int(end)], None) =
-            (&compared.op, compared.src.as_slice(), compared.guard)
+        let (
+            Op::Setp { cmp, combine: None, ty, ftz: _ },
+            [Operand::Reg(counter), Operand::Int(end)],
+            None,
+        ) = (&compared.op, compared.src.as_slice(), compared.guard)
         else {
             return None;
         };
@@ -79,20 +82,29 @@ fn is_short(
         let distance = i128::from(*end) - start;
         let comes_there =
             step != 0 && distance / step >= 0 && distance % step == 0 && distance != 0;
-        let ends = is_in(&[from], compared) && comes_there && ends_there(*cmp, step > 0);
+        let behind = i128::from(*end) + step;
+        let ends =
+            is_in(&[from], compared) && comes_there && ends_there(*cmp, *ty, step > 0, behind);
         ends.then_some(distance / step)
     };
     is_inner && is_simple(cfg, to) && rounds().is_some_and(|rounds| rounds <= SHORT)
 }
 
-/// Whether a loop that goes on while the counter compares so ends where the counter comes to the end, at the latest.
-fn ends_there(cmp: Cmp, upwards: bool) -> bool {
+/// Whether a loop that goes on while the counter compares so ends where the counter comes to the end, or to the number
+/// `behind` it, which is none where the end is the last number of its type.
+fn ends_there(cmp: Cmp, ty: Type, upwards: bool, behind: i128) -> bool {
+    let (bits, signed) = (ty.bits(), matches!(ty, Type::S16 | Type::S32 | Type::S64));
+    let [least, most] = match signed {
+        true => [-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1],
+        false => [0, (1_i128 << bits) - 1],
+    };
+    let is_behind = (least..=most).contains(&behind);
     match cmp {
         Cmp::Ne => true,
         Cmp::Lt | Cmp::Lo => upwards,
+        Cmp::Le | Cmp::Ls => upwards && is_behind,
         Cmp::Gt | Cmp::Hi => !upwards,
-        // The end may be the last number of its type, behind which the counter begins anew.
-        Cmp::Le | Cmp::Ls | Cmp::Ge | Cmp::Hs => false,
+        Cmp::Ge | Cmp::Hs => !upwards && is_behind,
         Cmp::Eq | Cmp::Equ | Cmp::Neu | Cmp::Ltu | Cmp::Leu | Cmp::Gtu | Cmp::Geu => false,
         Cmp::Num | Cmp::Nan => false,
     }

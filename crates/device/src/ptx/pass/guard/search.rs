@@ -60,7 +60,7 @@ impl Found {
             code.place(elsewhere);
             self.find(code, recorder, address);
             if generic {
-                let Windows { shared, local, constant } = recorder.windows;
+                let Windows { shared, local, constant, grid: _ } = recorder.windows;
                 if shared {
                     self.find_shared(code, address);
                 }
@@ -112,6 +112,10 @@ impl Found {
             let start = code.give("ld.global.u64", Type::B64, [recorder.control(control::HEAP)]);
             let bytes =
                 code.give("ld.global.u64", Type::B64, [recorder.control(control::HEAP_BYTES)]);
+            self.take(code, address, start, bytes, done);
+        }
+        if recorder.windows.grid {
+            let (start, bytes) = grid_workspace(code);
             self.take(code, address, start, bytes, done);
         }
         code.place(done);
@@ -186,6 +190,20 @@ impl Found {
         let all = code.give("add.u32", Type::B32, all);
         code.put_if(when(here), "cvt.u64.u32", [bytes], [Operand::Reg(all)]);
     }
+}
+
+/// Where the blocks of a cooperative launch wait for one another: the driver gives the address in two registers, 0 in
+/// other launches (`cooperative_groups/details/driver_abi.h`: a number of bytes, and the barrier).
+fn grid_workspace(code: &mut Code) -> (Reg, Reg) {
+    let [high, low] = [1, 2].map(|number| {
+        let half = code.special(Special::Envreg(number));
+        code.give("cvt.u64.u32", Type::B64, [Operand::Reg(half)])
+    });
+    let high = code.give("shl.b64", Type::B64, [Operand::Reg(high), Operand::Int(32)]);
+    let start = code.give("or.b64", Type::B64, [Operand::Reg(high), Operand::Reg(low)]);
+    let is_there = code.give("setp.ne.u64", Type::Pred, [Operand::Reg(start), Operand::Int(0)]);
+    let bytes = [Operand::Int(8), Operand::Int(0), Operand::Reg(is_there)];
+    (start, code.give("selp.b64", Type::B64, bytes))
 }
 
 /// The thread's stack pointer, an address of local memory: its frames lie there and above, up to the window's end.

@@ -6,6 +6,7 @@
 
 use crate::ptx::ast::{Body, Module};
 use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::operand::{Operand, Special};
 use crate::ptx::types::Space;
 
 /// The first version of PTX that has `stacksave`.
@@ -33,6 +34,8 @@ pub(super) struct Windows {
     pub(super) shared: bool,
     pub(super) local: Option<LocalMemory>,
     pub(super) constant: bool,
+    /// Where the blocks of a cooperative launch wait for one another, which the driver gives in registers.
+    pub(super) grid: bool,
 }
 
 impl Windows {
@@ -47,7 +50,13 @@ impl Windows {
             shared: makes(Space::Shared),
             local: makes(Space::Local).then_some(local),
             // Initial values have generic addresses of them, too.
+            grid: bodies.clone().flat_map(Body::instructions).any(reads_environment),
             constant: module.variables.iter().any(|variable| variable.space == Space::Const),
         }
     }
+}
+
+/// Whether an instruction reads a register that the driver sets.
+fn reads_environment(i: &Instruction) -> bool {
+    i.src.iter().any(|operand| matches!(operand, Operand::Special(Special::Envreg(_))))
 }
