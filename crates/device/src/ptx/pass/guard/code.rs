@@ -105,6 +105,26 @@ impl Code {
         self.put_if(guard, "bra", [], [Operand::Label(to)]);
     }
 
+    /// Where `count` has none of the bits of `mask`, what `write` appends to the part that seldom runs is done, and
+    /// then what follows; it is given the place of that.
+    pub(super) fn once_in_a_while(
+        &mut self,
+        count: Reg,
+        mask: i64,
+        write: impl FnOnce(&mut Self, Label),
+    ) {
+        let rest = self.give("and.b32", Type::B32, [Operand::Reg(count), Operand::Int(mask)]);
+        let due = self.give("setp.eq.s32", Type::Pred, [Operand::Reg(rest), Operand::Int(0)]);
+        let (look, back) = (self.label(), self.label());
+        self.jump(when(due), look);
+        self.place(back);
+        self.aside(|code| {
+            code.place(look);
+            write(code, back);
+            code.jump(None, back);
+        });
+    }
+
     /// Writes what `write` appends to the part that seldom runs.
     pub(super) fn aside<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
         std::mem::swap(&mut self.out, &mut self.cold);

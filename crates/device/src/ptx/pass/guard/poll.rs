@@ -142,14 +142,7 @@ impl Poll {
     ) {
         let left = Operand::Reg(self.left);
         code.put("add.s32", [left.clone()], [left.clone(), Operand::Int(-1)]);
-        let rest = [left.clone(), Operand::Int(EVERY - 1)];
-        let rest = code.give("and.b32", Type::B32, rest);
-        let due = code.give("setp.eq.s32", Type::Pred, [Operand::Reg(rest), Operand::Int(0)]);
-        let (look, back) = (code.label(), code.label());
-        code.jump(when(due), look);
-        code.place(back);
-        code.aside(|code| {
-            code.place(look);
+        code.once_in_a_while(self.left, EVERY - 1, |code, back| {
             if let Some(noted) = noted {
                 let is_some = noted.is_some(code, None);
                 code.jump(when(is_some), self.stop);
@@ -163,7 +156,6 @@ impl Poll {
             code.put("mov.u32", [left], [Operand::Int(FAR)]);
             let wish = recorder.wish(code);
             stop_at(code, wish, self.stop);
-            code.jump(None, back);
         });
     }
 

@@ -119,17 +119,9 @@ impl Weaver<'_> {
         stop_at(code, flag, stopped);
         // There is no register that counts all calls; the clock is at a multiple of a power of two by chance.
         let clock = code.special(Special::Scalar(Scalar::Clock));
-        let rest = [Operand::Reg(clock), Operand::Int(CHANCE)];
-        let rest = code.give("and.b32", Type::B32, rest);
-        let due = code.give("setp.eq.s32", Type::Pred, [Operand::Reg(rest), Operand::Int(0)]);
-        let (look, back) = (code.label(), code.label());
-        code.jump(when(due), look);
-        code.place(back);
-        code.aside(|code| {
-            code.place(look);
+        code.once_in_a_while(clock, CHANCE, |code, _| {
             let wish = recorder.wish(code);
             stop_at(code, wish, stopped);
-            code.jump(None, back);
         });
     }
 }
