@@ -9,13 +9,11 @@ use super::{
     discovery::Toolchain,
     job::{Answer, Facts, Job},
     limits::{MEMORY_VARIABLE, SECONDS_VARIABLE},
+    nvrtc::OUT_OF_MEMORY,
     request::Request,
     server::{Bounds, Ended, Lease, Problem, Token},
     sources::Sources,
 };
-
-/// The number of NVRTC's error for too little memory.
-const OUT_OF_MEMORY: i32 = 1;
 
 /// How one run of NVRTC ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

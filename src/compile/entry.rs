@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::discovery::{Stamp, Toolchain};
 use super::includes::{self, Input, Inputs};
 use super::precompiled::Domain;
+use super::reach::Reach;
 use super::request::Request;
 use super::sources::Sources;
 use super::{Compiled, c_headers};
@@ -80,6 +81,10 @@ impl Identity {
             Input::Toolkit(stamp) => hash.stamp(stamp),
         });
         hash.bytes(sources.library().as_bytes());
+        // A source that is confined may find that a file is not there which another one finds.
+        if request.reach != Reach::Anywhere {
+            hash.bytes(b"confined");
+        }
         let mut of_headers = hash.clone();
         let options: Vec<_> =
             request.options.iter().filter(|o| !o.starts_with(OPTIMISER)).collect();
@@ -273,6 +278,7 @@ mod tests {
             change(&|request| request.headers = vec![header("a", "bc")]),
             change(&|request| request.headers = vec![header("ab", "c")]),
             change(&|request| request.include_dirs = vec!["d".into()]),
+            change(&|request| request.reach = Reach::Nowhere),
             change(&|request| request.options = vec!["d".into()]),
             change(&|request| request.name_expressions = vec!["d".into()]),
         ];

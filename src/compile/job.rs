@@ -8,7 +8,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Compiled, Error, Outcome, Result, c_headers, diagnostics,
+    Compiled, Error, Outcome, Reach, Result, c_headers,
+    confinement::Confinement,
+    diagnostics,
     discovery::Toolchain,
     library,
     request::{PRELUDE_NAME, Request, Target},
@@ -47,7 +49,7 @@ impl Facts {
 }
 
 /// One program for NVRTC.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The source's name.
     pub name: String,
@@ -61,6 +63,8 @@ pub(super) struct Job {
     pub name_expressions: Vec<String>,
     /// The folder that relative names start from, which need not be text either.
     pub directory: Vec<u8>,
+    /// What may be opened; `None`: whatever the user may open.
+    pub confinement: Option<Confinement>,
 }
 
 /// What became of a [`Job`].
@@ -124,6 +128,7 @@ impl Job {
             options: options(request, sources, toolchain, facts.architecture(request.target)?),
             name_expressions: request.name_expressions.clone(),
             directory: bytes(&std::env::current_dir().unwrap_or_default()),
+            confinement: confinement(&request.reach, toolchain),
         })
     }
 
@@ -133,6 +138,7 @@ impl Job {
         let words = ["--pch", "--pch-messages=false", "--diag-suppress=630"];
         self.options.extend(words.map(|word| word.as_bytes().to_owned()));
         self.options.push(option("--pch-dir=", folder));
+        self.confinement.iter_mut().for_each(|held| held.written.push(bytes(folder)));
         self
     }
 
@@ -179,6 +185,18 @@ impl Job {
             }
         }
     }
+}
+
+/// What a source of this reach may make the compiler open.
+fn confinement(reach: &Reach, toolchain: &Toolchain) -> Option<Confinement> {
+    let own: &[PathBuf] = match reach {
+        Reach::Anywhere => return None,
+        Reach::Below(folders) => folders,
+        Reach::Nowhere => &[],
+    };
+    let all = |folders: &[PathBuf]| folders.iter().map(|folder| bytes(folder)).collect();
+    let written = Vec::new();
+    Some(Confinement { own: all(own), toolkit: all(&toolchain.include_dirs), written })
 }
 
 /// A name that the compiler does not take for an option.

@@ -14,6 +14,7 @@ mod budget;
 mod c_headers;
 mod cache;
 mod cancel;
+mod confinement;
 mod diagnostics;
 mod discovery;
 mod disk;

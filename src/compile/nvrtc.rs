@@ -16,6 +16,8 @@ use super::job::{Answer, Facts, Job};
 /// `nvrtcResult`; an integer, since each version adds codes.
 type Code = c_int;
 const SUCCESS: Code = 0;
+/// `NVRTC_ERROR_OUT_OF_MEMORY`.
+pub(super) const OUT_OF_MEMORY: Code = 1;
 const INVALID_OPTION: Code = 5;
 const COMPILATION: Code = 6;
 
@@ -81,19 +83,23 @@ macro_rules! function {
 }
 
 /// Loads what NVRTC `major.minor` at `path` will ask the loader for by name while it compiles. Some versions do not
-/// look beside themselves for it, and a wheel's folder is on nobody's path.
-fn load_builtins(path: &Path, (major, minor): (u32, u32)) {
+/// look beside themselves for it, and a wheel's folder is on nobody's path. Whether it was found.
+fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> bool {
     let name = format!("libnvrtc-builtins.so.{major}.{minor}");
     let Some(beside) = path.parent().map(|folder| folder.join(name)).filter(|file| file.is_file())
     else {
-        return;
+        return false;
     };
     // SAFETY: the library holds data and functions for NVRTC alone; its initialisers have no preconditions.
     match unsafe { libloading::Library::new(&beside) } {
         // Kept for the rest of the process, as NVRTC is.
         Ok(library) => std::mem::forget(library),
-        Err(error) => tracing::debug!(%error, "NVRTC's builtins do not load"),
+        Err(error) => {
+            tracing::debug!(%error, "NVRTC's builtins do not load");
+            return false;
+        }
     }
+    true
 }
 
 /// Makes room for large precompiled headers, where the library knows them.
@@ -138,7 +144,7 @@ impl Nvrtc {
         let version = version
             .filter(|(major, _)| code == SUCCESS && *major >= 12)
             .ok_or_else(|| format!("is NVRTC {major}.{minor}, and 12.0 or newer is needed"))?;
-        load_builtins(path, version);
+        let has_builtins = load_builtins(path, version);
         reserve_for_precompiled(library);
         let mut loaded = Self {
             facts: Facts { version, architectures: Vec::new() },
@@ -157,6 +163,11 @@ impl Nvrtc {
         };
         loaded.facts.architectures =
             loaded.architectures().map_err(|_| "does not tell what it compiles for".to_owned())?;
+        if !has_builtins {
+            // It finds them by itself, if at all: now, for what is confined later cannot load them.
+            let answer = loaded.compile(&Job::default());
+            tracing::debug!(?answer, "an empty program");
+        }
         Ok(loaded)
     }
 
@@ -165,9 +176,15 @@ impl Nvrtc {
         &self.facts
     }
 
-    /// Compiles one program; its texts hold no NUL bytes.
+    /// Compiles one program, as confined as the job says; its texts hold no NUL bytes.
     pub(super) fn compile(&self, job: &Job) -> Answer {
-        self.try_compile(job).unwrap_or_else(|failure| failure)
+        let compile = || self.try_compile(job).unwrap_or_else(|failure| failure);
+        let Some(confinement) = &job.confinement else { return compile() };
+        confinement.run(compile).unwrap_or_else(|error| Answer::Failed {
+            call: "a thread to compile in".to_owned(),
+            code: error.to_string(),
+            number: OUT_OF_MEMORY,
+        })
     }
 
     /// [`compile`](Self::compile), with [`Answer::Failed`] as an error.

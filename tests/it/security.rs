@@ -8,7 +8,10 @@ use std::{
     process::Command,
 };
 
-use super::support::{COUNTER, Ended, Workplace};
+use super::{
+    skip::{Need, skip},
+    support::{COUNTER, Ended, Workplace},
+};
 
 /// The counter scene with an array that is kept in `file`.
 fn kept_in(file: &str) -> String {
@@ -95,6 +98,45 @@ fn no_spelling_of_include_leaves_the_folder() {
         assert_eq!(ended.code, Some(1), "{told}: {ended:#?}");
         assert!(ended.err.contains("--trust allows it"), "{told}: {ended:#?}");
         assert!(!place.path("a.npy").exists(), "{told}");
+    }
+}
+
+/// What no reading of the text can see, the system's kernel does not open for the compiler (Landlock, Linux 5.13).
+#[test]
+fn the_compiler_itself_opens_nothing_outside_the_folder() {
+    use landlock::{
+        ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    };
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let held = ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create);
+    if let Err(error) = held {
+        return skip(Need::Machine, format_args!("the system has no Landlock: {error}"));
+    }
+    let place = Workplace::new();
+    fs::create_dir(place.path("scene")).unwrap();
+    fs::write(place.path("secret.h"), "").unwrap();
+    place.file("scene/inner.h", "");
+    // A name and a question that only the preprocessor puts together.
+    let scene = |name: &str| {
+        format!(
+            "/*---\n[array.a]\ntype = \"int\"\ncount = 1\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n---*/\n\
+             #define NAME \"{name}\"\n#define JOINED(a, b) a##b\n#if JOINED(__has, _include)(NAME)\n#define FOUND 1\n\
+             #else\n#define FOUND 0\n#endif\n__global__ void k(int *a) {{ a[0] = FOUND; }}\n"
+        )
+    };
+    // With one cache: what a trusted scene found is not for another one.
+    for (name, trust, found) in [
+        ("../secret.h", &["--trust"][..], 1),
+        ("../secret.h", &[], 0),
+        ("inner.h", &[], 1),
+        ("/etc/passwd", &[], 0),
+    ] {
+        place.file("scene/s.cu", &scene(name));
+        let render =
+            ["render", "scene/s.cu", "--steps", "1", "--device", "cpu", "--npy", "a=a.npy"];
+        place.run(&[&render, trust].concat()).expect(0, &[]);
+        let array = fs::read(place.path("a.npy")).unwrap();
+        assert_eq!(array[array.len() - 4..], i32::to_le_bytes(found), "{name} {trust:?}");
     }
 }
 
