@@ -411,6 +411,8 @@ fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("WARPAINT_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).without_time();
+    // A line that cannot be written, since a disk is full say, is lost: telling of that would panic.
+    let log = log.log_internal_errors(false);
     log.with_writer(|| Printable(io::stderr())).init();
 }
 

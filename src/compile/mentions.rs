@@ -15,6 +15,8 @@ pub(super) struct Mentions {
     pub found: Vec<Mention>,
     /// Whether the result depends on the clock.
     pub asks_for_time: bool,
+    /// Whether a condition may decide what is compiled: all but one `#ifndef`, which lets a file be read once.
+    pub has_conditions: bool,
 }
 
 /// A place where a text names another file.
@@ -29,9 +31,15 @@ pub(super) struct Mention {
 /// is computed or the text asks for the time.
 #[cfg(any(feature = "gl", test))]
 pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
-    let Mentions { found, asks_for_time } = Mentions::of(text);
+    let Mentions { found, asks_for_time, has_conditions: _ } = Mentions::of(text);
     let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
     names.filter(|_| !asks_for_time)
+}
+
+/// Whether conditions may decide what is compiled of a text; that it is read once is none.
+#[cfg(feature = "gl")]
+pub(crate) fn has_conditions(text: &[u8]) -> bool {
+    Mentions::of(text).has_conditions
 }
 
 /// Macros that make two compilations of one text differ.
@@ -80,6 +88,7 @@ impl Mentions {
             mentions.found.extend(more.found.into_iter().filter(|found| !known.contains(found)));
             mentions.found.truncate(MOST_MENTIONS + 1);
             mentions.asks_for_time |= more.asks_for_time;
+            mentions.has_conditions |= more.has_conditions;
         }
         mentions
     }
@@ -89,11 +98,21 @@ impl Mentions {
         let text: &str = joined.as_deref().unwrap_or(text);
         let mut reader = Reader::new(text);
         let mut found = Vec::new();
+        let (mut guards, mut conditions) = (0, 0);
         for (at, mark) in marks(text) {
             let after = at + mark.len();
             let what = match QUESTIONS.contains(&mark) {
                 true => reader.question(after, at),
-                false => reader.directive(after),
+                false => {
+                    match reader.word(after) {
+                        "ifndef" => guards += 1,
+                        "if" | "ifdef" | "elif" | "elifdef" | "elifndef" | "else" => {
+                            conditions += 1
+                        }
+                        _ => {}
+                    }
+                    reader.directive(after)
+                }
             };
             if let Some(what) = what
                 && !reader.line(at).is_comment(at)
@@ -108,7 +127,7 @@ impl Mentions {
             }
         }
         let asks_for_time = CLOCK_MACROS.iter().any(|name| text.contains(name));
-        Self { found, asks_for_time }
+        Self { found, asks_for_time, has_conditions: conditions > 0 || guards > 1 }
     }
 }
 
@@ -243,6 +262,12 @@ impl<'a> Reader<'a> {
         self.line
     }
 
+    /// The word behind blanks at `at`, which is the end of a hash.
+    fn word(&mut self, at: usize) -> &'a str {
+        let rest = &self.text[self.skip_blanks(at)..];
+        rest.split(|c| !is_of_word(c)).next().unwrap_or_default()
+    }
+
     /// The name that a directive asks for whose hash ends at `at`, where it is one that reads a file: `Some(None)` for
     /// a name that is computed.
     fn directive(&mut self, at: usize) -> Option<Option<String>> {
@@ -331,6 +356,32 @@ mod tests {
     fn names(text: &[u8]) -> Vec<String> {
         let found = Mentions::of(text).found.into_iter();
         found.map(|mention| mention.what.unwrap_or_else(|| "?".to_owned())).collect()
+    }
+
+    #[test]
+    fn conditions_are_seen_however_they_are_written() {
+        for text in [
+            "#if 1\n#endif",
+            "int x;\n #  ifdef A\n",
+            "%:if X",
+            "#/* */if X",
+            "#i\\\nf X",
+            "#i\\ \nf X",
+            "??=if X",
+            "#ifndef A\n#ifndef B\n",
+            "#ifndef A\n#else\n",
+            "#ifndef A\n#elifndef B\n",
+        ] {
+            assert!(has_conditions(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "#ifndef A\n#define A\n#endif",
+            "#pragma once\nif (a) else b;",
+            "#iffy",
+            "a #elsewhere",
+        ] {
+            assert!(!has_conditions(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ mod c_headers;
 mod cache;
 mod cancel;
 mod confinement;
+#[cfg(feature = "gl")]
+pub(crate) mod debug_info;
 mod diagnostics;
 mod discovery;
 mod disk;
@@ -52,7 +54,7 @@ pub(crate) use diagnostics::remark_of_name;
 pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]
-pub(crate) use mentions::included_names;
+pub(crate) use mentions::{has_conditions, included_names};
 pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};

@@ -1,39 +1,41 @@
 //! Which of the kernels that a text was seen to have the compiler made, and what their types are.
 //!
-//! Enters: signatures as they were read, and the names of compiled kernels, which tell their types. Leaves: those of
-//! the signatures that are compiled. Must not know: `scene`, `compile`, `ptx`.
+//! Enters: signatures as they were read, and the names of compiled kernels, which tell their types, with those of their
+//! parameters. Leaves: those of the signatures that are compiled. Must not know: `scene`, `compile`, `ptx`.
 
 use std::collections::HashMap;
 
 use super::{CType, Pointee, Signature, mangled::Function};
 
-/// A compiled kernel: its name in the module, and its types.
+/// A compiled kernel: its name in the module, its types, and, where they are known, the names of its parameters.
 struct Entry<'a> {
     lowered: &'a str,
     types: Vec<CType>,
+    names: Option<&'a [String]>,
 }
 
 /// So many kernels of one name are looked at, each against each.
 const MOST_OF_A_NAME: usize = 64;
 
 /// Settles which of several kernels of one name, which their text leaves open, are compiled: the others go, and of
-/// these the types are known, as far as `lowered` tells, the names of all that were compiled. Whether anything changed.
+/// these the types are known, as far as the names tell of all that were `compiled`. With each come the names of its
+/// parameters, where they are known. Whether anything changed.
 pub(crate) fn settle<'a>(
     kernels: &mut Vec<Signature>,
-    lowered: impl Iterator<Item = &'a str>,
+    compiled: impl Iterator<Item = (&'a str, Option<&'a [String]>)>,
 ) -> bool {
     let mut groups: HashMap<String, (Vec<usize>, Vec<Entry<'a>>)> = HashMap::new();
     for (at, kernel) in kernels.iter().enumerate().filter(|(_, kernel)| !kernel.template) {
         groups.entry(kernel.name.clone()).or_default().0.push(at);
     }
     groups.retain(|_, (signatures, _)| (2..=MOST_OF_A_NAME).contains(&signatures.len()));
-    for lowered in lowered {
+    for (lowered, names) in compiled {
         let Some(Function { name, parameters: Some(types) }) = Function::of(lowered) else {
             continue;
         };
         if let Some((_, entries)) = groups.get_mut(&name) {
             let types = types.iter().map(|text| CType::parse(text)).collect();
-            entries.push(Entry { lowered, types });
+            entries.push(Entry { lowered, types, names });
         }
     }
     groups.retain(|_, (_, entries)| (1..=MOST_OF_A_NAME).contains(&entries.len()));
@@ -88,6 +90,7 @@ impl Group<'_, '_> {
         let is_one = |entry: &Entry<'_>| {
             parameters.len() == entry.types.len()
                 && parameters.iter().zip(&entry.types).all(|(p, is)| self.may_be(&p.ctype, is))
+                && entry.names.is_none_or(|names| parameters.iter().map(|p| &p.name).eq(names))
         };
         let entries = (0..).zip(self.entries).filter(|(_, entry)| is_one(entry));
         entries.map(|(index, _)| index).filter(|index| all || !self.claimed[*index]).collect()
@@ -129,7 +132,7 @@ impl Group<'_, '_> {
     /// Gives the signature at `at` the types of the compiled kernel that it is of.
     fn claim(&mut self, at: usize, entry: usize) {
         self.claimed[entry] = true;
-        let Entry { lowered, types } = &self.entries[entry];
+        let Entry { lowered, types, names: _ } = &self.entries[entry];
         let kernel = &mut self.kernels[at];
         (kernel.left_out, kernel.lowered) = (false, Some((*lowered).to_owned()));
         for (parameter, is) in kernel.parameters.iter_mut().zip(types) {
@@ -176,7 +179,7 @@ mod tests {
     /// The parameters of what is compiled of `text`, as they are known then.
     fn settled(text: &str, lowered: &[&str]) -> Vec<String> {
         let mut kernels = scan("t.cu", text);
-        settle(&mut kernels, lowered.iter().copied());
+        settle(&mut kernels, lowered.iter().map(|lowered| (*lowered, None)));
         let types = |kernel: &Signature| {
             let all = kernel.parameters.iter().map(|p| p.ctype.to_string());
             all.collect::<Vec<_>>().join(", ")
@@ -197,6 +200,22 @@ mod tests {
         let many: String =
             (0..500).map(|at| format!("__global__ void k(T{at} *a) {{}}\n")).collect();
         assert_eq!(settled(&many, &["_Z1kPf"]).len(), 500);
+    }
+
+    #[test]
+    fn names_of_parameters_tell_kernels_of_the_same_types_apart() {
+        let text =
+            "__global__ void k(float *a, float *b) {}\n__global__ void k(float *b, float *a) {}";
+        let kept = |names: &[&str]| {
+            let mut kernels = scan("t.cu", text);
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            settle(&mut kernels, [("_Z1kPfS_", Some(&names[..]))].into_iter());
+            kernels.iter().map(|kernel| kernel.at.line).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&["a", "b"]), [1]);
+        assert_eq!(kept(&["b", "a"]), [2]);
+        // Neither was read as it is.
+        assert_eq!(kept(&["b", "c"]), [1, 2]);
     }
 
     #[test]

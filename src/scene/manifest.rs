@@ -208,8 +208,12 @@ impl Shape {
     pub(super) const MOST_THREADS: [i64; 3] = [1024, 1024, 64];
     /// Most blocks that a grid can have in x, y and z.
     pub(super) const MOST_BLOCKS: [i64; 3] = [i32::MAX as i64, 65535, 65535];
-    /// Most threads that `over` can ask for in x, y and z.
-    pub(super) const MOST_OVER: [i64; 3] = [1 << 40, Self::MOST_BLOCKS[1], Self::MOST_BLOCKS[2]];
+    /// Most threads that `over` can ask for in x, y and z: in y and z what the most blocks of the largest size have.
+    pub(super) const MOST_OVER: [i64; 3] = [
+        1 << 40,
+        Self::MOST_BLOCKS[1] * Self::MOST_THREADS[1],
+        Self::MOST_BLOCKS[2] * Self::MOST_THREADS[2],
+    ];
 
     /// The grid and the block, where `threads` is the block size that occupancy suggests; `None` where there is nothing
     /// to do, since an axis is 0 long.
@@ -238,7 +242,18 @@ impl Shape {
                     Some(block) => block_of(block)?,
                     None => suggested(extent, threads.max(1)),
                 };
-                (std::array::from_fn(|axis| blocks(extent[axis], block[axis])), block)
+                let grid = std::array::from_fn(|axis| blocks(extent[axis], block[axis]));
+                for axis in 1..3 {
+                    let (most, name) = (Self::MOST_BLOCKS[axis], ["x", "y", "z"][axis]);
+                    if i64::from(grid[axis]) > most {
+                        return Err(format!(
+                            "`over` is {} in {name}, which blocks of {} threads there make {} blocks of; a grid has at \
+                             most {most}",
+                            extent[axis], block[axis], grid[axis]
+                        ));
+                    }
+                }
+                (grid, block)
             }
         };
         Ok((!grid.contains(&0) && !block.contains(&0)).then_some((grid, block)))
@@ -564,6 +579,12 @@ mod tests {
         let (grid, block) = (constants([3, 2, 1]), constants([4, 1, 1]));
         let shape = Shape::Explicit { grid, block };
         assert_eq!(shape.launch(&scope, 256), Ok(Some(([3, 2, 1], [4, 1, 1]))));
+        // The most that a texture is long, which is more than a grid has blocks.
+        let tall = |block| Shape::Over { extent: constants([1, 65536, 1]), block };
+        let launch = tall(None).launch(&scope, 256);
+        assert_eq!(launch, Ok(Some(([1, 8192, 1], [32, 8, 1]))));
+        let launch = tall(Some(constants([256, 1, 1]))).launch(&scope, 256);
+        assert!(launch.unwrap_err().contains("65536 blocks"));
         let nothing = Shape::Over { extent: constants([5, 0, 1]), block: None };
         assert_eq!(nothing.launch(&scope, 256), Ok(None));
     }

@@ -211,8 +211,12 @@ impl Scene {
         binding::is_overloaded(self)
     }
 
-    /// Takes into account which kernels were compiled, by their names in the module. Whether that changed anything.
-    pub(crate) fn settle_kernels<'a>(&mut self, lowered: impl Iterator<Item = &'a str>) -> bool {
-        cuda::settle(&mut self.kernels, lowered)
+    /// Takes into account which kernels were compiled, by their names in the module and, where they are known, those of
+    /// their parameters. Whether that changed anything.
+    pub(crate) fn settle_kernels<'a>(
+        &mut self,
+        compiled: impl Iterator<Item = (&'a str, Option<&'a [String]>)>,
+    ) -> bool {
+        cuda::settle(&mut self.kernels, compiled)
     }
 }

@@ -9,17 +9,17 @@ use std::{
 
 use super::{
     contents::{Contents, Reader},
-    layout, stat,
+    layout, parameter_names, stat,
 };
 use crate::{
     array::{Checksum, Summary, Values},
     compile::{
         self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
-        remark_of_name,
+        debug_info, remark_of_name,
     },
     cuda::{self, SourceFile},
     data::Cache,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Severity},
     ptx::outline::Outline,
     scene::{self, Plan, PlannedPass, Scene, parted},
 };
@@ -49,7 +49,7 @@ pub(super) fn examine_with(
     compiler: &Compiler,
     files: &mut Cache,
 ) -> compile::Result<Examined> {
-    let mut included = read_included(scene);
+    let ReadFiles { paths: mut included, has_conditions } = read_included(scene);
     let mut diagnostics = scene.warnings.clone();
     let (plan, outcome) = planned(scene, target, &options, compiler)?;
     let plan = plan.map_err(|errors| diagnostics.extend(errors)).ok();
@@ -70,14 +70,17 @@ pub(super) fn examine_with(
     let mut diagnostics = layout::without_repetitions(scene, diagnostics);
     let plan = match (plan, &compiled) {
         (Some(plan), Some(compiled)) => {
-            let typed = layout::typed(scene, plan, &compiled.ptx);
-            let found = layout::lay_out(scene, &compiled.ptx);
-            let is_laid_out = found.is_empty();
+            let mut found = layout::lay_out(scene, &compiled.ptx);
+            // A draft is to be seen soon; what was misread is told when the whole comes.
+            if has_conditions && options.is_empty() {
+                found.extend(parameter_names::misread(scene, &plan, compiled, target, compiler)?);
+            }
+            let is_sound = found.iter().all(|d| d.severity < Severity::Error);
             diagnostics.extend(found);
-            match typed {
-                Ok(plan) => Some(plan).filter(|_| is_laid_out),
-                Err(found) => {
-                    diagnostics.extend(found);
+            match layout::typed(scene, plan, &compiled.ptx) {
+                Ok(plan) => Some(plan).filter(|_| is_sound),
+                Err(errors) => {
+                    diagnostics.extend(errors);
                     None
                 }
             }
@@ -98,7 +101,7 @@ pub(super) fn examine_with(
 }
 
 /// What the passes of a scene bind to, and what its compilation leads to. Where functions are overloaded, or branches
-/// have different ones, the compiler says which there are, if the text did not.
+/// have different ones, the compiler says which there are, if the text did not: with what its debug information tells.
 fn planned(
     scene: &mut Scene,
     target: Target,
@@ -118,10 +121,17 @@ fn planned(
     if is_sound || !scene.is_overloaded() {
         return Ok((plan, outcome));
     }
-    let without_plan = if plan.is_ok() { Some(compile(scene, None)?) } else { None };
-    if let Outcome::Compiled(compiled) = without_plan.as_ref().unwrap_or(&outcome) {
+    let mut request = request(scene, target, None);
+    request.options.extend(debug_info::OPTIONS.map(String::from));
+    if let Outcome::Compiled(compiled) = compiler.compile(&request)? {
+        // What cannot be read tells nothing.
+        let names = debug_info::parameter_names(&compiled.ptx).unwrap_or_default();
         let entries = Outline::new(&compiled.ptx).entries;
-        if scene.settle_kernels(entries.iter().map(|entry| entry.name.as_str())) {
+        let compiled = entries.iter().map(|entry| {
+            let names = names.get(&entry.name).map(Vec::as_slice);
+            (entry.name.as_str(), names)
+        });
+        if scene.settle_kernels(compiled) {
             let plan = scene.plan();
             let outcome = compile(scene, plan.as_ref().ok())?;
             return Ok((plan, outcome));
@@ -206,15 +216,28 @@ pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
     included.files.into_iter().map(|file| file.path).collect()
 }
 
-/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and names the
-/// files. What cannot be read is for the compiler to say.
-fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
-    let Some(path) = scene.path.clone() else { return Vec::new() };
+/// What the kernels of a scene were read from.
+struct ReadFiles {
+    /// The files beside the scene, sorted.
+    paths: Vec<PathBuf>,
+    /// Whether conditions may decide which kernels there are.
+    has_conditions: bool,
+}
+
+/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot be
+/// read is for the compiler to say.
+fn read_included(scene: &mut Scene) -> ReadFiles {
+    let mut has_conditions = compile::has_conditions(scene.source.as_bytes());
+    let Some(path) = scene.path.clone() else {
+        return ReadFiles { paths: Vec::new(), has_conditions };
+    };
     let included = included(&scene.source, &path, &include_dirs(scene), &reach(scene));
     read_kernels(scene, &included);
+    let mut texts = included.files.iter().filter_map(|file| file.text.as_ref());
+    has_conditions |= texts.any(|text| compile::has_conditions(text.as_bytes()));
     let mut paths: Vec<PathBuf> = included.files.into_iter().map(|file| file.path).collect();
     paths.sort_unstable();
-    paths
+    ReadFiles { paths, has_conditions }
 }
 
 /// Reads the kernels of `scene` again, now with those of the files that it includes.

@@ -91,8 +91,8 @@ impl StateContent {
 impl Session {
     /// Goes on from the state that [`Session::save`] wrote to `path`, perhaps of another version of the scene. Gives
     /// remarks, such as ``no `a`, `b`: as after a reset``: on resources that the file says nothing of, on such of which
-    /// members are lost with the structure that they had, on variables of the source that it does not have in their
-    /// present size or that begin with something else now, and on parameters that do not accept what it has for them.
+    /// members are lost with the structure that they had, on variables of the source that it does not have, that had
+    /// another size or that begin with something else now, and on parameters that do not accept what it has for them.
     /// Parameters that the session was opened with ([`Options::parameters`](super::Options::parameters)) come before
     /// those of the file, and so do files for resources and variables, and a seed that was asked for. Waits for it.
     ///
@@ -273,6 +273,7 @@ fn remarks(program: &Program, loaded: Loaded) -> Vec<String> {
         mut missing,
         lost_members,
         missing_variables,
+        other_sizes,
         other_starts,
         moved_addresses,
         refused,
@@ -300,10 +301,12 @@ fn remarks(program: &Program, loaded: Loaded) -> Vec<String> {
             "another structure of {list}: members that are no fields ({NO_FIELDS}) begin with zeros"
         )
     });
-    let other_starts: Vec<String> = other_starts.into_iter().filter_map(in_source).collect();
+    let in_sources = |all: Vec<String>| all.into_iter().filter_map(in_source).collect::<Vec<_>>();
+    let (other_sizes, other_starts) = (in_sources(other_sizes), in_sources(other_starts));
     let all = [
         remark("no", &missing),
         lost,
+        remark("another size of", &other_sizes),
         remark("another initial value of", &other_starts),
         remark("no value that fits", &refused),
     ];

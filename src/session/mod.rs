@@ -43,6 +43,7 @@ mod loading;
 mod migration;
 mod nan_watch;
 mod options;
+mod parameter_names;
 mod playback;
 mod plots;
 mod program;

@@ -246,8 +246,10 @@ pub(crate) struct Loaded {
     pub(crate) missing: Vec<String>,
     /// The resources of whose structures members are lost that are no fields.
     pub(crate) lost_members: Vec<String>,
-    /// The variables of the module that it does not have, or has in another size.
+    /// The variables of the module that it does not have.
     pub(crate) missing_variables: Vec<String>,
+    /// Those that it has in another size.
+    pub(crate) other_sizes: Vec<String>,
     /// The variables that begin with something else in its program.
     pub(crate) other_starts: Vec<String>,
     /// The variables that it would have, but that they held addresses.
@@ -307,7 +309,8 @@ pub(crate) fn read(
         }
         contents.push((half(0), last));
     }
-    let (mut missing_variables, mut other_starts) = (Vec::new(), Vec::new());
+    let (mut missing_variables, mut other_sizes, mut other_starts) =
+        (Vec::new(), Vec::new(), Vec::new());
     let stored = stored_variables(&zip);
     let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
     let names: Vec<&str> = variables.iter().map(|of| of.name.as_str()).collect();
@@ -325,7 +328,7 @@ pub(crate) fn read(
         let subject = |lowered: &str| Subject::Variable { lowered: lowered.to_owned() };
         match variable_of(&mut zip, &subject(stored), *bytes)? {
             Some(bytes) => contents.push((subject(name), bytes)),
-            None => missing_variables.push(name.clone()),
+            None => other_sizes.push(name.clone()),
         }
     }
     let checkpoint = Checkpoint::of_host(about.inputs(manifest, values), contents);
@@ -336,6 +339,7 @@ pub(crate) fn read(
         missing,
         lost_members,
         missing_variables,
+        other_sizes,
         other_starts,
         moved_addresses,
         refused,
@@ -348,7 +352,8 @@ fn stored_variables(zip: &ZipArchive<File>) -> Vec<String> {
     zip.file_names().flatten().filter_map(|name| own(&name)).collect()
 }
 
-/// The content of a variable of so many bytes, where the file has it in that size; nothing is read of another one.
+/// The content of a variable of so many bytes; `None` where the file has it in another size, and of much larger ones
+/// nothing is read.
 fn variable_of(
     zip: &mut ZipArchive<File>,
     subject: &Subject,
@@ -359,8 +364,13 @@ fn variable_of(
         return Ok(None);
     };
     let content = whole(file, limit)?;
-    let (_, found) =
+    let (header, found) =
         npy::decode(&content).map_err(|problem| Error::Format(format!("{name}: {problem}")))?;
+    if header.shape != [found.len()] {
+        let (said, has) = (header.shape, found.len());
+        let text = format!("{name} is damaged: it says that it has {said:?} bytes, and has {has}");
+        return Err(Error::Format(text));
+    }
     Ok((found.len() == bytes).then(|| found.to_vec()))
 }
 

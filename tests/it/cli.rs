@@ -364,6 +364,28 @@ fn a_full_disk_loses_nothing() {
         .expect_one_line(2, &["cannot write /dev/full"]);
 }
 
+/// A warning that nobody can be told changes nothing.
+#[test]
+fn a_log_that_cannot_be_written_is_lost_alone() {
+    let place = Workplace::new();
+    place.file("scene.cu", COUNTER);
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    // Where there can be no cache, there is a warning.
+    let render = ["render", "scene.cu", "--device", "cpu", "--npy", "value=v.npy"];
+    let run = |error: Option<fs::File>| {
+        let mut command = place.command(&render);
+        command.env_remove("WARPAINT_CACHE").env("XDG_CACHE_HOME", "/dev/null");
+        if let Some(error) = error {
+            command.stderr(error);
+        }
+        Ended::new(command.output().unwrap())
+    };
+    assert!(run(None).expect(0, &[]).err.contains("WARN"), "nothing is logged");
+    fs::remove_file(place.path("v.npy")).unwrap();
+    run(Some(full())).expect(0, &[]);
+    assert!(place.path("v.npy").exists());
+}
+
 #[test]
 fn textures_are_dumped_row_by_row() {
     let place = Workplace::new();

@@ -656,3 +656,28 @@ fn unsigned_integers_have_all_their_bits() {
         &["does not fit into 64 bits"],
     );
 }
+
+/// A pointer to a member function has its first bit set where the member is virtual (Itanium C++ ABI, 2.3), which
+/// addresses of functions must not have.
+#[test]
+fn members_are_called_through_pointers() {
+    let code = "struct M {\n    int a, b;\n    __device__ int f(int k) { return a * k + b; }\n    \
+                __device__ int g(int k) { return b * k - a; }\n    __device__ int h(int k) { return a - b * k; }\n    \
+                __device__ virtual int v(int k) { return 1000 * k + a; }\n};\n\
+                __global__ void k(int *a, int step) {\n    M m; m.a = 2; m.b = 7;\n    \
+                int (M::*which[4])(int) = {&M::f, &M::g, &M::h, &M::v};\n    \
+                a[threadIdx.x] = (m.*which[(threadIdx.x + step) & 3])(3);\n}";
+    let first = [13, 19, -19, 3002].map(i32::to_le_bytes).concat();
+    runs("int", "", "args = { step = 0 }", code, &first);
+}
+
+/// What lies a few bytes behind a function is none.
+#[test]
+fn what_is_beside_a_function_is_not_called() {
+    let code = "typedef float (*Function)(float);\n__device__ float once(float x) { return x; }\n\
+                __device__ float twice(float x) { return 2.0f * x; }\n\
+                __global__ void k(float *a, int step) {\n    Function all[] = {once, twice};\n    \
+                Function f = (Function)((char *)all[(threadIdx.x + step) & 1] + 1);\n    \
+                a[threadIdx.x] = f(1.0f); // here\n}";
+    is_told("", "args = { step = 0 }", code, "// here", &["fault"]);
+}

@@ -344,7 +344,7 @@ fn parameters_that_depend_on_an_unknown_condition_are_the_compilers() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].text.contains("2 kernels `f` with different parameters"), "{told:?}");
     assert!(told[0].text.contains("`kernel = \"f(int, float)\"` names one"), "{told:?}");
-    assert!(scene.is_overloaded() && scene.settle_kernels(["_Z1ffi"].into_iter()));
+    assert!(scene.is_overloaded() && scene.settle_kernels([("_Z1ffi", None)].into_iter()));
     let plan = scene.plan().expect("the compiler told");
     let names: Vec<_> = plan.passes[0].arguments.iter().map(|given| given.name.as_str()).collect();
     assert_eq!(

@@ -39,6 +39,30 @@ fn a_kernel_is_named_by_the_types_of_its_parameters() {
 }
 
 #[test]
+fn the_compiler_tells_which_of_two_heads_with_the_same_types_counts() {
+    // What these are, the text alone does not say.
+    for (condition, holds) in [
+        ("__CUDACC_VER_MAJOR__ > 5", true),
+        ("__CUDACC_VER_MAJOR__ < 5", false),
+        ("'ab' == 24930", true),
+    ] {
+        let heads = ["float *a, int m, int n", "float *a, int n, int m"];
+        let [first, second] = if holds { heads } else { [heads[1], heads[0]] };
+        let body = "{ a[0] = 10 * m + n; }";
+        for code in [
+            format!(
+                "#if {condition}\n__global__ void k({first}) {body}\n#else\n__global__ void k({second}) {body}\n#endif"
+            ),
+            format!(
+                "__global__ void k(\n#if {condition}\n{first}\n#else\n{second}\n#endif\n) {body}"
+            ),
+        ] {
+            runs("float", "", "args = { m = 1, n = 2 }", &code, &12.0_f32.to_le_bytes());
+        }
+    }
+}
+
+#[test]
 fn of_overloaded_kernels_the_one_with_the_types_of_the_manifest_is_preferred() {
     let more = "[param.k]\nvalue = 2.0\n[param.i]\nvalue = 3";
     let two = |first: &str, second: &str| {

@@ -103,6 +103,26 @@ fn variables_of_the_compiler_are_not_told() {
 
 /// As when the text is edited while it runs; what the text says as before goes on as it was.
 #[test]
+fn another_size_and_damage_are_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let before = counting("__device__ int table[4];", "int *out", "out[0] = ++table[1];");
+    let after = before.replace("table[4]", "table[6]");
+    let (numbers, said) = resumed(at, [&before, &after]);
+    assert_eq!(numbers[0], 3);
+    assert!(said.contains("s.npz has another size of `table`: as after a reset"), "{said}");
+    let name = "variables/table.npy";
+    let whole = zip_of(fs::File::open(at.join("s.npz")).unwrap())[name].clone();
+    for cut in [1, 7, whole.len() - 7] {
+        let content = whole[..whole.len() - cut].to_vec();
+        rewrite(&at.join("s.npz"), &at.join("cut.npz"), &[(name, content)]);
+        let from = ["render", "scene.cu", "--device", "cpu", "--from", "cut.npz", "--steps", "3"];
+        let (said, code) = run(at, &from);
+        assert!(code == 2 && said.contains(name), "{cut}: {code} {said}");
+    }
+}
+
+#[test]
 fn what_the_manifest_sets_anew_comes_before_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

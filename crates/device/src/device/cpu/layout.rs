@@ -152,12 +152,18 @@ impl<'a> Layout<'a> {
 /// No address of the arena has these bits.
 const FUNCTION_TAG: u64 = 0xF000_0000_0000_0000;
 
+/// Functions lie so far apart, in bytes. A pointer to a member function is odd where the member is virtual (Itanium C++
+/// ABI, 2.3), so the address of a function is even; and one that is a few bytes off is no function's.
+const FUNCTION_STRIDE: u64 = 16;
+
 /// What stands for the address of a function: its index, tagged so that it is no address of the arena.
 pub(super) fn function_handle(index: u32) -> u64 {
-    FUNCTION_TAG | u64::from(index)
+    FUNCTION_TAG | (u64::from(index) * FUNCTION_STRIDE)
 }
 
 /// The function that a handle stands for, if it may.
 pub(super) fn function_of(handle: u64) -> Option<u32> {
-    u32::try_from(handle ^ FUNCTION_TAG).ok()
+    let offset = handle ^ FUNCTION_TAG;
+    let index = u32::try_from(offset / FUNCTION_STRIDE).ok()?;
+    offset.is_multiple_of(FUNCTION_STRIDE).then_some(index)
 }
