@@ -132,10 +132,9 @@ impl Session {
     }
 
     fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {
-        let copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let (wanted, write) = match content {
             Exportable::State => {
-                let about = self.about(&copy.inputs)?;
+                let about = self.about(&self.state.inputs)?;
                 (Vec::new(), Write::State(Box::new(about), self.addresses()))
             }
             Exportable::Run => {
@@ -143,6 +142,7 @@ impl Session {
                 (self.digested_moments(), Write::Run(Box::new(run), reading))
             }
         };
+        let copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let coming = Some(copy.download(&self.stream)?);
         let (copies, received) = mpsc::sync_channel(1);
         let to = path.clone();

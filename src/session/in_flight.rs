@@ -16,7 +16,7 @@ use crate::{
     device::{self, DeviceKind, Event},
     diagnostic::Diagnostic,
     scene::Inputs,
-    state::{Checkpoint, Extent, State, extents, free, linear},
+    state::{Checkpoint, Extent, State, extents, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -415,8 +415,7 @@ impl Session {
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
-        let Some(mut in_flight) = self.in_flight.take() else { return Ok(()) };
-        in_flight.brought.take().map(free);
+        let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
         // The last mark is reached. What was put on the stream behind it is not waited for.
         let stopped = match self.stream.check() {
             Ok(()) => {

@@ -248,7 +248,7 @@ impl Companion {
         self.due = None;
         let names: Vec<&str> = self.figures.resources.iter().map(|of| &*of.name).collect();
         let (other, pool) = (&mut self.other, &self.pool);
-        let pool_of_b = Pool::new(&other.device);
+        let pool_of_b = Pool::passing(&other.device);
         let of_b = if self.is_elsewhere { &pool_of_b } else { pool };
         let contents =
             a.download(&names, pool).and_then(|of_a| Ok([of_a, other.download(&names, of_b)?]));
