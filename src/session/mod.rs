@@ -10,6 +10,7 @@
 
 mod address_lists;
 mod adoption;
+mod arrival;
 mod brought;
 mod builder;
 #[cfg(feature = "cli")]
@@ -74,6 +75,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use arrival::Arrival;
 pub use builder::Effort;
 pub use command::Command;
 pub use comparison::{
@@ -87,7 +89,7 @@ pub use export::{Exportable, Exported};
 pub use history::{Budget, Keeping};
 pub use loading::LoadedState;
 pub use options::{Engine, Options, Past};
-pub use replay::{Deviation, Next, Outcome, Replay, ReplayError};
+pub use replay::{Deviation, Next, Outcome, Rejected, Replay};
 pub use rescue::Rescued;
 pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
@@ -428,6 +430,7 @@ impl Session {
         let wanted = wanted || self.is_exporting() || self.is_loading();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         let changing = changing || self.state.resources.is_unsettled();
+        let changing = changing || self.history.as_ref().is_some_and(|past| past.is_narrowed);
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 

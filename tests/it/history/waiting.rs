@@ -49,11 +49,11 @@ impl Held {
 /// What a thread has copied between the host and a device: to put more on the way than a few numbers takes the longer,
 /// the more it is, for a GPU's driver page-locks memory for it.
 #[derive(Clone, Default)]
-struct Copies(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Copies(Arc<Mutex<Vec<u8>>>);
 
 impl Copies {
     /// Notes what this thread copies while it does `work`.
-    fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub(super) fn during<R>(&self, work: impl FnOnce() -> R) -> R {
         let to = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter("warpaint::copy=trace")
@@ -64,7 +64,7 @@ impl Copies {
     }
 
     /// Those of so many bytes, or more.
-    fn of(&self, least: usize) -> Vec<String> {
+    pub(super) fn of(&self, least: usize) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let bytes = |line: &str| line.rsplit_once("bytes=").unwrap().1.parse::<usize>().unwrap();
         text.lines().filter(|line| bytes(line) >= least).map(str::to_owned).collect()
@@ -82,7 +82,7 @@ impl io::Write for Copies {
 }
 
 /// A half of the smallest resource has so many bytes.
-const LEAST: usize = 12 * 10 * 4;
+pub(super) const LEAST: usize = 12 * 10 * 4;
 
 /// Where a stream is held.
 #[derive(Clone, Copy, Debug)]
