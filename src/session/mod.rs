@@ -162,8 +162,6 @@ pub struct Session {
     migration: Option<Migration>,
     /// What an edit may have given another name.
     rename: Option<Rename>,
-    /// Replaced while a step ran: to unload them waits for it.
-    retired: Vec<Arc<Program>>,
     compile: CompileState,
     /// When the latest source came.
     submitted: Instant,
@@ -285,7 +283,6 @@ impl Session {
             candidate: None,
             migration: None,
             rename: None,
-            retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),
             state: State {

@@ -23,7 +23,7 @@ use crate::{
     element::Type,
     ptx::outline::Outline,
     scene::{self, Change, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
-    state::{Borrowed, Checkpoint, Subject, archive::KnownVariable},
+    state::{Aside, Borrowed, Checkpoint, Subject, archive::KnownVariable},
 };
 
 /// A loaded scene.
@@ -59,7 +59,14 @@ pub(super) struct Program {
     pub(super) effort: Effort,
     /// Which of the texts given to the session it was made from: they are counted.
     pub(super) generation: u64,
+    /// To unload code waits for all work of the device, so that a thread does it. The last field: nothing else of the
+    /// program has the code when this goes.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    pub(super) loaded: Aside<Loaded>,
 }
+
+/// Code on the device that a program holds.
+pub(super) type Loaded = (Module, Arc<Summaries>, Option<Arc<Checksum>>);
 
 /// A pass with its kernel.
 pub(super) struct Pass {
