@@ -117,7 +117,7 @@ use brought::Brought;
 use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
-use comparison::Companion;
+use comparison::{Companion, Wanted};
 use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
@@ -132,7 +132,7 @@ use rescue::Rescue;
 use reset::Reset;
 use reset_edit::Beginning;
 use seek::{Shown, Sought};
-use source::{Made, Source};
+use source::Made;
 use timing::{Stopwatch, Timings};
 use worker::{Recipe, Worker};
 
@@ -177,10 +177,9 @@ pub struct Session {
     sought: Option<Sought>,
     /// What is needed on the way there and lay with the host.
     brought: Option<Brought>,
-    /// A variant of what runs, which does the same steps; and the one that is to take its place, with what it is made
-    /// of, or why there is none.
+    /// A variant of what runs, which does the same steps; and the one that is to take its place.
     companion: Option<Box<Companion>>,
-    wanted_variant: Option<(Variant, Result<Source, String>)>,
+    wanted_variant: Option<Wanted>,
     /// What ran before the last edit, of the text or of a file that it reads.
     before: Option<Arc<Made>>,
 

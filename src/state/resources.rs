@@ -185,6 +185,12 @@ impl Resources {
         Ok(true)
     }
 
+    /// Gives all of them up: threads free their memory, and what OpenGL has of them is freed here. Nothing is under way.
+    pub(crate) fn leave_all(mut self) {
+        self.free_left();
+        self.list.into_iter().for_each(|resource| _ = resource.free());
+    }
+
     fn free_left(&mut self) {
         self.freeing.retain(|thread| !thread.is_finished());
         let left = self.left.drain(..).flat_map(|left| left.resources);

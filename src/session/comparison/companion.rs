@@ -23,7 +23,7 @@ use crate::{
         Error, Phase, Reset, Session, brought::Way, program::Program, run_files::UsedFile,
         work::Work,
     },
-    state::Checkpoint,
+    state::{Checkpoint, free},
 };
 
 /// A's companion.
@@ -430,6 +430,13 @@ impl Companion {
         self.other.try_complete()?;
         let is_idle = self.other.in_flight.is_none() && self.other.stopwatch.is_reached()?;
         Ok(is_idle && !self.other.worker.is_busy())
+    }
+
+    /// Drops it, without waiting, when it does nothing any more.
+    pub(in crate::session) fn leave(self) {
+        let Self { other, stage, pool, .. } = self;
+        other.leave();
+        free((stage, pool));
     }
 
     /// Whether it shows something.

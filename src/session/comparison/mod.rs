@@ -24,7 +24,7 @@ pub use pass_times::PassRatio;
 pub use snapshot::{Comparison, ComparisonPhase};
 pub use variant::{Variant, VariantText};
 
-pub(super) use companion::Companion;
+pub(super) use {companion::Companion, opening::Wanted};
 #[cfg(feature = "cli")]
 pub(crate) use {
     compared::in_common,
