@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Reset, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
+    Error, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
     snapshot::Moment, variables::Addresses,
 };
 use crate::state::{Download, HostCopy, archive::About};
@@ -128,7 +128,7 @@ impl Session {
         self.in_flight.is_some()
             || self.is_migrating()
             || self.sought.is_some()
-            || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some())
+            || self.is_reset_due()
     }
 
     fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {

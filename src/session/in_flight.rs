@@ -115,6 +115,9 @@ impl Session {
             return Ok(());
         }
         if self.reset != Reset::None {
+            if !self.has_contents_at_hand()? {
+                return Ok(());
+            }
             let reset = std::mem::replace(&mut self.reset, Reset::None);
             self.begin_reset(&reset);
             return self.launch_on_both(Work::Reset(reset));
@@ -191,9 +194,8 @@ impl Session {
             self.trim_history()?;
         }
         let brought = match &work {
-            Work::Again(Again { from: Some(_), .. }) => self.take_brought(),
+            Work::Reset(_) | Work::Again(Again { from: Some(_), .. }) => self.take_brought(),
             Work::Again(Again { from: None, .. })
-            | Work::Reset(_)
             | Work::Step
             | Work::Load(_)
             | Work::Statistics => None,

@@ -347,6 +347,7 @@ impl Session {
             self.complete_in_flight()?;
             self.state.resources.wait()?;
             self.go_on_migrating()?;
+            self.finish_bringing()?;
             self.launch_due()?;
             thread::sleep(LOOK);
             self.expect_uninterrupted()?;

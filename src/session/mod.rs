@@ -175,7 +175,7 @@ pub struct Session {
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Sought>,
-    /// What is needed on the way there and lay with the host.
+    /// What is needed on the way there, or to begin anew, and lay with the host.
     brought: Option<Brought>,
     /// A variant of what runs, which does the same steps; and the one that is to take its place.
     companion: Option<Box<Companion>>,
@@ -402,6 +402,7 @@ impl Session {
                 break;
             }
             self.single_steps = u32::from(self.state.inputs.step < target);
+            self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
             progress(self.state.inputs.step);
@@ -422,7 +423,7 @@ impl Session {
     /// Whether something is due, under way, or on its way from the device.
     fn has_work(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some();
+        let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_reset_due();
         let wanted = wanted || self.is_exporting() || self.is_loading();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         let changing = changing || self.state.resources.is_unsettled();
@@ -433,8 +434,12 @@ impl Session {
     /// Whether all that it was told to do is done: nothing is compiled, under way or due, and no step begins by itself.
     pub fn is_idle(&self) -> bool {
         let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
-        let is_reset = self.reset == Reset::None || self.fault.is_some() || self.program.is_none();
-        is_compiled && is_reset && !self.has_work()
+        is_compiled && !self.has_work()
+    }
+
+    /// Whether there is something to be reset that can be.
+    pub(super) fn is_reset_due(&self) -> bool {
+        self.reset != Reset::None && self.fault.is_none() && self.program.is_some()
     }
 
     /// Whether a program runs.

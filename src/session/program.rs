@@ -131,10 +131,11 @@ impl Program {
         }
     }
 
-    /// Puts everything that `reset` begins anew on `stream` as it is at the start.
+    /// Puts everything that `reset` begins anew on `stream` as it is at the start: see [`Contents::restore`].
     pub(super) fn restore(
         &self,
         reset: &Reset,
+        brought: Option<&Checkpoint>,
         borrowed: &mut [Borrowed<'_>],
         stream: &Stream,
     ) -> Result<(), Error> {
@@ -142,7 +143,8 @@ impl Program {
             Reset::All => self.restart_variables(stream)?,
             Reset::None | Reset::Fresh(_) => {}
         }
-        self.contents.restore(reset, (&self.scene.manifest, &self.module), borrowed, stream)
+        let own = (&self.scene.manifest, &self.module);
+        self.contents.restore(reset, own, brought, borrowed, stream)
     }
 
     /// Sets the variables of the source, which begin anew with each program.

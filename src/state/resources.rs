@@ -91,6 +91,9 @@ impl Resources {
     /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are, but for those that are
     /// drawn now, or no longer: their contents are put on the way, up to [`Resources::settle`]. The rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
+    ///
+    /// What OpenGL shares is registered with CUDA here, and unregistered when it is freed: that belongs to the thread that
+    /// has OpenGL's context, and the driver may wait for the work of the device.
     pub(crate) fn adopt(
         &mut self,
         old: Option<&Manifest>,

@@ -375,6 +375,12 @@ impl Companion {
         second.launch(work)
     }
 
+    /// B, where it does this reset beside A: see [`Companion::launch`].
+    pub(in crate::session) fn other_in_reset(&mut self, reset: &Reset) -> Option<&mut Session> {
+        let is_beside = matches!(self.stage, Stage::InStep | Stage::Faulted(_)) && !self.is_ending;
+        (is_beside && *reset == Reset::All).then_some(&mut self.other)
+    }
+
     /// What enters A's step enters B's, but for the parameters that are B's own.
     fn follow(&mut self, inputs: &Inputs, a: &Session) {
         let now = a.named_parameters();
