@@ -31,8 +31,8 @@ impl Session {
         !self.is_stuck()
     }
 
-    /// Drops it when nothing of it is under way, without waiting: what it has of the device and of the compiler a thread
-    /// drops, and what OpenGL has of it goes here, for that belongs to this thread.
+    /// Drops it when nothing of it is under way, without waiting: what it has of the device and of the compiler a
+    /// thread drops, and what OpenGL has of it goes here, for that belongs to this thread.
     pub(super) fn leave(mut self) {
         self.worker.leave();
         mem::take(&mut self.state.resources).leave_all();

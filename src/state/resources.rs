@@ -92,8 +92,8 @@ impl Resources {
     /// drawn now, or no longer: their contents are put on the way, up to [`Resources::settle`]. The rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
     ///
-    /// What OpenGL shares is registered with CUDA here, and unregistered when it is freed: that belongs to the thread that
-    /// has OpenGL's context, and the driver may wait for the work of the device.
+    /// What OpenGL shares is registered with CUDA here, and unregistered when it is freed: that belongs to the thread
+    /// that has OpenGL's context, and the driver may wait for the work of the device.
     pub(crate) fn adopt(
         &mut self,
         old: Option<&Manifest>,
@@ -188,7 +188,8 @@ impl Resources {
         Ok(true)
     }
 
-    /// Gives all of them up: threads free their memory, and what OpenGL has of them is freed here. Nothing is under way.
+    /// Gives all of them up: threads free their memory, and what OpenGL has of them is freed here. Nothing is under
+    /// way.
     pub(crate) fn leave_all(mut self) {
         self.free_left();
         self.list.into_iter().for_each(|resource| _ = resource.free());

@@ -10,6 +10,7 @@ mod companion;
 mod compared;
 mod comparer;
 mod difference;
+mod ending;
 mod figures;
 mod frame;
 mod handover;

@@ -289,7 +289,7 @@ fn no_update_waits_for_a_stream() {
         ),
         // A texture that is read otherwise has other objects.
         row(
-            Deed::Edit(with("format = \"r32f\"", "format = \"r32f\"\nwrap   = \"repeat\"")),
+            Deed::Edit(with("format = \"r32f\"", "format = \"r32f\"\nwrap   = \"mirror\"")),
             goes_on,
         ),
         row(Deed::Digest, |_| {}),

@@ -98,8 +98,8 @@ impl<T> FreeList<T> {
         Some(memory)
     }
 
-    /// Takes back what [`FreeList::take`] gave for `size`. Where nothing is kept any more, that is the caller's again: to
-    /// free it may take long, and others need not wait for that.
+    /// Takes back what [`FreeList::take`] gave for `size`. Where nothing is kept any more, that is the caller's again:
+    /// to free it may take long, and others need not wait for that.
     #[doc(hidden)]
     pub fn put(&self, size: usize, memory: T) -> Option<T> {
         let mut state = self.lock();
