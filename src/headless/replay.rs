@@ -8,7 +8,7 @@ use super::{Error, Result, SceneSource, run::run_to};
 use crate::{
     diagnostic::has_errors,
     interrupt::Interrupt,
-    session::{self, Next, Outcome, Replay, ReplayError, Run, Session},
+    session::{self, Next, Outcome, Rejected, Replay, Run, Session},
 };
 
 /// The run of the file at `path`; see [`Replay::read`].
@@ -49,7 +49,7 @@ pub(super) fn replay_to(
     bar: &ProgressBar,
 ) -> Result<()> {
     loop {
-        match replay.next(session, step).map_err(of_replay)? {
+        match replay.next(session, step).map_err(|Rejected(remarks)| Error::Rejected(remarks))? {
             Next::Program => {
                 let runs = session.wait_for_program()?;
                 let remarks = session.snapshot().compile.diagnostics;
@@ -58,15 +58,9 @@ pub(super) fn replay_to(
                 }
             }
             Next::Steps(step) => run_to(session, step, bar)?,
+            Next::Digests => replay.compare(&session.digests()?),
             Next::End => return Ok(()),
         }
-    }
-}
-
-fn of_replay(error: ReplayError) -> Error {
-    match error {
-        ReplayError::Rejected(remarks) => Error::Rejected(remarks),
-        ReplayError::Session(error) => error.into(),
     }
 }
 

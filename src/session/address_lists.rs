@@ -6,7 +6,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::device::{self, Memory, Stream};
+use crate::{
+    device::{self, Memory, Stream},
+    state::free,
+};
 
 /// So many lists are kept before those that no launch has taken for as long go: where addresses follow the step, each
 /// step has others.
@@ -37,17 +40,23 @@ pub(super) struct Key {
 
 impl AddressLists {
     /// Those of one launch: none of them goes before it is on the stream, however many it takes.
-    ///
-    /// # Errors
-    /// The device's, where the launches before must be waited for.
-    pub(super) fn of_launch<'a>(&'a self, stream: &'a Stream) -> device::Result<OfLaunch<'a>> {
+    pub(super) fn of_launch<'a>(&'a self, stream: &'a Stream) -> OfLaunch<'a> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.recent.len() >= MOST {
-            // Kernels that were put on the stream may read them yet.
-            stream.synchronize()?;
-            known.before = mem::take(&mut known.recent);
+            // Kernels that were put on the stream may read them yet: to free them waits for those.
+            let recent = mem::take(&mut known.recent);
+            free(mem::replace(&mut known.before, recent));
         }
-        Ok(OfLaunch { known, stream })
+        OfLaunch { known, stream }
+    }
+}
+
+impl Drop for AddressLists {
+    fn drop(&mut self) {
+        let known = mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !known.recent.is_empty() || !known.before.is_empty() {
+            free(known);
+        }
     }
 }
 
@@ -87,7 +96,7 @@ mod tests {
         let device = Device::cpu().unwrap();
         let (stream, lists) = (device.stream().unwrap(), AddressLists::default());
         let key = |number: u64| Key { addresses: number.to_le_bytes().into(), changed_by: None };
-        let of = |number| lists.of_launch(&stream).unwrap().address(key(number)).unwrap();
+        let of = |number| lists.of_launch(&stream).address(key(number)).unwrap();
         let first = of(0);
         for step in 1..3 * MOST as u64 {
             of(step);
@@ -104,10 +113,10 @@ mod tests {
         let key = |number: u64| Key { addresses: number.to_le_bytes().into(), changed_by: None };
         // Others were taken in the step before.
         for number in 0..MOST as u64 - 10 {
-            lists.of_launch(&stream).unwrap().address(key(number)).unwrap();
+            lists.of_launch(&stream).address(key(number)).unwrap();
         }
         let numbers = 1000..1000 + 3 * MOST as u64;
-        let mut of_launch = lists.of_launch(&stream).unwrap();
+        let mut of_launch = lists.of_launch(&stream);
         let addresses: Vec<_> =
             numbers.clone().map(|n| of_launch.address(key(n)).unwrap()).collect();
         drop(of_launch);

@@ -54,12 +54,11 @@ impl Session {
     }
 
     pub(super) fn replace_candidate(&mut self, program: Program) {
-        self.retired.extend(self.candidate.replace(Arc::new(program)));
+        self.candidate = Some(Arc::new(program));
     }
 
     /// Lets a compiled program take the running one's place. Not while a step runs.
     pub(super) fn adopt_candidate(&mut self) -> Result<bool, Error> {
-        self.retired.clear();
         if self.sought.is_some() {
             return Ok(false); // it comes after the past moment
         }

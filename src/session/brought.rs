@@ -1,20 +1,56 @@
-//! A copy of the past that lies with the host, on its way back to the device.
+//! What lies with the host, on its way to the device: a copy of the past, or what a scene begins with.
 //!
-//! A thread brings it there, in parts, so that whoever goes to a past moment waits for none of them.
+//! A thread brings it there, in parts, so that whoever goes to a past moment, or begins anew, waits for none of them.
 
-use std::thread::{self, JoinHandle};
+use std::{
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
-use super::{Error, Session, snapshot::Moment};
+use super::{Error, Reset, Session, contents::bytes_of, program::Program, snapshot::Moment};
 use crate::{
     device::Device,
     interop,
+    scene::Inputs,
     state::{Checkpoint, HostCopy},
 };
 
-/// A copy that is needed on the device.
+/// What is needed on the device.
 pub(super) struct Brought {
-    of: HostCopy,
+    of: Needed,
     way: Way,
+}
+
+/// What lies with the host and is needed on the device.
+#[derive(Clone)]
+enum Needed {
+    /// A copy of the past.
+    Copy(HostCopy),
+    /// What this reset begins with, as the program has it.
+    Contents(Arc<Program>, Reset),
+}
+
+impl Needed {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Copy(one), Self::Copy(other)) => one.is(other),
+            (Self::Contents(program, reset), Self::Contents(other, of_other)) => {
+                Arc::ptr_eq(program, other) && reset == of_other
+            }
+            (Self::Copy(_), Self::Contents(..)) | (Self::Contents(..), Self::Copy(_)) => false,
+        }
+    }
+
+    /// It as a copy with the host, for the thread that brings it.
+    fn into_copy(self) -> Option<HostCopy> {
+        match self {
+            Self::Copy(copy) => Some(copy),
+            Self::Contents(program, reset) => {
+                let wanted = program.contents.wanted(&reset, &program.scene.manifest);
+                Checkpoint::of_bytes(Inputs::default(), wanted, |found| bytes_of(found)).with_host()
+            }
+        }
+    }
 }
 
 /// The way of a copy from the host to a device, on a thread.
@@ -26,9 +62,21 @@ pub(super) enum Way {
 
 impl Way {
     pub(super) fn begin(copy: HostCopy, device: &Device) -> Self {
+        Self::begin_with(move || Some(copy), device)
+    }
+
+    /// The way of a copy that the thread makes first, where it does.
+    fn begin_with(
+        copy: impl FnOnce() -> Option<HostCopy> + Send + 'static,
+        device: &Device,
+    ) -> Self {
         let device = device.clone();
+        let bring = move || match copy() {
+            Some(copy) => copy.bring_to(&device),
+            None => Ok(None),
+        };
         let thread = thread::Builder::new().name("copy to the device".to_owned());
-        thread.spawn(move || copy.bring_to(&device)).map_or(Self::Here(None), Self::Coming)
+        thread.spawn(bring).map_or(Self::Here(None), Self::Coming)
     }
 
     /// Whether [`Way::end`] returns at once.
@@ -58,10 +106,40 @@ impl Session {
             self.brought = None;
             return Ok(true);
         };
+        self.bring(Needed::Copy(of))
+    }
+
+    /// The same of the contents that the reset begins with which is due, here and where B does it, too.
+    pub(super) fn has_contents_at_hand(&mut self) -> Result<bool, Error> {
+        let reset = self.reset.clone();
+        let of_other = match &mut self.companion {
+            Some(companion) => companion.other_in_reset(&reset),
+            None => None,
+        };
+        let of_other = of_other.map_or(Ok(true), |other| other.bring_contents(&reset))?;
+        Ok(self.bring_contents(&reset)? && of_other)
+    }
+
+    fn bring_contents(&mut self, reset: &Reset) -> Result<bool, Error> {
+        let needs = |of: &&Arc<Program>| !of.contents.wanted(reset, &of.scene.manifest).is_empty();
+        match self.program.as_ref().filter(needs) {
+            Some(program) => self.bring(Needed::Contents(program.clone(), reset.clone())),
+            None => {
+                self.brought = None;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Whether this is on the device, or cannot be; else it is put on its way, or is there already.
+    fn bring(&mut self, of: Needed) -> Result<bool, Error> {
         let way = match self.brought.take_if(|brought| brought.of.is(&of)).map(|known| known.way) {
             Some(way) if way.has_ended() => Way::Here(way.end()?),
             Some(way) => way,
-            None => Way::begin(of.clone(), &self.device),
+            None => {
+                let needed = of.clone();
+                Way::begin_with(move || needed.into_copy(), &self.device)
+            }
         };
         let is_here = matches!(way, Way::Here(_));
         self.brought = Some(Brought { of, way });
@@ -71,7 +149,8 @@ impl Session {
     /// Whether the copy for that moment has come to the device; `None` where it was not put on its way.
     pub(super) fn has_arrived(&self, sought: Moment) -> Option<bool> {
         let brought = self.brought.as_ref()?;
-        let is_for_it = self.source_with_host(sought).is_some_and(|of| brought.of.is(&of));
+        let of = self.source_with_host(sought).map(Needed::Copy);
+        let is_for_it = of.is_some_and(|of| brought.of.is(&of));
         is_for_it.then(|| brought.way.has_ended())
     }
 
@@ -87,8 +166,11 @@ impl Session {
         }
     }
 
-    /// Waits until the copy that is on its way is there.
+    /// Waits until what is on its way is there, here and for B.
     pub(super) fn finish_bringing(&mut self) -> Result<(), Error> {
+        if let Some(companion) = &mut self.companion {
+            companion.other.finish_bringing()?;
+        }
         if let Some(Brought { way, .. }) = &mut self.brought {
             *way = Way::Here(std::mem::replace(way, Way::Here(None)).end()?);
         }

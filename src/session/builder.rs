@@ -36,6 +36,7 @@ use crate::{
     kernel,
     ptx::outline::Outline,
     scene::{self, PlannedPass, Scene},
+    state::Aside,
 };
 
 /// How much the compiler optimises. Roundings may depend on it: what is a multiplication and an addition in a draft may
@@ -218,6 +219,7 @@ impl Builder {
         let outline = Outline::new(&ptx);
         let allocates = outline.allocates;
         let variables = Variables::of(&ptx, outline, &module, &self.device)?;
+        let loaded = Aside::new((module.clone(), summary.clone(), checksum.clone()));
         Ok(Some(Program {
             scene,
             passes,
@@ -237,6 +239,7 @@ impl Builder {
             checksum,
             effort,
             generation: 0,
+            loaded,
         }))
     }
 

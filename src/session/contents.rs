@@ -21,7 +21,7 @@ use crate::{
     element::Type,
     file,
     scene::{self, Content, Each, FieldValue, Initial, Manifest, ResourceId, Scene, Variable},
-    state::{Borrowed, put},
+    state::{Borrowed, Checkpoint, Subject, put},
 };
 
 /// What there is at the start.
@@ -358,27 +358,39 @@ impl Contents {
         self.resources.get(id.0)?.as_ref()
     }
 
+    /// What `reset` begins anew of the resources of `manifest` that have a number for each of their places.
+    pub(super) fn wanted(&self, reset: &Reset, manifest: &Manifest) -> Vec<(Subject, Arc<Found>)> {
+        let wanted = |(index, resource): (usize, &scene::Resource)| {
+            let found = self.of(ResourceId(index)).filter(|found| is_whole(found))?;
+            let subject = Subject::Half { resource: resource.clone(), half: 0 };
+            reset.concerns(&resource.name).then(|| (subject, found.clone()))
+        };
+        manifest.resources().iter().enumerate().filter_map(wanted).collect()
+    }
+
     /// Puts everything that `reset` begins anew on `stream` as it is at the start; `borrowed` are the resources of
-    /// `manifest`.
+    /// `manifest`. Where those that are [wanted](Contents::wanted) were `brought` to the device, they come from there.
     pub(super) fn restore(
         &self,
         reset: &Reset,
         (manifest, module): (&Manifest, &Module),
+        brought: Option<&Checkpoint>,
         borrowed: &mut [Borrowed<'_>],
         stream: &Stream,
     ) -> Result<(), Error> {
-        let is_due = |name: &str| match reset {
-            Reset::None => false,
-            Reset::Fresh(names) => names.contains(name),
-            Reset::All => true,
-        };
-        let resources = manifest.resources().iter().zip(borrowed);
+        let resources = manifest.resources().iter().zip(&mut *borrowed);
         for (index, (resource, borrowed)) in resources.enumerate() {
-            match self.of(ResourceId(index)).filter(|_| is_due(&resource.name)) {
-                Some(found) => borrowed.set(found, stream)?,
-                None if is_due(&resource.name) => borrowed.clear(stream)?,
-                None => {}
+            if !reset.concerns(&resource.name) {
+                continue;
             }
+            match self.of(ResourceId(index)) {
+                Some(found) if brought.is_some() && is_whole(found) => {}
+                Some(found) => borrowed.set(found, stream)?,
+                None => borrowed.clear(stream)?,
+            }
+        }
+        if let Some(brought) = brought {
+            brought.fill((manifest, borrowed), stream)?;
         }
         match reset {
             Reset::None | Reset::Fresh(_) => Ok(()),
@@ -392,6 +404,21 @@ impl Contents {
             put(found, module.global(name)?, stream)?;
         }
         Ok(())
+    }
+}
+
+/// Whether there is a number for each place.
+fn is_whole(found: &Found) -> bool {
+    match found {
+        Found::All(_) => true,
+        Found::One(_) => false,
+    }
+}
+
+/// The bytes of what was found.
+pub(super) fn bytes_of(found: &Found) -> &[u8] {
+    match found {
+        Found::All(bytes) | Found::One(bytes) => bytes,
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Session, snapshot::Moment};
+use super::{Arrival, Error, Session, snapshot::Moment};
 use crate::state::{HostCopy, Subject};
 
 /// The bytes of a digest.
@@ -86,7 +86,7 @@ impl Session {
         digested(copies, self.state.inputs.step, bytes.unwrap_or(0))
     }
 
-    /// Digests of what the resources hold now.
+    /// Digests of what the resources hold now. Waits for them, and needs memory for the largest resource alone.
     ///
     /// # Errors
     /// The device's.
@@ -98,6 +98,19 @@ impl Session {
             Ok(())
         })?;
         Ok(digests)
+    }
+
+    /// As [`Session::digests`], and waits for nothing, by way of a copy of the resources. `None` while the state is
+    /// being changed.
+    ///
+    /// # Errors
+    /// The device's; [`Error::Thread`].
+    pub fn start_digests(&mut self) -> Result<Option<Arrival<Digests>>, Error> {
+        let program = self.program.clone();
+        let resources = program.iter().flat_map(|program| program.scene.manifest.resources());
+        let names: Vec<&str> = resources.map(|resource| &*resource.name).collect();
+        let Some(download) = self.start_download(&names)? else { return Ok(None) };
+        Arrival::begin(download, |copy| Ok(Digests::of(&copy))).map(Some)
     }
 }
 

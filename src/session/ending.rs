@@ -1,8 +1,12 @@
 //! The end of a session: what is under way is stopped, where the device can, for to free its memory would wait for it.
 
-use std::time::{Duration, Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use super::Session;
+use crate::state::free;
 
 impl Session {
     /// Whether dropping it would wait for a step, perhaps for ever: one under way that cannot be stopped.
@@ -25,6 +29,15 @@ impl Session {
             std::thread::sleep(Duration::from_millis(1));
         }
         !self.is_stuck()
+    }
+
+    /// Drops it when nothing of it is under way, without waiting: what it has of the device and of the compiler a
+    /// thread drops, and what OpenGL has of it goes here, for that belongs to this thread.
+    pub(super) fn leave(mut self) {
+        self.worker.leave();
+        mem::take(&mut self.state.resources).leave_all();
+        let measured = (mem::take(&mut self.statistics), mem::take(&mut self.plots));
+        free((self.history.take(), self.migration.take(), measured));
     }
 
     fn cancel_in_flight(&self) {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Reset, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
+    Error, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
     snapshot::Moment, variables::Addresses,
 };
 use crate::state::{Download, HostCopy, archive::About};
@@ -128,14 +128,13 @@ impl Session {
         self.in_flight.is_some()
             || self.is_migrating()
             || self.sought.is_some()
-            || (self.reset != Reset::None && self.fault.is_none() && self.program.is_some())
+            || self.is_reset_due()
     }
 
     fn export(&mut self, content: Exportable, path: PathBuf) -> Result<Export, Error> {
-        let copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let (wanted, write) = match content {
             Exportable::State => {
-                let about = self.about(&copy.inputs)?;
+                let about = self.about(&self.state.inputs)?;
                 (Vec::new(), Write::State(Box::new(about), self.addresses()))
             }
             Exportable::Run => {
@@ -143,6 +142,7 @@ impl Session {
                 (self.digested_moments(), Write::Run(Box::new(run), reading))
             }
         };
+        let copy = self.copy_state()?.ok_or(Error::NothingRuns)?;
         let coming = Some(copy.download(&self.stream)?);
         let (copies, received) = mpsc::sync_channel(1);
         let to = path.clone();

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Mutex, PoisonError},
 };
 
@@ -10,6 +11,7 @@ use crate::{
         self, Channel, Device, Format, Slice, TextureDescriptor, TextureObject, TextureSource,
     },
     element::{Element, Scalar},
+    state::free,
 };
 
 /// The texture objects of a program, each of a piece of memory that has had this address, these bytes and texels. It is
@@ -39,6 +41,16 @@ impl Fetched {
         let handle = object.handle();
         known.insert(key, object);
         Ok(handle)
+    }
+}
+
+impl Drop for Fetched {
+    /// To destroy an object waits for all work of the device: a thread does that.
+    fn drop(&mut self) {
+        let known = mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !known.is_empty() {
+            free(known);
+        }
     }
 }
 

@@ -117,7 +117,7 @@ impl Session {
 
     /// A copy of the present state; `None` where nothing runs.
     pub(super) fn copy_state(&mut self) -> Result<Option<Checkpoint>, Error> {
-        self.copy_state_into(&Pool::new(&self.device))
+        self.copy_state_into(&Pool::passing(&self.device))
     }
 
     /// As [`Session::copy_state`], in memory of `pool`.

@@ -16,7 +16,7 @@ use crate::{
     device::{self, DeviceKind, Event},
     diagnostic::Diagnostic,
     scene::Inputs,
-    state::{Checkpoint, Extent, State, extents, free, linear},
+    state::{Checkpoint, Extent, State, extents, linear},
 };
 
 /// Even a scene whose step is long in its own time is stepped so often in real time.
@@ -115,6 +115,9 @@ impl Session {
             return Ok(());
         }
         if self.reset != Reset::None {
+            if !self.has_contents_at_hand()? {
+                return Ok(());
+            }
             let reset = std::mem::replace(&mut self.reset, Reset::None);
             self.begin_reset(&reset);
             return self.launch_on_both(Work::Reset(reset));
@@ -191,9 +194,8 @@ impl Session {
             self.trim_history()?;
         }
         let brought = match &work {
-            Work::Again(Again { from: Some(_), .. }) => self.take_brought(),
+            Work::Reset(_) | Work::Again(Again { from: Some(_), .. }) => self.take_brought(),
             Work::Again(Again { from: None, .. })
-            | Work::Reset(_)
             | Work::Step
             | Work::Load(_)
             | Work::Statistics => None,
@@ -415,8 +417,7 @@ impl Session {
 
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
-        let Some(mut in_flight) = self.in_flight.take() else { return Ok(()) };
-        in_flight.brought.take().map(free);
+        let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
         // The last mark is reached. What was put on the stream behind it is not waited for.
         let stopped = match self.stream.check() {
             Ok(()) => {

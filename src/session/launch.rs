@@ -228,7 +228,7 @@ impl<'a, 'b> Launcher<'a, 'b> {
             Ok(None) => return Ok(None),
             Err(problem) => return no_value(problem),
         };
-        let lists = self.program.address_lists.of_launch(self.queue.stream)?;
+        let lists = self.program.address_lists.of_launch(self.queue.stream);
         let arguments = match self.arguments(pass, lists) {
             Ok(arguments) => arguments,
             Err(stopped) => return Ok(Some(stopped)),

@@ -11,8 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Reset, Session, in_flight::InFlight, migration::NO_FIELDS, program::Program, symbol,
-    work::Work,
+    Error, Session, in_flight::InFlight, migration::NO_FIELDS, program::Program, symbol, work::Work,
 };
 use crate::{
     cuda::mangled::counterparts,
@@ -258,7 +257,8 @@ impl Session {
         self.leave_past();
         self.adopt_candidate()?;
         self.finish_migrating()?;
-        while self.reset != Reset::None && self.fault.is_none() && self.program.is_some() {
+        while self.is_reset_due() {
+            self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
         }

@@ -23,7 +23,7 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     interop,
     scene::{self, Change, ResourceKind, When},
-    state::{Checkpoint, Download, HostCopy, free, migrate},
+    state::{Checkpoint, Download, HostCopy, migrate},
 };
 
 /// How often somebody who waits for it looks whether he should.
@@ -130,7 +130,7 @@ impl Session {
         let names: Vec<&str> = unknown.map(|carried| &*carried.old.name).collect();
         match names[..] {
             [] => Ok(None),
-            [_, ..] => self.download(&names, &Pool::new(&self.device)).map(Some),
+            [_, ..] => self.download(&names, &Pool::passing(&self.device)).map(Some),
         }
     }
 
@@ -303,7 +303,7 @@ impl Session {
             }
             Stage::Resetting if self.fault.is_none() && self.reset == Reset::None => {
                 let names: Vec<&str> = carried.iter().map(|carried| &*carried.name).collect();
-                Stage::Filling(self.download(&names, &Pool::new(&self.device))?)
+                Stage::Filling(self.download(&names, &Pool::passing(&self.device))?)
             }
             Stage::Filling(download) if download.is_ready()? => {
                 let carried = std::mem::take(&mut carried);
@@ -315,7 +315,7 @@ impl Session {
                 Stage::Putting(converted)
             }
             Stage::Putting(converted) if self.stopwatch.is_reached()? => {
-                free(converted);
+                drop(converted);
                 return self.show();
             }
             unchanged @ (Stage::Reading(_)
@@ -347,6 +347,7 @@ impl Session {
             self.complete_in_flight()?;
             self.state.resources.wait()?;
             self.go_on_migrating()?;
+            self.finish_bringing()?;
             self.launch_due()?;
             thread::sleep(LOOK);
             self.expect_uninterrupted()?;

@@ -10,6 +10,7 @@
 
 mod address_lists;
 mod adoption;
+mod arrival;
 mod brought;
 mod builder;
 #[cfg(feature = "cli")]
@@ -75,6 +76,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use arrival::Arrival;
 pub use builder::Effort;
 pub use command::Command;
 pub use comparison::{
@@ -88,7 +90,7 @@ pub use export::{Exportable, Exported};
 pub use history::{Budget, Keeping};
 pub use loading::LoadedState;
 pub use options::{Engine, Options, Past};
-pub use replay::{Deviation, Next, Outcome, Replay, ReplayError};
+pub use replay::{Deviation, Next, Outcome, Rejected, Replay};
 pub use rescue::Rescued;
 pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
@@ -116,7 +118,7 @@ use brought::Brought;
 use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
-use comparison::Companion;
+use comparison::{Companion, Wanted};
 use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
@@ -131,7 +133,7 @@ use rescue::Rescue;
 use reset::Reset;
 use reset_edit::Beginning;
 use seek::{Shown, Sought};
-use source::{Made, Source};
+use source::Made;
 use timing::{Stopwatch, Timings};
 use worker::{Recipe, Worker};
 
@@ -161,8 +163,6 @@ pub struct Session {
     migration: Option<Migration>,
     /// What an edit may have given another name.
     rename: Option<Rename>,
-    /// Replaced while a step ran: to unload them waits for it.
-    retired: Vec<Arc<Program>>,
     compile: CompileState,
     /// When the latest source came.
     submitted: Instant,
@@ -176,12 +176,11 @@ pub struct Session {
     shown: Shown,
     /// The moment that is to be shown.
     sought: Option<Sought>,
-    /// What is needed on the way there and lay with the host.
+    /// What is needed on the way there, or to begin anew, and lay with the host.
     brought: Option<Brought>,
-    /// A variant of what runs, which does the same steps; and the one that is to take its place, with what it is made
-    /// of, or why there is none.
+    /// A variant of what runs, which does the same steps; and the one that is to take its place.
     companion: Option<Box<Companion>>,
-    wanted_variant: Option<(Variant, Result<Source, String>)>,
+    wanted_variant: Option<Wanted>,
     /// What ran before the last edit, of the text or of a file that it reads.
     before: Option<Arc<Made>>,
 
@@ -284,7 +283,6 @@ impl Session {
             candidate: None,
             migration: None,
             rename: None,
-            retired: Vec::new(),
             compile: CompileState::default(),
             submitted: Instant::now(),
             state: State {
@@ -405,6 +403,7 @@ impl Session {
                 break;
             }
             self.single_steps = u32::from(self.state.inputs.step < target);
+            self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
             progress(self.state.inputs.step);
@@ -425,18 +424,23 @@ impl Session {
     /// Whether something is due, under way, or on its way from the device.
     fn has_work(&self) -> bool {
         let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some();
+        let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_reset_due();
         let wanted = wanted || self.is_exporting() || self.is_loading();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         let changing = changing || self.state.resources.is_unsettled();
+        let changing = changing || self.history.as_ref().is_some_and(|past| past.is_narrowed);
         waiting || wanted || changing || self.statistics.is_pending() || self.is_comparing()
     }
 
     /// Whether all that it was told to do is done: nothing is compiled, under way or due, and no step begins by itself.
     pub fn is_idle(&self) -> bool {
         let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
-        let is_reset = self.reset == Reset::None || self.fault.is_some() || self.program.is_none();
-        is_compiled && is_reset && !self.has_work()
+        is_compiled && !self.has_work()
+    }
+
+    /// Whether there is something to be reset that can be.
+    pub(super) fn is_reset_due(&self) -> bool {
+        self.reset != Reset::None && self.fault.is_none() && self.program.is_some()
     }
 
     /// Whether a program runs.

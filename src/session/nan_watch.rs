@@ -1,10 +1,7 @@
 //! The first NaN: after each step all resources are looked at, and the scene stops behind the one that made it.
 
-use std::thread::{self, JoinHandle};
-
-use super::{Error, Session, seek::Shown};
+use super::{Arrival, Error, Session, seek::Shown};
 use crate::{
-    device::Readback,
     element::Type,
     scene::{ResourceId, When},
 };
@@ -23,15 +20,9 @@ pub(super) struct NanWatch {
 /// A resource that has NaN, on its way to the host and then gone through by a thread: it may be as large as the
 /// device's memory.
 struct Search {
-    of: Type,
     /// What will have been found, but for the place.
     found: FirstNan,
-    stage: Stage,
-}
-
-enum Stage {
-    Coming(Readback),
-    Searching(JoinHandle<Option<(u64, String)>>),
+    place: Arrival<Option<(u64, String)>>,
 }
 
 /// Where NaN came up first.
@@ -112,13 +103,14 @@ impl Session {
         let passes = manifest.entries(when).filter(writes).map(|entry| manifest.name_of(entry));
         let passes = passes.collect();
         self.complete_in_flight()?;
-        let (Some(of), Some(coming)) =
-            (program.types.get(id.0).cloned(), self.start_read(&resource)?)
-        else {
-            return Ok(());
+        let Some(of) = program.types.get(id.0).cloned() else { return Ok(()) };
+        let place = match self.start_making(&resource, move |bytes| first_nan(&of, bytes)) {
+            // That there is one was told by the statistics.
+            Err(Error::Thread(_)) => None,
+            begun => begun?,
         };
         let found = FirstNan { resource, element: 0, component: String::new(), step, passes };
-        self.nan.search = Some(Search { of, found, stage: Stage::Coming(coming) });
+        self.nan.search = place.map(|place| Search { found, place });
         Ok(())
     }
 
@@ -132,26 +124,13 @@ impl Session {
     /// # Errors
     /// The device's.
     pub(super) fn go_on_searching(&mut self) -> Result<bool, Error> {
-        let Some(Search { of, found, stage }) = self.nan.search.take() else { return Ok(false) };
-        let stage = match stage {
-            Stage::Coming(readback) if readback.is_ready()? => {
-                let (bytes, of) = (readback.wait()?, of.clone());
-                let search = move || first_nan(&of, &bytes);
-                let thread = thread::Builder::new().name("first NaN".to_owned());
-                // That there is one was told by the statistics.
-                let Ok(thread) = thread.spawn(search) else { return Ok(false) };
-                Stage::Searching(thread)
-            }
-            Stage::Searching(thread) if thread.is_finished() => {
-                if let Some((element, component)) = thread.join().unwrap_or_default() {
-                    self.nan.found = Some(FirstNan { element, component, ..found });
-                }
-                return Ok(true);
-            }
-            stage @ (Stage::Coming(_) | Stage::Searching(_)) => stage,
+        let Some(Search { found, place }) = self.nan.search.take_if(|of| of.place.is_here()) else {
+            return Ok(false);
         };
-        self.nan.search = Some(Search { of, found, stage });
-        Ok(false)
+        if let Some((element, component)) = place.wait()? {
+            self.nan.found = Some(FirstNan { element, component, ..found });
+        }
+        Ok(true)
     }
 }
 

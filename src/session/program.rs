@@ -23,7 +23,7 @@ use crate::{
     element::Type,
     ptx::outline::Outline,
     scene::{self, Change, Entry, Inputs, Number, PlannedPass, ResourceId, Scene, Scope, What},
-    state::{Borrowed, Checkpoint, Subject, archive::KnownVariable},
+    state::{Aside, Borrowed, Checkpoint, Subject, archive::KnownVariable},
 };
 
 /// A loaded scene.
@@ -59,7 +59,14 @@ pub(super) struct Program {
     pub(super) effort: Effort,
     /// Which of the texts given to the session it was made from: they are counted.
     pub(super) generation: u64,
+    /// To unload code waits for all work of the device, so that a thread does it. The last field: nothing else of the
+    /// program has the code when this goes.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    pub(super) loaded: Aside<Loaded>,
 }
+
+/// Code on the device that a program holds.
+pub(super) type Loaded = (Module, Arc<Summaries>, Option<Arc<Checksum>>);
 
 /// A pass with its kernel.
 pub(super) struct Pass {
@@ -124,10 +131,11 @@ impl Program {
         }
     }
 
-    /// Puts everything that `reset` begins anew on `stream` as it is at the start.
+    /// Puts everything that `reset` begins anew on `stream` as it is at the start: see [`Contents::restore`].
     pub(super) fn restore(
         &self,
         reset: &Reset,
+        brought: Option<&Checkpoint>,
         borrowed: &mut [Borrowed<'_>],
         stream: &Stream,
     ) -> Result<(), Error> {
@@ -135,7 +143,8 @@ impl Program {
             Reset::All => self.restart_variables(stream)?,
             Reset::None | Reset::Fresh(_) => {}
         }
-        self.contents.restore(reset, (&self.scene.manifest, &self.module), borrowed, stream)
+        let own = (&self.scene.manifest, &self.module);
+        self.contents.restore(reset, own, brought, borrowed, stream)
     }
 
     /// Sets the variables of the source, which begin anew with each program.

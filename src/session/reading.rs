@@ -1,12 +1,12 @@
 //! What a session tells of its resources: their bytes, their type, what OpenGL draws of them, their statistics.
 
-use super::{Error, Session, Statistics};
+use super::{Arrival, Error, Session, Statistics};
 use crate::{
-    device::{Pool, Readback},
+    device::Pool,
     element::Type,
     gl,
     scene::{self, ResourceId},
-    state::{Download, Subject},
+    state::{Borrowed, Download, HostCopy, Subject},
 };
 
 impl Session {
@@ -31,32 +31,40 @@ impl Session {
     /// [`Error::NoSuchResource`], and the device's.
     pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Error> {
         self.complete_in_flight()?;
-        let readback = self.put_reading(name)?.ok_or_else(|| Error::NoSuchResource {
+        let index = self.state.resources.iter().position(|resource| resource.name == name);
+        let index = index.ok_or_else(|| Error::NoSuchResource {
             name: name.to_owned(),
             available: self.state.resources.iter().map(|r| r.name.clone()).collect(),
         })?;
-        Ok(readback.wait()?)
+        let stream = &self.stream;
+        let read = |borrowed: &mut [Borrowed<'_>]| -> Result<_, Error> {
+            Ok(stream.download(borrowed[index].region())?)
+        };
+        Ok(self.state.resources.read(stream, read)?.wait()?)
     }
 
-    /// Puts the reading of a resource on the stream, and waits for nothing. `None` while the state is being changed, or
-    /// where there is no such resource.
+    /// As [`Session::read`], and waits for nothing. `None` while the state is being changed, or where there is no such
+    /// resource.
     ///
     /// # Errors
-    /// The device's.
-    pub fn start_read(&mut self, name: &str) -> Result<Option<Readback>, Error> {
-        if self.in_flight.is_some() || self.is_migrating() {
-            return Ok(None);
-        }
-        self.put_reading(name)
+    /// The device's; [`Error::Thread`].
+    pub fn start_read(&mut self, name: &str) -> Result<Option<Arrival<Vec<u8>>>, Error> {
+        self.start_making(name, <[u8]>::to_vec)
     }
 
-    fn put_reading(&mut self, name: &str) -> Result<Option<Readback>, Error> {
-        let index = self.state.resources.iter().position(|resource| resource.name == name);
-        let Some(index) = index else { return Ok(None) };
-        let stream = &self.stream;
-        self.state
-            .resources
-            .read(stream, |borrowed| Ok(Some(stream.download(borrowed[index].region())?)))
+    /// Lets a thread make something of what a resource holds, as [`Session::start_read`].
+    pub(super) fn start_making<T: Send + 'static>(
+        &mut self,
+        name: &str,
+        make: impl FnOnce(&[u8]) -> T + Send + 'static,
+    ) -> Result<Option<Arrival<T>>, Error> {
+        if !self.state.resources.iter().any(|resource| resource.name == name) {
+            return Ok(None);
+        }
+        let Some(download) = self.start_download(&[name])? else { return Ok(None) };
+        let name = name.to_owned();
+        let make = move |copy: HostCopy| Ok(make(copy.of_resource(&name).unwrap_or_default()));
+        Arrival::begin(download, make).map(Some)
     }
 
     /// Puts the copying of the resources with these names to the host on the stream, by way of memory of `pool`.

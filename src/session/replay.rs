@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Effort, Error, Phase, Run, Session, Text, Unpacked};
+use super::{Digests, Effort, Error, Phase, Run, Session, Text, Unpacked};
 use crate::{
     diagnostic::{Diagnostic, has_errors},
     file,
@@ -53,6 +53,8 @@ pub enum Next {
     Program,
     /// Go on until so many steps are done, and the reset passes that are due.
     Steps(u64),
+    /// Give [`Replay::compare`] the digests of what it holds now.
+    Digests,
     /// Nothing.
     End,
 }
@@ -150,8 +152,8 @@ impl Replay {
     /// What `session`, which has done what it was told to, is to do next on the way to `step` finished steps.
     ///
     /// # Errors
-    /// What the compiler says of a text that does not compile any more; else the device's.
-    pub fn next(&mut self, session: &mut Session, step: u64) -> Result<Next, ReplayError> {
+    /// What the compiler says of a text that does not compile any more.
+    pub fn next(&mut self, session: &mut Session, step: u64) -> Result<Next, Rejected> {
         loop {
             let stage = match self.stage {
                 Stage::Opened if self.texts == 0 => {
@@ -189,7 +191,7 @@ impl Replay {
     }
 
     /// What comes when `session` has done a step.
-    fn after_step(&mut self, session: &mut Session, step: u64) -> Result<Next, ReplayError> {
+    fn after_step(&mut self, session: &mut Session, step: u64) -> Result<Next, Rejected> {
         let done = session.clock().step;
         let is_due = self.run.texts.get(self.texts).is_some_and(|text| text.step == done);
         if is_due && (done < step || done == self.run.steps) {
@@ -198,8 +200,8 @@ impl Replay {
             return Ok(Next::Program);
         }
         // Where a text takes over, its state was looked at in its own layout.
-        if !is_due {
-            self.compare(session)?;
+        if !is_due && self.wants_digests(done) {
+            return Ok(Next::Digests);
         }
         if done >= step {
             return Ok(Next::End);
@@ -236,24 +238,26 @@ impl Replay {
         session.set_source_with(text.clone(), *effort);
     }
 
-    /// Compares with the digests of the run, where it has some of this step.
-    fn compare(&mut self, session: &mut Session) -> Result<(), Error> {
-        let step = session.clock().step;
-        let Some(expected) = self.run.digests.get(self.digests).filter(|of| of.step == step) else {
-            return Ok(());
-        };
+    /// Whether the run has digests of this step that are to be compared with.
+    fn wants_digests(&mut self, step: u64) -> bool {
+        let is_known = self.run.digests.get(self.digests).is_some_and(|of| of.step == step);
+        // Once something else came out, no more need be looked at; they count as compared.
+        self.digests += usize::from(is_known && self.parted.is_some());
+        is_known && self.parted.is_none()
+    }
+
+    /// Compares what the session holds with the digests that the run has of this step, where it has some.
+    pub fn compare(&mut self, found: &Digests) {
+        let expected = self.run.digests.get(self.digests).filter(|of| of.step == found.step);
+        let Some(expected) = expected else { return };
         self.digests += 1;
-        if self.parted.is_none() {
-            let found = session.digests()?;
-            match expected.first_other(&found) {
-                None => self.same = Some(step),
-                Some(name) => {
-                    let (same, resource) = (self.same, name.to_owned());
-                    self.parted = Some(Deviation { step, same, resource });
-                }
+        match expected.first_other(found) {
+            None => self.same = Some(found.step),
+            Some(name) => {
+                let (step, same, resource) = (found.step, self.same, name.to_owned());
+                self.parted = Some(Deviation { step, same, resource });
             }
         }
-        Ok(())
     }
 
     /// Whether it was the same.
@@ -265,22 +269,16 @@ impl Replay {
     }
 }
 
-/// Why a run cannot be repeated further.
+/// A text of the run does not compile any more, and so it cannot be repeated further.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// A text does not compile any more.
-    #[error("a text of the run does not compile here")]
-    Rejected(Vec<Diagnostic>),
-    /// The session's.
-    #[error(transparent)]
-    Session(#[from] Error),
-}
+#[error("a text of the run does not compile here")]
+pub struct Rejected(pub Vec<Diagnostic>);
 
 /// That the text that the session was given has become its program.
-fn expect_program(session: &Session) -> Result<(), ReplayError> {
+fn expect_program(session: &Session) -> Result<(), Rejected> {
     let compile = &session.snapshot().compile;
     match compile.phase == Phase::Rejected || has_errors(&compile.diagnostics) {
-        true => Err(ReplayError::Rejected(compile.diagnostics.clone())),
+        true => Err(Rejected(compile.diagnostics.clone())),
         false => Ok(()),
     }
 }

@@ -14,6 +14,15 @@ pub(super) enum Reset {
 }
 
 impl Reset {
+    /// Whether it begins the resource with this name anew.
+    pub(super) fn concerns(&self, name: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Fresh(names) => names.contains(name),
+            Self::All => true,
+        }
+    }
+
     /// Does `more` as well.
     pub(super) fn add(&mut self, more: Self) {
         *self = match (std::mem::replace(self, Self::None), more) {

@@ -307,7 +307,6 @@ impl Session {
     /// The scene begins anew, and so does a line.
     pub(super) fn begin_anew(&mut self) {
         self.shown = Shown::Present;
-        self.brought = None;
         if let (Some(history), Some(program)) = (&mut self.history, &self.program) {
             history.begin_line(None);
             history.newcomers.clear();

@@ -26,7 +26,7 @@ pub(super) enum Work {
 
 impl Work {
     /// Puts on `stream` what comes before its passes. The copy of the state that a step begins with, where the past
-    /// takes one. Where one was `brought` to the device, past steps begin with that.
+    /// takes one. Where one was `brought` to the device, past steps begin with that, and so does what a reset fills.
     ///
     /// # Errors
     /// The device's.
@@ -39,7 +39,7 @@ impl Work {
         stream: &Stream,
     ) -> Result<Option<Checkpoint>, Error> {
         match (self, history) {
-            (Self::Reset(reset), _) => program.restore(reset, borrowed, stream)?,
+            (Self::Reset(reset), _) => program.restore(reset, brought, borrowed, stream)?,
             (Self::Again(Again { from: Some(from), .. }), history) => {
                 let source = || Some(history.as_ref()?.source(*from)?.checkpoint);
                 if let Some(checkpoint) = brought.or_else(source) {

@@ -207,6 +207,15 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// Ends what it works on, as dropping it does, but does not wait for the thread.
+    pub(super) fn leave(&mut self) {
+        drop(self.jobs.take());
+        self.current.cancel.cancel();
+        drop(self.thread.take());
+    }
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
         drop(self.jobs.take());

@@ -186,13 +186,22 @@ impl Checkpoint {
 
     /// One whose content is with the host, such as a file's.
     pub(crate) fn of_host(inputs: Inputs, contents: Vec<(Subject, Vec<u8>)>) -> Self {
+        Self::of_bytes(inputs, contents, |bytes| bytes)
+    }
+
+    /// As [`Checkpoint::of_host`], of what has these `bytes`.
+    pub(crate) fn of_bytes<B>(
+        inputs: Inputs,
+        contents: Vec<(Subject, B)>,
+        bytes: impl Fn(&B) -> &[u8],
+    ) -> Self {
         let mut layout = Layout::default();
-        let parts: Arc<[Part]> =
-            contents.iter().map(|(of, bytes)| layout.part(of.clone(), bytes.len())).collect();
+        let part = |(of, content): &(Subject, B)| layout.part(of.clone(), bytes(content).len());
+        let parts: Arc<[Part]> = contents.iter().map(part).collect();
         let mut all = vec![0; layout.end];
         // Each is given up as soon as it is copied.
-        for (part, (_, bytes)) in parts.iter().zip(contents) {
-            all[part.range()].copy_from_slice(&bytes);
+        for (part, (_, content)) in parts.iter().zip(contents) {
+            all[part.range()].copy_from_slice(bytes(&content));
         }
         Self { inputs, parts, content: Content::Host(Arc::new(all)), checksum: None }
     }

@@ -26,7 +26,7 @@ pub(crate) use borrowed::{Borrowed, Extent, extents, linear};
 pub(crate) use checkpoint::{Checkpoint, Subject, Transfer};
 pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
-pub(crate) use free::free;
+pub(crate) use free::{Aside, free};
 pub(crate) use resources::{Resources, TooLarge};
 
 use crate::scene::Inputs;

@@ -91,6 +91,9 @@ impl Resources {
     /// Becomes the resources that `new` declares. Those declared as in `old` stay as they are, but for those that are
     /// drawn now, or no longer: their contents are put on the way, up to [`Resources::settle`]. The rest is
     /// allocated, zeroed, and named in the result. When it fails, everything is as before.
+    ///
+    /// What OpenGL shares is registered with CUDA here, and unregistered when it is freed: that belongs to the thread
+    /// that has OpenGL's context, and the driver may wait for the work of the device.
     pub(crate) fn adopt(
         &mut self,
         old: Option<&Manifest>,
@@ -183,6 +186,13 @@ impl Resources {
         self.free_left();
         show(self.list.iter_mut().filter(|resource| resource.is_coming), stream)?;
         Ok(true)
+    }
+
+    /// Gives all of them up: threads free their memory, and what OpenGL has of them is freed here. Nothing is under
+    /// way.
+    pub(crate) fn leave_all(mut self) {
+        self.free_left();
+        self.list.into_iter().for_each(|resource| _ = resource.free());
     }
 
     fn free_left(&mut self) {

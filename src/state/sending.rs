@@ -62,13 +62,13 @@ impl Sending {
     }
 }
 
-/// Brings `bytes` to `device` and waits for that.
+/// Brings `bytes` to `device` and waits for that. Whoever drops them there does not wait.
 ///
 /// # Errors
 /// The device's.
 pub(super) fn bring(bytes: &[u8], device: &Device) -> device::Result<PoolBlock> {
     let stream = device.stream()?;
-    let block = Pool::new(device).alloc(&stream, bytes.len())?;
+    let block = Pool::passing(device).alloc(&stream, bytes.len())?;
     let mut start = 0;
     for part in bytes.chunks(PART) {
         stream.upload(block.slice(start..start + part.len())?, part)?;

@@ -1,6 +1,8 @@
 //! A texture of the scene: arrays that kernels reach through objects, and the twin that OpenGL draws.
 
-use super::parity::Parity;
+use std::mem;
+
+use super::{free::free, parity::Parity};
 use crate::{
     data::Found,
     device::{
@@ -88,7 +90,8 @@ impl SceneTexture {
     ) -> Result<(), Error> {
         let descriptor = sampling(declared);
         for half in self.halves.iter_mut().filter(|half| half.sampled_as != descriptor) {
-            half.sampler = device.texture(&half.array, &descriptor)?;
+            let sampler = device.texture(&half.array, &descriptor)?;
+            free(mem::replace(&mut half.sampler, sampler));
             half.sampled_as = descriptor;
         }
         Ok(())

@@ -21,8 +21,8 @@ use warpaint::{
     interrupt::Interrupt,
     scene::Keys,
     session::{
-        Budget, Effort, Exportable, Exported, Moment, Next, Options, Outcome, Past, PastGap,
-        Replay, Run, Session, Timeline, Value,
+        Arrival, Budget, Digests, Effort, Exportable, Exported, Moment, Next, Options, Outcome,
+        Past, PastGap, Replay, Run, Session, Timeline, Value,
     },
 };
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
-use super::{Comparison, Variant, VariantText, companion::Companion};
+use super::{Comparison, Variant, VariantText, companion::Companion, opening::Wanted};
 use crate::session::{
     Effort, Error, Reset, Session,
     source::{Made, Source},
@@ -19,7 +19,7 @@ impl Session {
     pub fn start_comparison(&mut self, variant: Variant) {
         let source = self.source_of(&variant);
         self.stop_comparison();
-        self.wanted_variant = Some((variant, source));
+        self.wanted_variant = Some(Wanted::new(variant, source));
     }
 
     /// Ends the comparison, if there is one.
@@ -103,15 +103,16 @@ impl Session {
             && companion.is_ending
             && self.in_flight.is_none()
             && companion.has_come_to_rest()?
+            && let Some(companion) = self.companion.take()
         {
-            self.companion = None;
+            companion.leave();
             self.picture += 1;
             has_changed = true;
         }
         if self.companion.is_none()
-            && let Some((variant, source)) = self.wanted_variant.take()
+            && let Some(wanted) = self.wanted_variant.take_if(|wanted| wanted.is_ready())
         {
-            self.companion = Some(Box::new(Companion::new(self, variant, source)?));
+            self.companion = Some(Box::new(Companion::new(self, wanted)?));
             has_changed = true;
         }
         let Some(mut companion) = self.companion.take() else { return Ok(has_changed) };

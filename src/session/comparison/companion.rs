@@ -248,7 +248,7 @@ impl Companion {
         self.due = None;
         let names: Vec<&str> = self.figures.resources.iter().map(|of| &*of.name).collect();
         let (other, pool) = (&mut self.other, &self.pool);
-        let pool_of_b = Pool::new(&other.device);
+        let pool_of_b = Pool::passing(&other.device);
         let of_b = if self.is_elsewhere { &pool_of_b } else { pool };
         let contents =
             a.download(&names, pool).and_then(|of_a| Ok([of_a, other.download(&names, of_b)?]));
@@ -375,6 +375,12 @@ impl Companion {
         second.launch(work)
     }
 
+    /// B, where it does this reset beside A: see [`Companion::launch`].
+    pub(in crate::session) fn other_in_reset(&mut self, reset: &Reset) -> Option<&mut Session> {
+        let is_beside = matches!(self.stage, Stage::InStep | Stage::Faulted(_)) && !self.is_ending;
+        (is_beside && *reset == Reset::All).then_some(&mut self.other)
+    }
+
     /// What enters A's step enters B's, but for the parameters that are B's own.
     fn follow(&mut self, inputs: &Inputs, a: &Session) {
         let now = a.named_parameters();
@@ -417,19 +423,6 @@ impl Companion {
             self.restart(a);
         }
         Ok(())
-    }
-
-    /// Nobody wants B any more.
-    pub(in crate::session) fn end(&mut self) {
-        self.is_ending = true;
-        self.other.worker.cancel();
-    }
-
-    /// Whether B does nothing any more, so that it can be dropped without waiting for it.
-    pub(in crate::session) fn has_come_to_rest(&mut self) -> Result<bool, Error> {
-        self.other.try_complete()?;
-        let is_idle = self.other.in_flight.is_none() && self.other.stopwatch.is_reached()?;
-        Ok(is_idle && !self.other.worker.is_busy())
     }
 
     /// Whether it shows something.

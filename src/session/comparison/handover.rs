@@ -3,7 +3,7 @@
 use super::companion::{Companion, Stage};
 use crate::{
     session::{Error, Reset, Session, brought::Way},
-    state::{Transfer, free},
+    state::Transfer,
 };
 
 impl Companion {
@@ -109,7 +109,6 @@ impl Companion {
         let other = &mut self.other;
         other.stream.synchronize()?;
         let present = std::mem::replace(&mut other.state.inputs, copy.inputs.clone());
-        free(copy);
         if self.is_elsewhere
             && let Some(own) = &other.program
         {

@@ -10,6 +10,7 @@ mod companion;
 mod compared;
 mod comparer;
 mod difference;
+mod ending;
 mod figures;
 mod frame;
 mod handover;
@@ -24,7 +25,7 @@ pub use pass_times::PassRatio;
 pub use snapshot::{Comparison, ComparisonPhase};
 pub use variant::{Variant, VariantText};
 
-pub(super) use companion::Companion;
+pub(super) use {companion::Companion, opening::Wanted};
 #[cfg(feature = "cli")]
 pub(crate) use {
     compared::in_common,

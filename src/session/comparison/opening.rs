@@ -1,6 +1,10 @@
 //! What B is opened with.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io,
+    thread::{self, JoinHandle},
+};
 
 use super::{
     Variant,
@@ -13,14 +17,43 @@ use crate::{
     session::{Engine, Error, Options, Phase, Session, options::Past, source::Source},
 };
 
+/// A variant that is to be B.
+pub(in crate::session) struct Wanted {
+    variant: Variant,
+    /// What it is made of, or why there is none.
+    source: Result<Source, String>,
+    /// A device of its own. A thread opens it: the driver may take a second.
+    device: Option<io::Result<JoinHandle<Result<Device, String>>>>,
+}
+
+impl Wanted {
+    /// Begins to open what it needs.
+    pub(super) fn new(variant: Variant, source: Result<Source, String>) -> Self {
+        let open = |selector: String| {
+            let thread = thread::Builder::new().name("open device".to_owned());
+            thread.spawn(move || open(&selector))
+        };
+        Self { device: variant.device.clone().map(open), variant, source }
+    }
+
+    /// Whether [`Companion::new`] waits for nothing.
+    pub(super) fn is_ready(&self) -> bool {
+        match &self.device {
+            Some(Ok(opening)) => opening.is_finished(),
+            Some(Err(_)) | None => true,
+        }
+    }
+}
+
 impl Companion {
-    /// A variant of `a`, which is made of `source` from now on, or of which this says why it cannot be.
-    pub(in crate::session) fn new(
-        a: &Session,
-        variant: Variant,
-        source: Result<Source, String>,
-    ) -> Result<Self, Error> {
-        let (elsewhere, source) = match variant.device.as_deref().map(open).transpose() {
+    /// A variant of `a`.
+    pub(in crate::session) fn new(a: &Session, wanted: Wanted) -> Result<Self, Error> {
+        let Wanted { variant, source, device } = wanted;
+        let opened = device.map(|opening| match opening {
+            Ok(opening) => opening.join().map_err(|_| Error::WorkerLost),
+            Err(error) => Err(Error::Thread(error)),
+        });
+        let (elsewhere, source) = match opened.transpose()?.transpose() {
             Ok(device) => (device, source),
             Err(problem) => (None, Err(problem)),
         };

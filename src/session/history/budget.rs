@@ -1,6 +1,6 @@
 //! How much memory the past takes, and what is forgotten for want of it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, thread};
 
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +63,7 @@ impl History {
     }
 
     /// Keeps within the budget: what is older goes to the host, and what has no room there is forgotten, so that the
-    /// copies that stay lie the farther apart the older they are. Not while a step is under way: the program of a
-    /// forgotten segment is unloaded.
+    /// copies that stay lie the farther apart the older they are. Never waits.
     ///
     /// # Errors
     /// The device's.
@@ -118,7 +117,9 @@ impl History {
         }
         self.recount();
         if self.pool.statistics().held_bytes as u64 > device / 4 {
-            self.pool.trim();
+            // To free memory waits for the device. Without a thread it stays.
+            let pool = self.pool.clone();
+            _ = thread::Builder::new().name("free".to_owned()).spawn(move || pool.trim());
         }
         Ok(())
     }

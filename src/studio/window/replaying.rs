@@ -9,7 +9,7 @@ use std::{
 use super::{Studio, opening};
 use crate::{
     diagnostic::Severity,
-    session::{self, Next, Outcome, Replay, ReplayError, Session},
+    session::{self, Arrival, Digests, Next, Outcome, Rejected, Replay, Session},
     studio::{
         background::{Background, PANICKED, Progress},
         document::Document,
@@ -30,13 +30,20 @@ pub(super) struct Opening {
 /// A run that is repeated, or was: the files that its texts include are gone with it.
 pub(super) struct Replaying {
     replay: Replay,
+    /// What the session holds, as the run is about to be compared with it.
+    digests: Option<Arrival<Digests>>,
     is_over: bool,
 }
 
 impl Replaying {
+    /// A run whose session has been opened.
+    fn begin(replay: Replay) -> Self {
+        Self { replay, digests: None, is_over: false }
+    }
+
     /// A run that was repeated before, and whose files are wanted.
     pub(super) fn over(replay: Replay) -> Self {
-        Self { replay, is_over: true }
+        Self { is_over: true, ..Self::begin(replay) }
     }
 
     /// The run.
@@ -101,7 +108,7 @@ impl Studio {
         match session {
             Ok(session) => {
                 self.session = Some(session);
-                self.replaying = Some(Replaying { replay, is_over: false });
+                self.replaying = Some(Replaying::begin(replay));
             }
             Err(error) => self.end_session(&error),
         }
@@ -118,7 +125,7 @@ impl Studio {
             return;
         }
         let step = self.session.as_ref().map_or(0, |session| session.clock().step);
-        if let Some(Replaying { replay, is_over }) = &mut self.replaying {
+        if let Some(Replaying { replay, is_over, .. }) = &mut self.replaying {
             *is_over = true;
             let (path, steps) = (replay.path().display(), replay.run().steps);
             let text = format!("{path} was repeated up to step {step} of {steps}.");
@@ -148,29 +155,36 @@ impl Studio {
             if session.fault().is_some() {
                 return self.stop_replaying();
             }
-            if !session.is_idle() {
+            let Some(Replaying { replay, digests, .. }) = &mut self.replaying else { return };
+            let is_awaited = digests.as_ref().is_some_and(|digests| !digests.is_here());
+            if is_awaited || !session.is_idle() {
                 thread::sleep(LOOK);
                 self.update_session();
                 continue;
             }
-            let Some(Replaying { replay, .. }) = &mut self.replaying else { return };
-            let steps = replay.run().steps;
-            match replay.next(session, steps) {
-                Ok(Next::Program) => {}
-                Ok(Next::Steps(step)) => step_towards(session, step),
-                Ok(Next::End) => self.tell_outcome(),
-                Err(ReplayError::Rejected(_)) => self.stop_replaying(),
-                Err(ReplayError::Session(error)) => {
-                    self.stop_replaying();
-                    self.end_session(&error);
-                }
+            let gone_on = match digests.take() {
+                Some(digests) => digests.wait().map(|found| replay.compare(&found)),
+                None => match replay.next(session, replay.run().steps) {
+                    Ok(Next::Program) => Ok(()),
+                    Ok(Next::Steps(step)) => {
+                        step_towards(session, step);
+                        Ok(())
+                    }
+                    Ok(Next::Digests) => session.start_digests().map(|begun| *digests = begun),
+                    Ok(Next::End) => return self.tell_outcome(),
+                    Err(Rejected(_)) => return self.stop_replaying(),
+                },
+            };
+            if let Err(error) = gone_on {
+                self.stop_replaying();
+                self.end_session(&error);
             }
         }
     }
 
     /// Says whether the run was the same.
     fn tell_outcome(&mut self) {
-        let Some(Replaying { replay, is_over }) = &mut self.replaying else { return };
+        let Some(Replaying { replay, is_over, .. }) = &mut self.replaying else { return };
         *is_over = true;
         let (path, run) = (replay.path().display(), replay.run());
         let (severity, text) = match replay.outcome() {

@@ -1,15 +1,20 @@
 //! Another device: the state goes there as a file, and the scene goes on with it.
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::PathBuf,
+    sync::mpsc::{self, Receiver, TryRecvError},
+    thread,
+    time::Instant,
+};
 
 use super::{Studio, opening, resuming};
 use crate::{
-    device::Device,
+    device::{self, Device},
     diagnostic::Severity,
     file::TemporaryFolder,
     scene::Value,
     session::{self, Command, Exportable, Exported, LoadedState},
-    studio::runners::Runner,
+    studio::{background::PANICKED, runners::Runner},
 };
 
 /// On the way to another device.
@@ -27,6 +32,8 @@ pub(super) struct Switch {
 enum Stage {
     /// The old session writes the state.
     Leaving,
+    /// The device is being opened.
+    Opening(Receiver<device::Result<Device>>),
     /// The new one is being compiled.
     Arriving,
     /// It runs, and is about to get the state.
@@ -55,7 +62,7 @@ impl Studio {
     pub(super) fn run_on(&mut self, to: Runner) {
         self.stop_replaying();
         match self.switch.take() {
-            Some(switch) if matches!(switch.stage, Stage::Leaving) => {
+            Some(switch) if matches!(switch.stage, Stage::Leaving | Stage::Opening(_)) => {
                 self.switch = Some(switch);
                 return self
                     .workspace
@@ -67,7 +74,10 @@ impl Studio {
         }
         let folder = match TemporaryFolder::new("state") {
             Ok(folder) => folder,
-            Err(error) => return self.tell_stays(&to, &error),
+            Err(error) => {
+                let text = format!("The scene does not go to {to}: {error}.");
+                return self.workspace.tell(Severity::Error, text);
+            }
         };
         let runs = self.snapshot.compile.running > 0;
         let plays = self.session.as_ref().is_none_or(|_| self.snapshot.clock.playing);
@@ -92,23 +102,52 @@ impl Studio {
         let Some(switch) = self.switch.take_if(is_left) else { return false };
         match &exported.problem {
             None => self.arrive(switch),
-            Some(problem) => {
-                self.tell_stays(&switch.to, problem);
-                self.play_again(switch.plays);
-            }
+            Some(problem) => self.stay(&switch, problem),
         }
         true
     }
 
-    /// Opens the other device and a session there.
+    /// Opens the other device, on a thread: the driver may take a second.
     fn arrive(&mut self, mut switch: Switch) {
-        let device = match Device::open(switch.to.choice) {
-            Ok(device) => device,
-            Err(error) => {
-                self.tell_stays(&switch.to, &error);
-                return self.play_again(switch.plays);
-            }
+        let choice = switch.to.choice;
+        let (wake, (sender, opening)) = (opening::wake(&self.proxy), mpsc::channel());
+        let open = move || {
+            // Nobody may want it any more.
+            _ = sender.send(Device::open(choice));
+            wake();
         };
+        match thread::Builder::new().name("open device".to_owned()).spawn(open) {
+            Ok(_) => {
+                switch.stage = Stage::Opening(opening);
+                self.switch = Some(switch);
+            }
+            Err(error) => self.stay(&switch, &error),
+        }
+    }
+
+    /// The scene does not go to the other device.
+    fn stay(&mut self, switch: &Switch, why: &dyn std::fmt::Display) {
+        let text = format!("The scene does not go to {}: {why}.", switch.to);
+        self.workspace.tell(Severity::Error, text);
+        self.play_again(switch.plays);
+    }
+
+    /// Opens a session on the other device, once that has been opened.
+    fn follow_opening_of_device(&mut self) {
+        let Some(Switch { stage: Stage::Opening(opening), .. }) = &self.switch else { return };
+        let opened = match opening.try_recv() {
+            Ok(opened) => opened.map_err(|error| error.to_string()),
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => Err(PANICKED.to_owned()),
+        };
+        let Some(switch) = self.switch.take() else { return };
+        match opened {
+            Ok(device) => self.begin_there(switch, device),
+            Err(problem) => self.stay(&switch, &problem),
+        }
+    }
+
+    fn begin_there(&mut self, mut switch: Switch, device: Device) {
         let views = self.state.views.clone();
         (self.device, self.engine) = (device, switch.to.engine);
         if let Err(error) = self.console.listen(&self.device, opening::wake(&self.proxy)) {
@@ -128,10 +167,11 @@ impl Studio {
 
     /// Gives a session that has come to run what the old one held.
     pub(super) fn follow_switch(&mut self) {
+        self.follow_opening_of_device();
         let (Some(switch), Some(session)) = (&mut self.switch, &mut self.session) else { return };
         match switch.stage {
             Stage::Arriving if session.has_program() && session.is_idle() => {}
-            Stage::Arriving | Stage::Leaving | Stage::Loading => return,
+            Stage::Leaving | Stage::Opening(_) | Stage::Arriving | Stage::Loading => return,
         }
         if switch.file().exists() {
             session.start_loading(switch.file());
@@ -184,10 +224,5 @@ impl Studio {
         if let Some(session) = self.session.as_mut().filter(|_| plays) {
             session.play();
         }
-    }
-
-    fn tell_stays(&mut self, to: &Runner, why: &dyn std::fmt::Display) {
-        let text = format!("The scene does not go to {to}: {why}.");
-        self.workspace.tell(Severity::Error, text);
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use super::*;
+use super::{
+    waiting::{Copies, LEAST},
+    *,
+};
 
 /// Repeats a run with the program, on the CPU device; gives what it says.
 pub(super) fn replay(run: &Run) -> std::process::Output {
@@ -44,19 +47,28 @@ fn repeats_without_waiting(run: &Run) {
     };
     let mut session = open_with(&Device::cpu().unwrap(), options);
     session.pause();
-    loop {
+    let mut digests: Option<Arrival<Digests>> = None;
+    let copies = Copies::default();
+    let mut goes_on = || {
         session.update().unwrap();
-        if !session.is_idle() {
+        if !session.is_idle() || digests.as_ref().is_some_and(|digests| !digests.is_here()) {
             std::thread::yield_now();
-            continue;
+            return true;
+        }
+        if let Some(digests) = digests.take() {
+            replay.compare(&digests.wait().unwrap());
         }
         match replay.next(&mut session, run.steps).unwrap() {
             Next::Program => {}
             Next::Steps(step) if session.clock().step < step => session.step_once(),
             Next::Steps(_) => {}
-            Next::End => break,
+            Next::Digests => digests = session.start_digests().unwrap(),
+            Next::End => return false,
         }
-    }
+        true
+    };
+    copies.during(|| while goes_on() {});
+    assert_eq!(copies.of(LEAST), [""; 0], "the window copies nothing itself");
     assert_eq!(replay.outcome(), Outcome::Same { compared: run.digests.len() });
     let timeline = timeline(&session);
     assert_eq!((timeline.shown.step, timeline.is_past), (run.steps, false));

@@ -49,11 +49,11 @@ impl Held {
 /// What a thread has copied between the host and a device: to put more on the way than a few numbers takes the longer,
 /// the more it is, for a GPU's driver page-locks memory for it.
 #[derive(Clone, Default)]
-struct Copies(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Copies(Arc<Mutex<Vec<u8>>>);
 
 impl Copies {
     /// Notes what this thread copies while it does `work`.
-    fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub(super) fn during<R>(&self, work: impl FnOnce() -> R) -> R {
         let to = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter("warpaint::copy=trace")
@@ -64,7 +64,7 @@ impl Copies {
     }
 
     /// Those of so many bytes, or more.
-    fn of(&self, least: usize) -> Vec<String> {
+    pub(super) fn of(&self, least: usize) -> Vec<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let bytes = |line: &str| line.rsplit_once("bytes=").unwrap().1.parse::<usize>().unwrap();
         text.lines().filter(|line| bytes(line) >= least).map(str::to_owned).collect()
@@ -82,7 +82,7 @@ impl io::Write for Copies {
 }
 
 /// A half of the smallest resource has so many bytes.
-const LEAST: usize = 12 * 10 * 4;
+pub(super) const LEAST: usize = 12 * 10 * 4;
 
 /// Where a stream is held.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +104,18 @@ enum Deed {
     /// While the scene plays.
     Playing(Command),
     Edit(String),
+    /// In a session that keeps no past.
+    EditForGood(String),
+    /// Begins anew in a scene with this text.
+    Reset(String),
+    /// Ends a comparison with this variant.
+    EndComparison(Variant),
     /// Goes on from a state's file.
     Load(PathBuf),
+    /// Digests what it holds.
+    Digest,
+    /// Reads a resource.
+    Read(&'static str),
 }
 
 /// A deed, and what has become of it at last.
@@ -125,8 +135,22 @@ fn update(session: &mut Session, is_done: impl Fn(&Session) -> bool) {
 
 /// Does it while a stream is held there; what was waited for.
 fn waits((deed, check): &Row, at: At) -> Vec<String> {
-    let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    let (source, history) = match deed {
+        Deed::Reset(source) => (&**source, Past::Within(ROOM)),
+        Deed::EditForGood(_) => (SCENE, Past::Forgotten),
+        _ => (SCENE, Past::Within(ROOM)),
+    };
+    let options = Options { history, seed: 7, ..Options::new("scene.cu", source) };
+    let mut session = open_with(&Device::cpu().unwrap(), options);
+    // Of nearly every step there is a copy.
+    session.apply(&Command::KeepPast(Keeping { budget: ROOM, share: 1.0 }));
     (0..20).for_each(|number| step(&mut session, number));
+    if let Deed::EndComparison(variant) = deed {
+        session.apply(&Command::StartComparison(variant.clone()));
+        let is_compared =
+            |session: &Session| session.snapshot().comparison.is_some_and(|of| of.step.is_some());
+        update(&mut session, is_compared);
+    }
     let held = match at {
         At::Rest => Held::hold(session.stream()),
         At::Beside => Held::hold(&session.device().stream().unwrap()),
@@ -149,9 +173,19 @@ fn waits((deed, check): &Row, at: At) -> Vec<String> {
             session.play();
             session.apply(command);
         }
-        Deed::Edit(source) => _ = session.set_source(source.clone()),
+        Deed::Reset(_) => session.apply(&Command::Reset),
+        Deed::EndComparison(_) => session.apply(&Command::StopComparison),
+        Deed::Edit(source) | Deed::EditForGood(source) => _ = session.set_source(source.clone()),
         Deed::Load(path) => session.start_loading(path.clone()),
+        Deed::Digest | Deed::Read(_) => {}
     }
+    // They are asked for again and again, until no step is under way.
+    let (mut digests, mut read) = (None, None);
+    let mut ask = |session: &mut Session| match deed {
+        Deed::Digest if digests.is_none() => digests = session.start_digests().unwrap(),
+        Deed::Read(name) if read.is_none() => read = session.start_read(name).unwrap(),
+        _ => {}
+    };
     let is_compiled = |session: &Session| session.snapshot().compile.phase != Phase::Compiling;
     let mut is_waited_for = false;
     copies.during(|| {
@@ -159,12 +193,20 @@ fn waits((deed, check): &Row, at: At) -> Vec<String> {
         assert_eq!(session.snapshot().compile.phase, Phase::Running);
         for _ in 0..UPDATES {
             session.update().unwrap();
+            ask(&mut session);
             thread::sleep(Duration::from_millis(1));
         }
         is_waited_for = held.let_go();
         session.pause();
         update(&mut session, Session::is_idle);
+        ask(&mut session);
     });
+    if let Some(digests) = digests {
+        assert_eq!(digests.wait().unwrap(), session.digests().unwrap());
+    }
+    if let (Deed::Read(name), Some(read)) = (deed, read) {
+        assert!(read.wait().unwrap() == session.read(name).unwrap());
+    }
     check(&mut session);
     let stream = is_waited_for.then(|| "the stream".to_owned());
     stream.into_iter().chain(copies.of(LEAST)).collect()
@@ -227,6 +269,31 @@ fn no_update_waits_for_a_stream() {
         row(Deed::Do(Command::StartComparison(elsewhere)), compared),
         row(Deed::Do(Command::StartComparison(Variant::default())), compared),
         row(Deed::Load(saved), loaded),
+        row(Deed::EditForGood(with("v.w * 5u", "v.w * 7u")), |session| {
+            assert_eq!(session.read("value").unwrap().len(), 300 * 16);
+        }),
+        row(Deed::Reset(with("count  = 200", "count  = 200\nrandom = [0, 9]")), |session| {
+            assert_eq!(session.clock().step, 0);
+            let words = session.read("twin").unwrap();
+            let words: Vec<u32> = bytemuck::pod_collect_to_vec(&words);
+            assert!(
+                words.iter().all(|word| *word <= 9) && words.iter().any(|word| *word != words[0])
+            );
+        }),
+        row(Deed::EndComparison(Variant::default()), |session| {
+            assert!(session.snapshot().comparison.is_none());
+        }),
+        row(
+            Deed::EndComparison(Variant { device: Some("cpu".into()), ..Variant::default() }),
+            |_| {},
+        ),
+        // A texture that is read otherwise has other objects.
+        row(
+            Deed::Edit(with("format = \"r32f\"", "format = \"r32f\"\nwrap   = \"mirror\"")),
+            goes_on,
+        ),
+        row(Deed::Digest, |_| {}),
+        row(Deed::Read("value"), |_| {}),
         row(Deed::Edit(with("count = 300", "count = 310")), |session| {
             assert_eq!(session.read("value").unwrap().len(), 310 * 16);
         }),

@@ -98,21 +98,20 @@ impl<T> FreeList<T> {
         Some(memory)
     }
 
-    /// Takes back what [`FreeList::take`] gave for `size`.
+    /// Takes back what [`FreeList::take`] gave for `size`. Where nothing is kept any more, that is the caller's again:
+    /// to free it may take long, and others need not wait for that.
     #[doc(hidden)]
-    pub fn put(&self, size: usize, memory: T) {
+    pub fn put(&self, size: usize, memory: T) -> Option<T> {
         let mut state = self.lock();
         state.statistics.active_blocks -= 1;
         state.statistics.active_bytes -= size;
         if state.closed {
-            // To free it may take long; others need not wait for that.
-            drop(state);
-            drop(memory);
-            return;
+            return Some(memory);
         }
         state.statistics.held_blocks += 1;
         state.statistics.held_bytes += size;
         state.free.entry(size).or_default().push(memory);
+        None
     }
 
     /// Gives back what is kept.
@@ -189,12 +188,12 @@ mod tests {
         };
         let first = free_list.take(600, |_| true, fresh).unwrap();
         assert!(free_list.take(500, |_| true, fresh).is_err(), "nothing can be given back");
-        free_list.put(600, first);
+        assert!(free_list.put(600, first).is_none(), "it is kept");
         let second = free_list.take(500, |_| true, fresh).unwrap();
         let only = PoolStatistics { active_blocks: 1, active_bytes: 500, ..Default::default() };
         assert_eq!(free_list.statistics(), only);
         free_list.stop_holding();
-        free_list.put(500, second);
+        drop(free_list.put(500, second));
         assert_eq!((free_list.statistics(), left.get()), (PoolStatistics::default(), 1000));
     }
 }

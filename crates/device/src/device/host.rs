@@ -197,7 +197,7 @@ impl DerefMut for HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         if let (Some(raw), Some(home)) = (self.raw.take(), &self.home) {
-            home.put(raw.bytes(), raw);
+            drop(home.put(raw.bytes(), raw));
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
     any::Any,
     ops::RangeBounds,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
 };
 
 use smallvec::{SmallVec, smallvec};
@@ -41,6 +42,8 @@ struct Inner {
     device: Device,
     /// The stream that used it last beside each.
     free_list: FreeList<(Memory, Users)>,
+    /// Whether a thread frees what is not kept.
+    frees_aside: bool,
 }
 
 impl Pool {
@@ -54,7 +57,34 @@ impl Pool {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn new(device: &Device) -> Self {
-        Self(Arc::new(Inner { device: device.clone(), free_list: FreeList::default() }))
+        Self::with(device, false)
+    }
+
+    /// A pool that keeps nothing, for what is needed once. To free it waits for all work of the device: a thread does
+    /// that, so that whoever drops a block does not wait.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # use warpaint::device::{Device, Pool};
+    /// # let device = Device::cpu()?;
+    /// # let (pool, (go, wait)) = (Pool::passing(&device), mpsc::channel::<()>());
+    /// let (stream, other) = (device.stream()?, device.stream()?);
+    /// let block = pool.alloc(&stream, 1000)?;
+    /// other.host_function(move || wait.recv().unwrap_or(()))?; // takes its time
+    /// drop(block); // at once
+    /// assert_eq!(pool.statistics().held_bytes, 0);
+    /// go.send(())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn passing(device: &Device) -> Self {
+        let pool = Self::with(device, true);
+        pool.stop_holding();
+        pool
+    }
+
+    fn with(device: &Device, frees_aside: bool) -> Self {
+        let (device, free_list) = (device.clone(), FreeList::default());
+        Self(Arc::new(Inner { device, free_list, frees_aside }))
     }
 
     /// The device whose memory it is.
@@ -335,8 +365,13 @@ impl Drop for PoolBlock {
             Owner::Pool { memory, size, pool } => {
                 let (size, address) = (*size, self.address);
                 tracing::trace!(target: "warpaint::pool", size, address, "given back");
-                if let Some(memory) = memory.take() {
-                    pool.0.free_list.put(size, (memory, users));
+                let memory = memory.take();
+                let unkept = memory.and_then(|memory| pool.0.free_list.put(size, (memory, users)));
+                if let Some(unkept) = unkept
+                    && pool.0.frees_aside
+                {
+                    // Without a thread it is freed here.
+                    _ = thread::Builder::new().name("free".into()).spawn(move || drop(unkept));
                 }
             }
             Owner::Foreign { .. } => users.iter().for_each(wait_for_work),
