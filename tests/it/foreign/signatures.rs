@@ -3,6 +3,7 @@
 use warpaint::device::Device;
 
 use super::{gives, is_told, runs, runs_of, scene, told};
+use crate::support::Workplace;
 
 /// A scene of `k`s, by these names in the manifest.
 fn named(element: &str, kernel: &str, more: &str, args: &str, code: &str) -> String {
@@ -60,6 +61,28 @@ fn the_compiler_tells_which_of_two_heads_with_the_same_types_counts() {
             runs("float", "", "args = { m = 1, n = 2 }", &code, &12.0_f32.to_le_bytes());
         }
     }
+}
+
+/// A header that guards itself is read once, though a text may get round that.
+#[test]
+fn a_head_that_was_misread_is_an_error() {
+    let place = Workplace::new();
+    let header = "#ifndef H\n#define H\n#ifdef SECOND\n#undef HEAD\n#define HEAD float *b, float *a\n#else\n\
+                  #define HEAD float *a, float *b\n#endif\n#endif\n";
+    place.file("h.h", header);
+    let text = |again: &str| {
+        let more = "[array.b]\ntype = 'float'\ncount = 64";
+        let code =
+            format!("#include \"h.h\"\n{again}__global__ void k(HEAD) {{ a[0] = b[0] + 1; }}\n");
+        scene("float", more, "", &code)
+    };
+    let render = ["render", "s.cu", "--device", "cpu", "--steps", "1"];
+    place.file("s.cu", &text(""));
+    place.run(&render).expect(0, &[]);
+    place.file("s.cu", &text("#undef H\n#define SECOND\n#include \"h.h\"\n"));
+    place
+        .run(&render)
+        .expect(1, &["`k` are (b, a) to the compiler, but its text was read as (a, b)"]);
 }
 
 #[test]
