@@ -1,5 +1,6 @@
 //! The invariants of ARCHITECTURE.md that can be read off the sources.
 
+mod defaults;
 mod examples;
 mod heads;
 mod source;

@@ -26,6 +26,7 @@ use crate::{
         ast::{Body, Function, FunctionKind},
         inst::{Instruction, Op},
         modifier::Half,
+        op::{Integer, Semantics},
         operand::{Address, Base, Operand, Reg},
         types::Space,
     },
@@ -56,8 +57,8 @@ impl Origin {
     fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, known) | (known, Self::Unknown) => known,
-            (a, b) if a == b => a,
-            _ => Self::Mixed,
+            (Self::Argument(a), Self::Argument(b)) if a == b => self,
+            (Self::Argument(_) | Self::Mixed, Self::Argument(_) | Self::Mixed) => Self::Mixed,
         }
     }
 }
@@ -125,9 +126,9 @@ fn origin(
     i: &Instruction,
     argument: &impl Fn(&Address) -> Option<u64>,
 ) -> Origin {
-    let of = |at: usize| match i.src.get(at) {
-        Some(Operand::Reg(Reg(reg))) => origins[*reg as usize],
-        _ => Origin::Mixed,
+    let of = |at: usize| {
+        let reg = i.src.get(at).and_then(Operand::reg);
+        reg.map_or(Origin::Mixed, |Reg(reg)| origins[reg as usize])
     };
     // A sum is made from whichever part is a pointer.
     let sum = |a: Origin, b: Origin| match (a, b) {
@@ -135,25 +136,38 @@ fn origin(
             Origin::Argument(at)
         }
         (Origin::Unknown, _) | (_, Origin::Unknown) => Origin::Unknown,
-        _ => Origin::Mixed,
-    };
-    match (&i.op, i.src.as_slice()) {
-        (Op::Ld(access), [Operand::Address(address), ..])
-            if access.ty.bytes() == 8 && access.lanes == 1 =>
-        {
-            argument(address).map_or(Origin::Mixed, Origin::Argument)
+        (Origin::Argument(_), Origin::Argument(_)) | (Origin::Mixed, Origin::Mixed) => {
+            Origin::Mixed
         }
-        (Op::Mov { ty, .. }, _) if ty.bytes() == 8 => of(0),
-        (Op::Cvta { space: Space::Global, .. }, _) => of(0),
-        (Op::Add { ty, carry, .. }, _) if ty.bytes() == 8 && !carry.is_used() => sum(of(0), of(1)),
-        (Op::Sub { ty, carry, .. }, _) if ty.bytes() == 8 && !carry.is_used() => match of(1) {
-            Origin::Argument(_) => Origin::Mixed,
-            Origin::Unknown | Origin::Mixed => of(0),
+    };
+    // Made from nothing that is known, it is mixed: its accesses are looked up one by one.
+    match Semantics::of(&i.op) {
+        Some(Semantics::Load(access)) if access.ty.bytes() == 8 && access.lanes == 1 => {
+            let address = i.src.first().and_then(Operand::address);
+            address.and_then(argument).map_or(Origin::Mixed, Origin::Argument)
+        }
+        Some(Semantics::Address { space: Space::Global, .. }) => of(0),
+        Some(Semantics::Move(ty)) if ty.bytes() == 8 => of(0),
+        Some(Semantics::Choice(ty)) if ty.bytes() == 8 => of(0).join(of(1)),
+        Some(Semantics::Integer(Integer::Mad(Half::Wide), _)) => of(2),
+        Some(Semantics::Integer(operation, ty)) if ty.bytes() == 8 => match operation {
+            Integer::Sum => sum(of(0), of(1)),
+            Integer::Difference => match of(1) {
+                Origin::Argument(_) => Origin::Mixed,
+                Origin::Unknown | Origin::Mixed => of(0),
+            },
+            Integer::Product(_) | Integer::Mad(_) => Origin::Mixed,
+            Integer::Quotient | Integer::Remainder | Integer::Count => Origin::Mixed,
+            Integer::Negative | Integer::Magnitude | Integer::Complement => Origin::Mixed,
+            Integer::Least | Integer::Greatest | Integer::Bitwise(_) => Origin::Mixed,
+            Integer::ShiftLeft | Integer::ShiftRight | Integer::Bytes => Origin::Mixed,
+            Integer::Extract | Integer::Insert => Origin::Mixed,
         },
-        (Op::Mad { half: Some(Half::Wide), .. }, _) => of(2),
-        (Op::Selp { ty }, _) if ty.bytes() == 8 => of(0).join(of(1)),
-        // From nothing that is known: whatever else it is, its accesses are looked up one by one.
-        _ => Origin::Mixed,
+        Some(Semantics::Load(_) | Semantics::Address { .. } | Semantics::Move(_)) => Origin::Mixed,
+        Some(Semantics::Choice(_) | Semantics::Integer(..) | Semantics::Convert(_)) => {
+            Origin::Mixed
+        }
+        Some(Semantics::Real(_) | Semantics::Predicate(_)) | None => Origin::Mixed,
     }
 }
 

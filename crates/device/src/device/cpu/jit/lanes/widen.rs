@@ -6,8 +6,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use super::GroupLower;
 use crate::ptx::{
     ast::Body,
-    inst::{Instruction, Op},
+    inst::Instruction,
     modifier::Half,
+    op::{Integer, Semantics},
     pass::uniform::{Shape, Shapes},
     types::Type,
 };
@@ -15,21 +16,18 @@ use crate::ptx::{
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
 /// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
 pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
-    // Which of these keep differences constant, and with which modifiers, is known to `Shapes` alone.
-    let (operands, ty) = if let Op::Cvt(cvt) = &i.op {
-        let (from, to) = cvt.resizes()?;
-        if (from.bytes(), to.bytes()) != (4, 8) {
-            return None;
+    // Which of these keep differences constant is known to `Shapes` alone.
+    let (operands, ty) = match Semantics::of(&i.op)? {
+        Semantics::Convert(cvt) => {
+            let (from, to) = cvt.resizes()?;
+            ((from.bytes(), to.bytes()) == (4, 8)).then_some((1, from))?
         }
-        (1, from)
-    } else if let Op::Mul { ty, half: Some(Half::Wide), mode: _ }
-    | Op::Mad { ty, half: Some(Half::Wide), mode: _, carry: _ } = &i.op
-    {
-        (2, *ty)
-    } else {
-        return None;
+        Semantics::Integer(Integer::Product(Half::Wide) | Integer::Mad(Half::Wide), ty) => (2, ty),
+        Semantics::Integer(..) | Semantics::Move(_) | Semantics::Address { .. } => return None,
+        Semantics::Choice(_) | Semantics::Load(_) | Semantics::Real(_) => return None,
+        Semantics::Predicate(_) => return None,
     };
-    if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
+    if !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
         return None;
     }
     let at = (0..operands)

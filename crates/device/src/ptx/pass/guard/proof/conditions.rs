@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::known::Known;
-use super::semantics::{Integer, Predicate, Semantics};
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::{Guard, Op};
 use crate::ptx::modifier::{BoolOp, Cmp, Half};
 use crate::ptx::op::Next;
+use crate::ptx::op::{Integer, Predicate, Semantics};
 use crate::ptx::operand::{Label, Operand};
 use crate::ptx::types::{Kind, Type};
 
@@ -292,14 +292,17 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
             }
         }
         Some(
-            Semantics::Predicate(Predicate::Of(_)) | Semantics::Move(_) | Semantics::Address(_),
+            Semantics::Predicate(Predicate::Of(_)) | Semantics::Move(_) | Semantics::Address { .. },
         ) => {}
         Some(
-            Semantics::Integer(..) | Semantics::Convert(_) | Semantics::Choice | Semantics::Load(_),
+            Semantics::Integer(..)
+            | Semantics::Convert(_)
+            | Semantics::Choice(_)
+            | Semantics::Load(_),
         ) => {}
         Some(Semantics::Real(_)) => {}
         None => {
-            let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, .. });
+            let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, cmp: _, ftz: _ });
             let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
             facts.extend(is_real.then_some(Fact { at, holds: holds == is_first }));
         }
@@ -379,14 +382,16 @@ pub(super) fn linear(known: Known<'_>, value: Value, bits: u32) -> Option<(Value
                 None
             }
             Integer::Least | Integer::Greatest | Integer::Bitwise(_) | Integer::ShiftRight => None,
-            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
+            Integer::Magnitude | Integer::Extract | Integer::Insert => None,
+            Integer::Bytes | Integer::Count => None,
         },
         Semantics::Move(_)
         | Semantics::Integer(..)
-        | Semantics::Address(_)
+        | Semantics::Address { .. }
         | Semantics::Convert(_) => None,
-        Semantics::Choice | Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_) => {
-            None
-        }
+        Semantics::Choice(_)
+        | Semantics::Load(_)
+        | Semantics::Real(_)
+        | Semantics::Predicate(_) => None,
     }
 }

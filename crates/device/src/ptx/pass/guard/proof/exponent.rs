@@ -3,10 +3,10 @@
 use super::conditions::Context;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cmp};
+use crate::ptx::op::{Integer, Semantics};
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Type;
 
@@ -63,7 +63,8 @@ impl Ranges<'_> {
         let mut least: Option<f32> = None;
         for fact in self.conditions.facts(context) {
             let Some(i) = values.statement(fact.at) else { continue };
-            let Op::Setp { cmp, combine: None, ty: Type::F32, .. } = &i.op else { continue };
+            // Subnormals are not large, flushed or not.
+            let Op::Setp { cmp, combine: None, ty: Type::F32, ftz: _ } = &i.op else { continue };
             let [Operand::Reg(compared), Operand::F32(bits)] = i.src.as_slice() else { continue };
             let is_large = match cmp {
                 Cmp::Lt | Cmp::Ltu | Cmp::Le | Cmp::Leu => !fact.holds,

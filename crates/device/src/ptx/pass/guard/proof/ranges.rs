@@ -6,10 +6,10 @@ use super::Launch;
 use super::conditions::{Bound, Conditions, Context, Order};
 use super::known::Known;
 use super::range::Range;
-use super::semantics::Semantics;
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
+use crate::ptx::op::Semantics;
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::pass::origin::{Origin, Origins, Source};
 
@@ -261,7 +261,7 @@ impl<'a> Ranges<'a> {
         let (a, b) = (a.reg()?, self.known.values.before(at, b.reg()?));
         let a = self.known.values.before(at, a);
         let (at, i) = self.known.values.instruction(b).filter(|(_, i)| i.guard.is_none())?;
-        let Some(Semantics::Choice) = Semantics::of(&i.op) else { return None };
+        let Some(Semantics::Choice(_)) = Semantics::of(&i.op) else { return None };
         let [one, other, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
         if self.choices == 0 || self.is_relative(b.reg()) {
             return None;

@@ -3,9 +3,9 @@
 use super::conditions::Context;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Real, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::modifier::{Cvt, IntRounding, Rounding};
+use crate::ptx::op::{Real, Semantics, is_integer};
 use crate::ptx::operand::Operand;
 use crate::ptx::types::{Kind, Type};
 
@@ -162,9 +162,9 @@ impl Ranges<'_> {
             }
             Semantics::Move(_)
             | Semantics::Convert(_)
-            | Semantics::Address(_)
+            | Semantics::Address { .. }
             | Semantics::Integer(..) => None,
-            Semantics::Choice | Semantics::Load(_) | Semantics::Predicate(_) => None,
+            Semantics::Choice(_) | Semantics::Load(_) | Semantics::Predicate(_) => None,
         }
     }
 }

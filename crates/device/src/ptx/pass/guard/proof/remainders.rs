@@ -5,10 +5,10 @@
 use super::conditions::Context;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::{Integer, Semantics};
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::types::Kind;
 
@@ -82,7 +82,8 @@ impl Ranges<'_> {
             Integer::Sum | Integer::Difference | Integer::Quotient => return None,
             Integer::Remainder | Integer::Negative | Integer::Complement => return None,
             Integer::Least | Integer::Greatest | Integer::ShiftRight => return None,
-            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => return None,
+            Integer::Magnitude | Integer::Extract | Integer::Insert => return None,
+            Integer::Bytes | Integer::Count => return None,
         };
         if divisor <= 1 || divisor >= 1 << 31 || bits != self.bits(x.reg()) {
             return None;

@@ -4,10 +4,10 @@ use super::conditions::Context;
 use super::known::numbers;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cvt, Half};
+use crate::ptx::op::{Integer, Semantics, is_integer};
 use crate::ptx::operand::{Base, Operand, Symbol};
 use crate::ptx::types::{Kind, Space, Type};
 
@@ -71,7 +71,7 @@ impl Ranges<'_> {
         context: Context,
     ) -> Option<Range> {
         match Semantics::of(&i.op)? {
-            Semantics::Move(_) | Semantics::Address(_) => {
+            Semantics::Move(_) | Semantics::Address { .. } => {
                 let from = i.src.first()?;
                 if let Operand::Symbol(_, offset) = from {
                     return Some(Range::of((*offset).into()));
@@ -87,9 +87,10 @@ impl Ranges<'_> {
                 Integer::Quotient | Integer::Remainder | Integer::Negative => None,
                 Integer::Complement | Integer::Least | Integer::Greatest => None,
                 Integer::Bitwise(_) | Integer::ShiftLeft | Integer::ShiftRight => None,
-                Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
+                Integer::Magnitude | Integer::Extract | Integer::Insert => None,
+                Integer::Bytes | Integer::Count => None,
             },
-            Semantics::Choice => self.number(at, i, context),
+            Semantics::Choice(_) => self.number(at, i, context),
             Semantics::Convert(_)
             | Semantics::Load(_)
             | Semantics::Real(_)
@@ -103,18 +104,18 @@ impl Ranges<'_> {
             self.operand(at, operand, context)
         };
         match Semantics::of(&i.op)? {
-            Semantics::Move(_) | Semantics::Address(Space::Global) => source(0),
+            Semantics::Move(_) | Semantics::Address { space: Space::Global, .. } => source(0),
             Semantics::Integer(operation, ty) => self.integer(at, i, (operation, ty), context),
             Semantics::Convert(cvt) if cvt.from == Type::F32 => {
                 self.rounded(at, i.src.first()?, cvt, context)
             }
             Semantics::Convert(cvt) => converted(source(0)?, cvt),
-            Semantics::Choice => {
+            Semantics::Choice(_) => {
                 let [a, b, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
                 self.chosen(at, [a, b], *chooser, context)
             }
             // Loads are looked at before; real numbers where they are rounded.
-            Semantics::Address(_)
+            Semantics::Address { .. }
             | Semantics::Load(_)
             | Semantics::Real(_)
             | Semantics::Predicate(_) => None,
@@ -152,6 +153,7 @@ impl Ranges<'_> {
             Integer::Quotient => numbers(source(0)?, ty).over(numbers(source(1)?, ty)),
             Integer::Remainder => numbers(source(0)?, ty).modulo(numbers(source(1)?, ty)),
             Integer::Negative => Some(source(0)?.negated()),
+            Integer::Magnitude => None,
             Integer::Complement => Some(Range::of(-1).minus(source(0)?)),
             Integer::Least => {
                 let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, ty));
