@@ -2,6 +2,7 @@
 
 mod defaults;
 mod examples;
+mod fields;
 mod heads;
 mod source;
 

@@ -273,7 +273,7 @@ fn flush(op: &Op) -> Flush {
 
 /// Whether it is no barrier or warp operation, or the common barrier of all threads.
 fn is_plain(i: &Instruction) -> bool {
-    if let Op::Bar { kind, .. } = i.op {
+    if let Op::Bar { kind, aligned: _ } = i.op {
         return kind == BarKind::Sync && matches!(i.src[..], [Operand::Int(0)]);
     }
     resume_kind(i).is_none()
@@ -497,7 +497,7 @@ impl Lower<'_, '_> {
 
     /// `bar.arrive`: counts the thread in and goes on.
     pub(super) fn arrive(&mut self, i: &Instruction) -> Step {
-        let Op::Bar { kind: BarKind::Arrive, .. } = i.op else {
+        let Op::Bar { kind: BarKind::Arrive, aligned: _ } = i.op else {
             return Err(Unsupported::Part("a barrier in a function that was not inlined"));
         };
         let id = self.source(i, 0, Type::U32)?;

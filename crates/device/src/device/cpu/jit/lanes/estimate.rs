@@ -219,7 +219,7 @@ fn cost(op: &Op) -> f64 {
     if let Op::Ld(access) | Op::St(access) = op {
         return if is_free(access.space) { 1.0 } else { ACCESS };
     }
-    if let Op::Approx { function, .. } = op
+    if let Op::Approx { function, ftz: _, ty: _ } = op
         && *function != Function::Rsqrt
     {
         return CALL;
