@@ -10,6 +10,7 @@ use cranelift_codegen::ir::{
 use super::{
     GroupLower,
     value::{Parts, form},
+    vector_form::has_form,
 };
 use crate::{
     device::cpu::jit::lower::{
@@ -546,11 +547,6 @@ impl GroupLower<'_, '_, '_> {
 }
 
 /// Whether it is the lesser or the greater of two numbers, and nothing else.
-/// Whether values of the type are held in vectors.
-pub(super) fn has_form(ty: Type) -> bool {
-    matches!(ty.bytes(), 4 | 8) && !ty.is_packed() && ty != Type::Tf32
-}
-
 pub(super) fn int_vector(ty: Type) -> ir::Type {
     if ty.bytes() == 8 { types::I64X2 } else { types::I32X4 }
 }

@@ -4,8 +4,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
     GroupLower,
-    arithmetic::has_form,
     value::{Parts, form},
+    vector_form::has_form,
 };
 use crate::{
     device::cpu::jit::lower::Step,

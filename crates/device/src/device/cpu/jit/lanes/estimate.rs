@@ -1,7 +1,11 @@
 //! Whether code for groups is possible, and whether it is worth it: instructions weighted by the depth of their
 //! loops, each with what it costs for four single threads and for a group.
 
-use super::{Parted, arithmetic::has_form, row, value::form};
+use super::{
+    Parted, row,
+    value::form,
+    vector_form::{has_form, vector_width},
+};
 use crate::{
     device::cpu::{abi::LANES, jit::sync},
     ptx::{
@@ -12,7 +16,7 @@ use crate::{
         op::{Next, Waits},
         operand::{Base, Operand},
         pass::uniform::{Shape, Shapes},
-        types::{Space, Type},
+        types::Space,
     },
 };
 
@@ -242,23 +246,4 @@ fn is_free(space: Option<Space>) -> bool {
 fn row_stride(shapes: &Shapes, address: &Operand) -> Option<i64> {
     let Base::Reg(reg) = address.address()?.base else { return None };
     shapes.of(reg).stride().filter(|stride| *stride > 0)
-}
-
-/// Whether it does nothing but compute, and can on vectors.
-pub(super) fn computes(op: &Op) -> bool {
-    vector_width(op).is_some()
-}
-
-/// How many vectors hold the result, where there is a vector form.
-fn vector_width(op: &Op) -> Option<f64> {
-    if let Op::Cvt(cvt) = op
-        && !has_form(cvt.from)
-    {
-        return None;
-    }
-    let ty = op.facts().vector?;
-    if ty == Type::Pred {
-        return Some(1.0);
-    }
-    has_form(ty).then(|| f64::from(ty.bytes() / 4))
 }

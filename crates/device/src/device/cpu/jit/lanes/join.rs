@@ -9,7 +9,7 @@
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, leave::Saved, row};
+use super::{GroupLower, row, slots::Saved};
 use crate::{
     device::cpu::jit::{
         lower::{clif_type, int_type},

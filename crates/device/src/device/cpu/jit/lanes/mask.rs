@@ -279,7 +279,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let first = self.reach_of_present(stride).map_or(own, |[first, _]| first);
         let is_gone = self.lower.b.ins().band_imm_u(gone, 1 << lane);
         let distance = self.lower.b.ins().select(is_gone, first, own);
-        let start = memory.address(self.lower);
+        let start = self.lower.address_of(memory);
         self.lower.b.ins().iadd(start, distance)
     }
 

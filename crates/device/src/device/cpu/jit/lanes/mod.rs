@@ -109,8 +109,10 @@ mod round;
 mod row;
 mod shuffle;
 mod skip;
+mod slots;
 mod twice;
 mod value;
+mod vector_form;
 mod wait;
 mod widen;
 
@@ -358,7 +360,7 @@ impl Plan {
 
     /// Bytes behind the spilled registers of waiting threads that leaving groups use.
     pub(super) fn spill_bytes(&self) -> usize {
-        self.leaves.bytes
+        self.leaves.slots.end
     }
 }
 

@@ -4,9 +4,10 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{
-    GroupLower, estimate,
+    GroupLower,
     round::{Round, rounds, written_by},
     value::Parts,
+    vector_form,
     widen::widens,
 };
 use crate::{
@@ -52,7 +53,7 @@ pub(super) fn skips(
     let parts = |i: &Instruction| widens(body, shapes, i).is_some();
     let computes = |(_, i): (usize, &Instruction)| {
         let branches = i.guard.is_some() || matches!(i.op, Op::Bra { .. });
-        !branches && !parts(i) && estimate::computes(&i.op)
+        !branches && !parts(i) && vector_form::computes(&i.op)
     };
     let skip = |round: Round| {
         let instructions = || cfg.instructions(body, round.block);
