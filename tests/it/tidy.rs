@@ -294,6 +294,21 @@ fn modules_of_one_folder_name_each_other_in_one_direction() {
     assert!(free.is_empty(), "no circles in: {free:?}");
 }
 
+/// As the CUDA manual has it: threads diverge and reconverge.
+#[test]
+fn threads_diverge_and_do_not_part() {
+    let wrong =
+        ["group parts", "groups part", "group parted", "threads part ", "part_unless", "may part"];
+    let mut found = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("device/cpu/")) {
+        for (line, text) in (1..).zip(source.text.lines()) {
+            found
+                .extend(wrong.iter().filter(|word| text.contains(**word)).map(|_| source.at(line)));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn only_named_places_are_unsafe() {
     let allowed = [

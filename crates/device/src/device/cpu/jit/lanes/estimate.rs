@@ -2,7 +2,7 @@
 //! loops, each with what it costs for four single threads and for a group.
 
 use super::{
-    Parted, row,
+    Divergence, row,
     value::form,
     vector_form::{has_form, vector_width},
 };
@@ -122,14 +122,14 @@ pub(super) fn is_faster(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -
 }
 
 /// Whether groups of more than one quad are faster: where the same instructions are run less often for all threads, and
-/// the vectors of all quads find room in the processor's registers. A group that parts is slow, and the more threads it
-/// has the more often it parts.
-pub(super) fn suits(body: &Body, cfg: &Cfg, liveness: &Liveness, parted: &Parted) -> bool {
-    let Parted { width, shapes, run, .. } = parted;
+/// the vectors of all quads find room in the processor's registers. A group that diverges is slow, and the more threads
+/// it has the more often it diverges.
+pub(super) fn suits(body: &Body, cfg: &Cfg, liveness: &Liveness, divergence: &Divergence) -> bool {
+    let Divergence { width, shapes, run, .. } = divergence;
     if body.instructions().nth(MOST_WIDE).is_some() {
         return false;
     }
-    let (stays, indices) = (parted.stays(), row::indices(body));
+    let (stays, indices) = (divergence.stays(), row::indices(body));
     let mut most = 0;
     let mut singly = 0;
     for id in cfg.ids().filter(|id| run[id.index()]) {

@@ -1,4 +1,4 @@
-//! Where a group parts, its threads are left to the code for single threads: what lives of them is stored, and
+//! Where a group diverges, its threads are left to the code for single threads: what lives of them is stored, and
 //! each is entered there at its own place.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
@@ -83,10 +83,10 @@ pub(super) fn points(
     }
     let statements = cfg.ids().filter(|id| run[id.index()]);
     for (index, i) in statements.flat_map(|id| cfg.instructions(body, id)) {
-        let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
+        let diverges = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
         match i.op.facts().next {
             Next::Branches => {
-                if parts && !stays.contains(&index) {
+                if diverges && !stays.contains(&index) {
                     points.extend([target(cfg, i)?, index + 1]);
                     if index + 1 >= body.statements.len() {
                         return None;
@@ -94,7 +94,7 @@ pub(super) fn points(
                 }
             }
             Next::Returns | Next::Exits | Next::Traps => {
-                if parts {
+                if diverges {
                     points.push(index);
                 }
             }
@@ -150,7 +150,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// The group goes on where `alike` holds; else `leave` ends its code, which happens seldom.
-    pub(super) fn part_unless(&mut self, alike: Value, leave: impl FnOnce(&mut Self)) {
+    pub(super) fn diverge_unless(&mut self, alike: Value, leave: impl FnOnce(&mut Self)) {
         let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.set_cold_block(apart);
         self.lower.b.ins().brif(alike, on, &[], apart, &[]);
@@ -217,8 +217,8 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(others);
     }
 
-    /// Whether groups may part at all.
-    pub(super) fn may_part(&self) -> bool {
+    /// Whether groups may diverge at all.
+    pub(super) fn may_diverge(&self) -> bool {
         !self.plan.leaves.points.is_empty()
     }
 
@@ -260,7 +260,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
-    /// statement at which they part, if they are to reconverge.
+    /// statement at which they diverge, if they are to reconverge.
     pub(super) fn leave_group(
         &mut self,
         at: Option<usize>,

@@ -97,8 +97,8 @@ pub(super) struct Agreement {
 
 impl Row {
     /// What can be prechecked of a kernel whose registers have these `shapes` in a group, all of whose branches but
-    /// `skips` part groups, and some of whose registers may be read before they are written, or are known to vary. None
-    /// where that is nothing, or not enough.
+    /// `skips` make groups diverge, and some of whose registers may be read before they are written, or are known to
+    /// vary. None where that is nothing, or not enough.
     pub(super) fn new(
         b: &mut FunctionBuilder<'_>,
         body: &Body,

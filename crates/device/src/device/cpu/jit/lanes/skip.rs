@@ -49,11 +49,11 @@ pub(super) fn skips(
     run: &[bool],
     liveness: &Liveness,
 ) -> Vec<Skip> {
-    // Where a group parts, all its threads are entered at one place: those that go round the block would run it.
-    let parts = |i: &Instruction| widens(body, shapes, i).is_some();
+    // Where a group diverges, all its threads are entered at one place: those that go round the block would run it.
+    let diverges = |i: &Instruction| widens(body, shapes, i).is_some();
     let computes = |(_, i): (usize, &Instruction)| {
         let branches = i.guard.is_some() || matches!(i.op, Op::Bra { .. });
-        !branches && !parts(i) && vector_form::computes(&i.op)
+        !branches && !diverges(i) && vector_form::computes(&i.op)
     };
     let skip = |round: Round| {
         let instructions = || cfg.instructions(body, round.block);

@@ -13,7 +13,7 @@ use crate::{
 /// What of a register is saved in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Saved {
-    /// What it was when the group parted, and of one that varies what it is at a join.
+    /// What it was when the group diverged, and of one that varies what it is at a join.
     Left,
     /// What each thread brought to a join of one that was the same scalar for all.
     Joined,

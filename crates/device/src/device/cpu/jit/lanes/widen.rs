@@ -1,5 +1,5 @@
 //! Conversions to 64 bits: of what differs by a constant between threads in 32 bits the difference stays the same only
-//! where none of them wraps. Where one does, the group parts.
+//! where none of them wraps. Where one does, the group diverges.
 
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
@@ -36,7 +36,7 @@ pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(u
 }
 
 impl GroupLower<'_, '_, '_> {
-    /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
+    /// Before a conversion to 64 bits: a value that wraps between the threads makes them diverge.
     pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
         if self.is_prechecked(index) || self.is_widened_before(index) {
             return;
@@ -49,7 +49,7 @@ impl GroupLower<'_, '_, '_> {
         let others = self.plan.width as u32 - 1;
         let count = self.lower.b.ins().iconst(types::I64, i64::from(others));
         let fine = self.never_wraps((first, stride), (count, others), signed);
-        self.part_unless(fine, |group| {
+        self.diverge_unless(fine, |group| {
             let none = group.lower.b.ins().iconst(types::I32, 0);
             group.leave_group(None, point, point, none);
         });
