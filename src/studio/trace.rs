@@ -60,7 +60,7 @@ pub struct Span {
 
 /// A frame of the window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct TracedFrame {
     /// Counts them.
     pub number: u64,
     /// When it began, in milliseconds since the studio did.
@@ -75,8 +75,8 @@ pub struct Frame {
 #[derive(Debug)]
 pub struct Trace {
     begun: Instant,
-    frames: VecDeque<Frame>,
-    present: Frame,
+    frames: VecDeque<TracedFrame>,
+    present: TracedFrame,
     /// When the last mark was.
     marked: Instant,
     count: u64,
@@ -91,7 +91,7 @@ impl Default for Trace {
         Self {
             begun: now,
             frames: VecDeque::new(),
-            present: Frame::default(),
+            present: TracedFrame::default(),
             marked: now,
             count: 0,
             step: None,
@@ -106,7 +106,7 @@ impl Trace {
         self.count += 1;
         self.marked = now;
         let start_ms = self.ms(now);
-        self.present = Frame { number: self.count, start_ms, ..Frame::default() };
+        self.present = TracedFrame { number: self.count, start_ms, ..TracedFrame::default() };
     }
 
     /// What was done since the last mark is called so.
@@ -155,12 +155,12 @@ impl Trace {
     }
 
     /// The frames that are known, oldest first.
-    pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = &TracedFrame> {
         self.frames.iter()
     }
 
     /// The frame with a number; the last one where that is not known, or none is named.
-    pub fn frame(&self, number: Option<u64>) -> Option<&Frame> {
+    pub fn frame(&self, number: Option<u64>) -> Option<&TracedFrame> {
         let found = self.frames.iter().find(|frame| Some(frame.number) == number);
         found.or(self.frames.back())
     }
@@ -201,7 +201,7 @@ impl Trace {
     pub fn to_csv(&self) -> String {
         let mut text = "frame,track,name,start_ms,ms\n".to_owned();
         for frame in &self.frames {
-            let Frame { number, start_ms, ms, spans } = frame;
+            let TracedFrame { number, start_ms, ms, spans } = frame;
             _ = writeln!(text, "{number},window,frame,{start_ms:.4},{ms:.4}");
             for Span { track, name, start_ms, ms } in spans {
                 let (track, name) = (track.name(), quoted(name));

@@ -218,10 +218,10 @@ fn random_ptx_gives_the_same_everywhere() {
     engines.expect_groups(Runner::Groups, 15);
 }
 
-/// Random kernels whose threads meet while their ways part give the same bits on the interpreter, one thread after the
-/// other, in groups, and on an NVIDIA device.
+/// Random kernels whose threads meet while their ways diverge give the same bits on the interpreter, one thread after
+/// the other, in groups, and on an NVIDIA device.
 #[test]
-fn warps_that_part_give_the_same_everywhere() {
+fn warps_that_diverge_give_the_same_everywhere() {
     let mut engines = Engines::new();
     let mut guard = Guard::new("warps");
     let on_nvidia = engines.nvidia_has(warps::ARCHITECTURE);

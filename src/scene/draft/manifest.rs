@@ -27,7 +27,7 @@ use self::{
     guess::Guess,
     names::Names,
     shape::some_shared,
-    textures::Texture,
+    textures::DraftedTexture,
     uses::Uses,
 };
 use super::{
@@ -83,7 +83,7 @@ struct Draft<'a, 's> {
     arrays: Vec<Array>,
     /// Where each stands, by its name.
     places: BTreeMap<String, usize>,
-    textures: BTreeMap<String, Texture>,
+    textures: BTreeMap<String, DraftedTexture>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
     /// What variables of the device begin with, as the key that says so, each with its type.

@@ -16,7 +16,7 @@ use crate::{
     session::{Command, Comparison, Guarding, KernelGuarding, PassRatio, Snapshot},
     studio::{
         number, theme,
-        trace::{Frame, Span, Trace, Track},
+        trace::{Span, Trace, TracedFrame, Track},
     },
 };
 
@@ -368,7 +368,7 @@ fn choose_frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
     });
     ui.painter().rect_filled(rect, 3.0, theme::ground());
     let most = (rect.width() / 3.0) as usize;
-    let shown: Vec<&Frame> = trace.frames().rev().take(most).collect();
+    let shown: Vec<&TracedFrame> = trace.frames().rev().take(most).collect();
     let longest = shown.iter().map(|frame| frame.ms).fold(1e-3, f64::max);
     let place = |back: usize| {
         let right = rect.right() - back as f32 * 3.0;
@@ -389,7 +389,7 @@ fn choose_frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
 }
 
 /// The parts of a frame: a row for each track, on a scale of time that has all of them.
-fn flame(ui: &Ui, rect: Rect, frame: &Frame, hovered: Option<Pos2>) {
+fn flame(ui: &Ui, rect: Rect, frame: &TracedFrame, hovered: Option<Pos2>) {
     let whole =
         Span { track: Track::Window, name: "frame".into(), start_ms: frame.start_ms, ms: frame.ms };
     let all = || [&whole].into_iter().chain(&frame.spans);

@@ -415,3 +415,16 @@ fn buffers_that_one_has_more_of_differ() {
         assert!(difference(&other, &two, place).is_some(), "{other:?}");
     }
 }
+
+/// What fails on both engines was not compared: it is told, and with both errors, however alike they are.
+#[test]
+fn what_has_no_result_differs_from_everything() {
+    let place = |buffer: usize, at: usize| format!("{buffer}, {at}");
+    let (failed, other): (Outcome, Outcome) = (Err("one".to_owned()), Err("two".to_owned()));
+    let result: Outcome = Ok(vec![vec![1, 2]]);
+    let told = |a: &Outcome, b: &Outcome| difference(a, b, place).unwrap();
+    assert_eq!(told(&failed, &failed), "no results: `one` and `one`");
+    assert_eq!(told(&failed, &other), "no results: `one` and `two`");
+    assert_eq!(told(&failed, &result), "`one` and a result");
+    assert_eq!(told(&result, &other), "a result and `two`");
+}

@@ -364,6 +364,9 @@ fn a_loop_with_a_small_count_looks_at_no_flag() {
     assert_eq!(polls(&text.replace("%r5, 1;", "%r5, 7;")), 2);
     // It is set back in the loop.
     assert_eq!(polls(&text.replace("L: ", "L: mov.u32 %r5, 7; ")), 2);
+    // It begins with the upper half of the number, and the loop goes on where both are equal.
+    assert_eq!(polls(&text.replace("mov.u32 %r5, 0", "mov.b64 {%r6, %r5}, 1")), 2);
+    assert_eq!(polls(&text.replace("%p1, %r5", "%p2|%p1, %r5")), 2);
 }
 
 /// `n >= 0` always holds of an unsigned number, and `n <= 2147483647` of a signed one: such loops never end.

@@ -116,7 +116,7 @@ fn children(file: &File) -> Vec<String> {
 }
 
 /// Whether an item is there in tests only.
-fn is_test(attributes: &[Attribute]) -> bool {
+pub fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let is_cfg = attribute.path().is_ident("cfg");
         is_cfg && attribute.parse_args::<Ident>().is_ok_and(|condition| condition == "test")

@@ -2,13 +2,10 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
+pub use super::inst::LocationId;
 use super::inst::{Instruction, Op};
 use super::operand::{Label, Reg, Symbol};
 use super::types::{Space, Type};
-
-/// A source location: an index into [`Module::locations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LocationId(pub u32);
 
 /// A parsed PTX text.
 #[derive(Clone, Debug, Default, PartialEq)]

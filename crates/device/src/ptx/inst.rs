@@ -5,10 +5,13 @@
 //! that the second destination may be missing (it is never a sink for "missing": `d.len()` tells).
 //! Sections are those of the PTX ISA 9.0, chapter 9.7.
 
-use super::ast::LocationId;
 use super::op::Next;
 pub use super::op::Op;
 use super::operand::{Label, Operand, Reg, Symbol};
+
+/// A source location: an index into [`Module::locations`](super::ast::Module::locations).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocationId(pub u32);
 
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

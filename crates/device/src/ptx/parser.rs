@@ -317,14 +317,16 @@ impl<'a> Parser<'a> {
         };
         for token in &self.tokens[begin..end] {
             let text = self.text.get(token.start as usize..token.end as usize).unwrap_or("");
-            match (token.kind, lexer::number(text)) {
-                (Kind::Word, _) => keep(label.replace((text, Vec::new()))),
-                (Kind::Number, Some(Number::Int(value))) => {
-                    if let Some((_, bytes)) = &mut label {
+            match token.kind {
+                Kind::Word => keep(label.replace((text, Vec::new()))),
+                Kind::Number => {
+                    if let (Some(Number::Int(value)), Some((_, bytes))) =
+                        (lexer::number(text), &mut label)
+                    {
                         bytes.push(value as u8);
                     }
                 }
-                _ => {}
+                Kind::Directive | Kind::Text | Kind::Mark(_) | Kind::End => {}
             }
         }
         keep(label);

@@ -173,7 +173,8 @@ fn symbol<'a>(module: &'a Module, function: Option<&'a Function>, symbol: Symbol
         (None, Symbol::Function(index)) => {
             module.functions.get(index as usize).map_or("?", |function| &function.name)
         }
-        (None, _) => "?",
+        // Of a function.
+        (None, Symbol::Local(_) | Symbol::Param(_) | Symbol::Return(_)) => "?",
     }
 }
 

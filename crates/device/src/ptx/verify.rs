@@ -199,16 +199,18 @@ impl<'a> Verifier<'a> {
             },
             None => None,
         };
-        match (item.src.first(), prototype) {
-            (Some(Operand::Symbol(Symbol::Function(index), 0)), _) => {
-                let callee = self.module.functions.get(*index as usize);
-                if callee.is_none_or(|callee| callee.kind != FunctionKind::Func) {
-                    return fail("a kernel is called; only device functions can be");
-                }
+        let Some(called) = item.src.first() else { return fail("nothing is called") };
+        if let Operand::Symbol(Symbol::Function(index), 0) = called {
+            let callee = self.module.functions.get(*index as usize);
+            if callee.is_none_or(|callee| callee.kind != FunctionKind::Func) {
+                return fail("a kernel is called; only device functions can be");
             }
-            (Some(Operand::Reg(reg)), Some(_)) => self.pointer(*reg)?,
-            (Some(Operand::Reg(_)), None) => return fail("an indirect call needs a prototype"),
-            _ => return fail("nothing is called"),
+        } else {
+            let Operand::Reg(pointer) = called else { return fail("nothing is called") };
+            if prototype.is_none() {
+                return fail("an indirect call needs a prototype");
+            }
+            self.pointer(*pointer)?;
         }
         let Some((params, returns)) = self.module.parameters_of_call(self.body, item) else {
             return fail("nothing is called");
@@ -325,11 +327,16 @@ impl<'a> Verifier<'a> {
             Slot::Label => fail("a label is needed"),
             Slot::Table if matches!(operand, Operand::Table(_)) => Ok(()),
             Slot::Table => fail("a list of labels (`.branchtargets`) is needed"),
-            Slot::SizeOrPredicate => match (operand, operand.reg()) {
-                (Operand::Not(reg), _) => self.value(&Operand::Reg(*reg), Type::Pred, false, false),
-                (_, Some(reg)) if self.body.registers.ty(reg) == Type::Pred => Ok(()),
-                _ => self.value(operand, Type::U32, false, false),
-            },
+            Slot::SizeOrPredicate => {
+                if let Operand::Not(reg) = operand {
+                    return self.value(&Operand::Reg(*reg), Type::Pred, false, false);
+                }
+                let is_predicate = |reg| self.body.registers.ty(reg) == Type::Pred;
+                match operand.reg().is_some_and(is_predicate) {
+                    true => Ok(()),
+                    false => self.value(operand, Type::U32, false, false),
+                }
+            }
             Slot::Coordinates => operand.lanes().iter().try_for_each(|lane| match lane {
                 Operand::Reg(reg) if self.body.registers.ty(*reg).bits() < 16 => {
                     fail("a coordinate is a predicate")

@@ -176,9 +176,11 @@ impl Video {
 
     /// What it gives for its operands; `c` counts only where the instruction has one.
     pub fn evaluate(&self, a: u32, b: u32, c: u32) -> u32 {
-        match (self.op, self.lanes) {
-            (VideoOp::Mad, _) => self.multiply_add(a, b, c),
-            (_, 1) => self.scalar(a, b, c),
+        if self.op == VideoOp::Mad {
+            return self.multiply_add(a, b, c);
+        }
+        match self.lanes {
+            1 => self.scalar(a, b, c),
             _ => self.vector(a, b, c),
         }
     }

@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// A texture, as kernels read or write it.
-pub(in crate::scene::draft) struct Texture {
+pub(in crate::scene::draft) struct DraftedTexture {
     format: &'static str,
     dimensions: u8,
     /// Some kernel writes it.
     pub(in crate::scene::draft) is_written: bool,
 }
 
-impl Texture {
+impl DraftedTexture {
     pub(in crate::scene::draft) fn written(&self, name: &str) -> String {
         let Self { format, dimensions, is_written } = self;
         let size = match dimensions {
@@ -91,7 +91,7 @@ impl Draft<'_, '_> {
             let (function, texel) = found.unwrap_or_default();
             let digits = function.trim_start_matches(|c: char| !c.is_ascii_digit());
             let dimensions = digits.bytes().next().map_or(2, |digit| digit - b'0');
-            Texture { format: format_of(texel), dimensions, is_written: false }
+            DraftedTexture { format: format_of(texel), dimensions, is_written: false }
         });
         texture.is_written |= matches!(ctype, CType::Surface);
         Guess::known(format!("\"{name}\""))

@@ -89,7 +89,9 @@ impl<'a> Object<'a> {
                 let same = |a: &[Param], b: &[Param]| a.iter().map(shape).eq(b.iter().map(shape));
                 a.kind == b.kind && same(&a.params, &b.params) && same(&a.returns, &b.returns)
             }
-            _ => false,
+            (Self::Variable(_), Self::Function(_)) | (Self::Function(_), Self::Variable(_)) => {
+                false
+            }
         }
     }
 }
@@ -228,16 +230,17 @@ impl<'a> Resolver<'a> {
             self.chosen.insert(name, new);
             return;
         };
-        let strengths = (new.object.strength(), old.object.strength());
-        let better = match strengths {
-            (Strength::Strong, Strength::Strong) => {
+        let (strength, before) = (new.object.strength(), old.object.strength());
+        let is_better = match strength {
+            Strength::Declared | Strength::Weak => strength > before,
+            Strength::Common if before == strength => self.is_better_common(new, old),
+            Strength::Strong if before == strength => {
                 self.clash(new, old, "is defined in both");
                 false
             }
-            (Strength::Common, Strength::Common) => self.is_better_common(new, old),
-            (new, old) => new > old,
+            Strength::Common | Strength::Strong => strength > before,
         };
-        if better {
+        if is_better {
             self.chosen.insert(name, new);
         }
     }

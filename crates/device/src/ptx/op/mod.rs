@@ -11,6 +11,7 @@ mod define;
 mod facts;
 mod float;
 mod form;
+mod semantics;
 mod table;
 mod words;
 
@@ -18,6 +19,7 @@ pub use self::{
     facts::{Facts, Floats, Loads, Next, Waits, WarpOp},
     float::FloatOp,
     form::{Form, LISTS, Signature, Slot},
+    semantics::{Integer, Predicate, Real, Semantics, is_integer},
     table::Op,
 };
 pub(in crate::ptx) use form::{forms_of, signatures};
@@ -27,19 +29,9 @@ use self::{
     table::READERS,
     words::{Text, Words},
 };
-use super::modifier::wraps;
 
 /// Reads a mnemonic as an operation of one row; `None` where its words are not there.
 type Reader = fn(&mut Words<'_>) -> Option<Op>;
-
-impl Op {
-    /// Whether it is the sum of two whole numbers that wraps around: neither saturated, nor with a carry, nor of packed
-    /// ones.
-    pub(crate) fn is_plain_sum(&self) -> bool {
-        let Self::Add { ty, mode, carry } = self else { return false };
-        !ty.is_float() && !ty.is_packed() && wraps(*mode, *carry)
-    }
-}
 
 impl Op {
     /// What the mnemonic means, as far as it says so itself.

@@ -469,11 +469,10 @@ impl Modifier for Mbarrier {
         let copies = words.flag("cp") && words.flag("async");
         words.flag("mbarrier").then_some(())?;
         // `mbarrier.arrive.expect_tx` is an arrival: its own word is the first.
-        let op = match (words.find(MbarrierOp::parse)?, copies) {
-            (MbarrierOp::Arrive, true) => MbarrierOp::CopyArrive,
-            (_, true) => return None,
-            (op, false) => op,
-        };
+        let mut op = words.find(MbarrierOp::parse)?;
+        if copies {
+            op = (op == MbarrierOp::Arrive).then_some(MbarrierOp::CopyArrive)?;
+        }
         let arrives = matches!(op, MbarrierOp::Arrive | MbarrierOp::ArriveDrop);
         let mbarrier = Self {
             op,

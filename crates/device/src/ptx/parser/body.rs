@@ -270,10 +270,12 @@ fn arrange(
 
 /// Replaces a leading `[handle, …]` by what stands in it; gives how many that were.
 fn unfold(src: &mut Vec<Operand>) -> usize {
-    let parts: Vec<Operand> = match src.first_mut() {
-        Some(Operand::Bracket(parts)) => std::mem::take(parts).into_vec(),
-        Some(Operand::Address(address)) => vec![Operand::Address(*address)],
-        _ => return 0,
+    let parts = if let Some(Operand::Bracket(parts)) = src.first_mut() {
+        std::mem::take(parts).into_vec()
+    } else if let Some(address @ Operand::Address(_)) = src.first() {
+        vec![address.clone()]
+    } else {
+        return 0;
     };
     let count = parts.len();
     src.splice(0..1, parts.into_iter().map(plain));

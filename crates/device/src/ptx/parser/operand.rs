@@ -131,12 +131,19 @@ fn misplaced(token: lexer::Token, name: &str) -> Fault {
 
 /// What `[…]` means: an address where one stands in it, else a list.
 fn bracketed(list: Vec<Operand>) -> Operand {
-    match *list {
-        [Operand::Symbol(symbol, offset)] => {
+    let [only] = list.as_slice() else { return Operand::Bracket(list.into()) };
+    match *only {
+        Operand::Symbol(symbol, offset) => {
             Operand::Address(Address { base: Base::Symbol(symbol), offset })
         }
-        [Operand::Int(offset)] => Operand::Address(Address { base: Base::Absolute, offset }),
-        [Operand::Address(address)] => Operand::Address(address),
-        _ => Operand::Bracket(list.into()),
+        Operand::Int(offset) => Operand::Address(Address { base: Base::Absolute, offset }),
+        Operand::Address(address) => Operand::Address(address),
+        Operand::Reg(_) | Operand::Not(_) | Operand::F32(_) | Operand::F64(_) => {
+            Operand::Bracket(list.into())
+        }
+        Operand::Special(_) | Operand::Vector(_) | Operand::Bracket(_) | Operand::Label(_) => {
+            Operand::Bracket(list.into())
+        }
+        Operand::Table(_) | Operand::Sink => Operand::Bracket(list.into()),
     }
 }

@@ -169,7 +169,7 @@ fn copies(i: &Instruction) -> Result<Vec<MemoryAccess>, String> {
     let bytes = u32::try_from(*bytes).map_err(|_| i.op.mnemonic())?;
     let to = MemoryAccess::new(0, Some(Space::Shared), bytes, Action::Write);
     let mut from = MemoryAccess::new(1, Some(Space::Global), bytes, Action::Read);
-    let ignores = matches!(i.op, Op::CpAsync { ignore: true, .. });
+    let ignores = matches!(i.op, Op::CpAsync { ignore: true, cache: _, hint: _ });
     match i.copied() {
         None => {}
         Some(Operand::Int(0)) => return Ok(vec![to]),

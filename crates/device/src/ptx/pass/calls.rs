@@ -20,12 +20,14 @@ impl CallGraph {
         let callees = |body: &Body| {
             let mut all = Vec::new();
             for instruction in body.instructions() {
-                match (instruction.callee(), &instruction.op) {
+                let Op::Call { prototype, uni: _ } = &instruction.op else { continue };
+                match (instruction.callee(), prototype) {
                     (Some(callee), _) => all.push(callee as usize),
-                    (None, Op::Call { prototype: Some(prototype), .. }) => {
+                    (None, Some(prototype)) => {
                         all.extend(candidates(module, body, *prototype, &targets));
                     }
-                    _ => {}
+                    // Which the verifier refuses.
+                    (None, None) => {}
                 }
             }
             all.sort_unstable();

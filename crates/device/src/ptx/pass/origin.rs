@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::ptx::ast::{Body, Function, FunctionKind, Module, Param, parameter_places};
 use crate::ptx::inst::{Instruction, Op};
-use crate::ptx::modifier::{BoolOp, Carry, Half, wraps};
-use crate::ptx::op::Loads;
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::{Integer, Loads, Semantics};
 use crate::ptx::operand::{Address, Base, Operand, Reg, Symbol};
 use crate::ptx::types::{Space, Type};
 
@@ -258,44 +258,43 @@ impl<'a> Origins<'a> {
             Some(operand) => self.operand(operand),
             None => Some(Value::UNKNOWN),
         };
-        match (&i.op, at) {
-            (Op::Mov { lanes: 0 | 1, ty: _ }, _) if i.dst[0].reg().is_some() => source(0),
-            (Op::Cvta { to_generic, space, ty: _ }, _) => {
-                Some(self.converted(source(0)?, *to_generic, *space))
+        let Some(semantics) = Semantics::of(&i.op) else { return self.anything(i, ty) };
+        match semantics {
+            Semantics::Move(_) if i.dst[0].reg().is_some() => source(0),
+            Semantics::Address { to_generic, space, ty: _ } => {
+                Some(self.converted(source(0)?, to_generic, space))
             }
-            (Op::Add { mode, carry, ty }, _) if is_integer(*ty) && wraps(*mode, *carry) => {
-                Some(plus(source(0)?, source(1)?))
-            }
-            (Op::Sub { mode, carry, ty }, _) if is_integer(*ty) && wraps(*mode, *carry) => {
-                Some(minus(source(0)?, &source(1)?))
-            }
-            // Of whole numbers, whatever their type: only theirs have halves.
-            (Op::Mul { half: Some(Half::Lo | Half::Wide), mode, ty: _ }, _)
-                if wraps(*mode, Carry::default()) =>
-            {
-                Some(product(&source(0)?, &source(1)?))
-            }
-            (Op::Mad { half: Some(Half::Lo | Half::Wide), mode, carry, ty: _ }, _)
-                if wraps(*mode, *carry) =>
-            {
-                Some(plus(product(&source(0)?, &source(1)?), source(2)?))
-            }
-            (Op::Shl { ty: _ }, _) => Some(shifted(&source(0)?, i.src.get(1))),
-            (Op::Logic { op, ty: _ }, _) => Some(logic(*op, source(0)?, source(1)?)),
-            (Op::Selp { ty: _ }, _) => match (source(0), source(1)) {
+            Semantics::Integer(operation, _) => match operation {
+                Integer::Sum => Some(plus(source(0)?, source(1)?)),
+                Integer::Difference => Some(minus(source(0)?, &source(1)?)),
+                Integer::Product(Half::Lo | Half::Wide) => Some(product(&source(0)?, &source(1)?)),
+                Integer::Mad(Half::Lo | Half::Wide) => {
+                    Some(plus(product(&source(0)?, &source(1)?), source(2)?))
+                }
+                Integer::ShiftLeft => Some(shifted(&source(0)?, i.src.get(1))),
+                Integer::Bitwise(op) => Some(logic(op, source(0)?, source(1)?)),
+                Integer::Product(Half::Hi) | Integer::Mad(Half::Hi) => self.anything(i, ty),
+                Integer::Quotient | Integer::Remainder | Integer::Negative => self.anything(i, ty),
+                Integer::Magnitude | Integer::Complement => self.anything(i, ty),
+                Integer::Least | Integer::Greatest | Integer::ShiftRight => self.anything(i, ty),
+                Integer::Extract | Integer::Insert | Integer::Bytes => self.anything(i, ty),
+                Integer::Count => self.anything(i, ty),
+            },
+            Semantics::Choice(_) => match (source(0), source(1)) {
                 (Some(a), Some(b)) => Some(a.join(&b)),
                 (a, b) => a.or(b),
             },
-            (Op::Cvt(cvt), _) => match cvt.resizes() {
+            Semantics::Convert(cvt) => match cvt.resizes() {
                 Some((from, to)) => Some(self.resized(source(0)?, from, to)),
                 None => self.anything(i, ty),
             },
-            (Op::Ld(access), _) if access.ty.bits() < 64 => Some(Value::number(0)),
-            (Op::Ld(_), _) => Some(match self.argument(i, lane) {
+            Semantics::Load(access) if access.ty.bits() < 64 => Some(Value::number(0)),
+            Semantics::Load(_) => Some(match self.argument(i, lane) {
                 Some(source) => Value::pointer(source, true, false),
                 None => Value::UNKNOWN,
             }),
-            _ => self.anything(i, ty),
+            Semantics::Move(_) | Semantics::Real(_) => self.anything(i, ty),
+            Semantics::Predicate(_) => self.anything(i, ty),
         }
     }
 
@@ -397,10 +396,6 @@ impl<'a> Origins<'a> {
     pub(super) fn body(&self) -> &'a Body {
         self.body
     }
-}
-
-fn is_integer(ty: Type) -> bool {
-    !ty.is_float() && !ty.is_packed()
 }
 
 fn plus(a: Value, b: Value) -> Value {

@@ -3,9 +3,9 @@
 
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::RegSet;
-use crate::ptx::inst::{Instruction, Op};
-use crate::ptx::modifier::{BoolOp, Carry, Half, wraps};
-use crate::ptx::op::Loads;
+use crate::ptx::inst::Instruction;
+use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::{Integer, Loads, Semantics};
 use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
 };
@@ -88,7 +88,9 @@ impl Shape {
             {
                 Self::Affine { stride: a, zeros: if x < y { x } else { y } }
             }
-            _ => Self::Varying,
+            (Self::Affine { .. } | Self::Varying, Self::Affine { .. } | Self::Varying) => {
+                Self::Varying
+            }
         }
     }
 
@@ -223,7 +225,11 @@ impl Shapes {
 impl Shapes {
     /// `or` of a number that is the same for all and one that has only bits below those: their sum.
     fn disjoint(&self, i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
-        let (Op::Logic { op: BoolOp::Or, ty }, [a, b, ..]) = (&i.op, shapes) else { return None };
+        let (Semantics::Integer(Integer::Bitwise(BoolOp::Or), ty), [a, b, ..]) =
+            (Semantics::of(&i.op)?, shapes)
+        else {
+            return None;
+        };
         let bits = |at: usize| {
             let reg = i.src.get(at).and_then(Operand::reg);
             reg.and_then(|reg| self.low_bits.get(reg.0 as usize)).copied()
@@ -232,7 +238,7 @@ impl Shapes {
             Shape::Affine { stride: 0, zeros } => bits(low).is_some_and(|bits| bits <= zeros),
             Shape::Affine { .. } | Shape::Varying => false,
         };
-        (is_wide(*ty) && (below(*a, 1) || below(*b, 0))).then(|| sum(*a, *b, 1)).flatten()
+        (is_wide(ty) && (below(*a, 1) || below(*b, 0))).then(|| sum(*a, *b, 1)).flatten()
     }
 }
 
@@ -240,11 +246,14 @@ impl Shapes {
 fn low_bits(body: &Body) -> Vec<u32> {
     let mut bits = vec![0; body.registers.len()];
     for i in body.instructions() {
-        let mask = match (&i.op, i.src.as_slice()) {
-            (Op::Logic { op: BoolOp::And, .. }, [_, Operand::Int(mask), ..]) => Some(*mask),
-            _ => None,
+        let kept = if let Some(Semantics::Integer(Integer::Bitwise(BoolOp::And), _)) =
+            Semantics::of(&i.op)
+            && let [_, Operand::Int(mask)] = i.src.as_slice()
+        {
+            u64::BITS - mask.leading_zeros()
+        } else {
+            u64::BITS
         };
-        let kept = mask.map_or(u64::BITS, |mask| u64::BITS - mask.leading_zeros());
         i.for_each_def(|reg| {
             let entry: &mut u32 = &mut bits[reg.0 as usize];
             *entry = kept.max(*entry);
@@ -255,11 +264,9 @@ fn low_bits(body: &Body) -> Vec<u32> {
 
 /// Whether it reads memory of which each thread has its own, at an address that is the same for all.
 fn reads_own_memory(body: &Body, i: &Instruction) -> bool {
-    let of_variable = || match i.src.first() {
-        Some(Operand::Address(Address { base: Base::Symbol(symbol), .. })) => {
-            !symbol_shape(body, *symbol).is_uniform()
-        }
-        _ => false,
+    let of_variable = || {
+        let symbol = i.src.first().and_then(Operand::symbol);
+        symbol.is_some_and(|symbol| !symbol_shape(body, symbol).is_uniform())
     };
     match i.op.facts().loads {
         Loads::No => false,
@@ -311,50 +318,47 @@ fn is_wide(ty: Type) -> bool {
 /// The result of integer arithmetic that keeps differences constant; none where nothing is known of that, as of most
 /// operations.
 fn linear(i: &Instruction, shapes: &[Shape], neighbours: Neighbours) -> Option<Shape> {
-    let wide = |ty: &Type| is_wide(*ty);
-    match (&i.op, shapes) {
-        (Op::Mov { ty, lanes: 0 | 1 }, [shape, ..]) if wide(ty) => match (&i.dst[0], &i.src[0]) {
-            (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => None,
-            _ => Some(*shape),
+    let of = |at: usize| shapes.get(at).copied();
+    match Semantics::of(&i.op)? {
+        Semantics::Move(ty) => {
+            let is_packed = |operand: &Operand| matches!(operand, Operand::Vector(_));
+            let is_whole = is_wide(ty) && !i.dst.iter().chain(&i.src).any(is_packed);
+            of(0).filter(|_| is_whole)
+        }
+        Semantics::Address { .. } => of(0),
+        Semantics::Integer(_, ty) if !is_wide(ty) => None,
+        Semantics::Integer(operation, _) => match operation {
+            Integer::Sum => sum(of(0)?, of(1)?, 1),
+            Integer::Difference => sum(of(0)?, of(1)?, -1),
+            Integer::Negative => sum(Shape::constant(0), of(0)?, -1),
+            Integer::Product(Half::Lo | Half::Wide) => product(i, shapes),
+            Integer::Mad(Half::Lo | Half::Wide) => sum(product(i, shapes)?, of(2)?, 1),
+            Integer::ShiftLeft => {
+                let Shape::Affine { stride, zeros } = of(0)? else { return None };
+                let by = shift(i)?;
+                let (stride, zeros) = (stride.checked_shl(by)?, zeros.saturating_add(by));
+                Some(Shape::Affine { stride, zeros })
+            }
+            // All neighbours lie between two multiples of the power of two.
+            Integer::ShiftRight => {
+                let shape @ Shape::Affine { zeros, .. } = of(0)? else { return None };
+                (shift(i)? >= zeros && shape.never_wraps(neighbours)).then_some(Shape::UNIFORM)
+            }
+            Integer::Bitwise(BoolOp::And) => mask(of(0)?, i.src.get(1)?, neighbours),
+            Integer::Bitwise(BoolOp::Or | BoolOp::Xor) => None,
+            Integer::Product(Half::Hi) | Integer::Mad(Half::Hi) => None,
+            Integer::Quotient | Integer::Remainder | Integer::Magnitude => None,
+            Integer::Complement | Integer::Least | Integer::Greatest => None,
+            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
         },
-        (Op::Cvta { to_generic: _, space: _, ty: _ }, [shape, ..]) => Some(*shape),
-        (Op::Add { ty, mode, carry }, [a, b, ..]) if wide(ty) && wraps(*mode, *carry) => {
-            sum(*a, *b, 1)
+        Semantics::Convert(cvt) => {
+            let (from, to) = cvt.resizes()?;
+            let is_near =
+                |shape: &Shape| shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok());
+            of(0).filter(|shape| is_wide(from) && is_wide(to) && is_near(shape))
         }
-        (Op::Sub { ty, mode, carry }, [a, b, ..]) if wide(ty) && wraps(*mode, *carry) => {
-            sum(*a, *b, -1)
-        }
-        // Subnormals are floats, and none of these is one.
-        (Op::Neg { ty, ftz: _ }, [a, ..]) if wide(ty) => sum(Shape::constant(0), *a, -1),
-        (Op::Mul { ty, half: Some(Half::Lo | Half::Wide), mode }, _)
-            if wide(ty) && wraps(*mode, Carry::default()) =>
-        {
-            product(i, shapes)
-        }
-        (Op::Mad { ty, half: Some(Half::Lo | Half::Wide), mode, carry }, [_, _, c, ..])
-            if wide(ty) && wraps(*mode, *carry) =>
-        {
-            sum(product(i, shapes)?, *c, 1)
-        }
-        (Op::Shl { ty }, [Shape::Affine { stride, zeros }, ..]) if wide(ty) => {
-            let by = shift(i)?;
-            let (stride, zeros) = (stride.checked_shl(by)?, zeros.saturating_add(by));
-            Some(Shape::Affine { stride, zeros })
-        }
-        // All neighbours lie between two multiples of the power of two.
-        (Op::Shr { ty }, [shape @ Shape::Affine { zeros, .. }, ..]) if wide(ty) => {
-            (shift(i)? >= *zeros && shape.never_wraps(neighbours)).then_some(Shape::UNIFORM)
-        }
-        (Op::Logic { op: BoolOp::And, ty }, [shape, ..]) if wide(ty) => {
-            mask(*shape, i.src.get(1)?, neighbours)
-        }
-        (Op::Cvt(cvt), [shape, ..])
-            if cvt.resizes().is_some_and(|(from, to)| wide(&from) && wide(&to)) =>
-        {
-            let near = shape.stride().is_some_and(|stride| i32::try_from(stride).is_ok());
-            near.then_some(*shape)
-        }
-        _ => None,
+        Semantics::Choice(_) | Semantics::Load(_) => None,
+        Semantics::Real(_) | Semantics::Predicate(_) => None,
     }
 }
 
@@ -364,20 +368,19 @@ fn shift(i: &Instruction) -> Option<u32> {
 }
 
 fn sum(a: Shape, b: Shape, sign: i64) -> Option<Shape> {
-    match (a, b) {
-        (Shape::Affine { stride: a, zeros: x }, Shape::Affine { stride: b, zeros: y }) => {
-            Some(Shape::Affine { stride: a.checked_add(b.checked_mul(sign)?)?, zeros: x.min(y) })
-        }
-        _ => None,
-    }
+    let (Shape::Affine { stride: a, zeros: x }, Shape::Affine { stride: b, zeros: y }) = (a, b)
+    else {
+        return None;
+    };
+    Some(Shape::Affine { stride: a.checked_add(b.checked_mul(sign)?)?, zeros: x.min(y) })
 }
 
 fn product(i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
     let (a, b) = (*shapes.first()?, *shapes.get(1)?);
     // A constant is cut to the type's width; here it must be the same number before and after.
-    let factor = |at: usize| match i.src.get(at) {
-        Some(Operand::Int(value)) => i32::try_from(*value).ok().filter(|v| *v >= 0).map(i64::from),
-        _ => None,
+    let factor = |at: usize| {
+        let Operand::Int(value) = i.src.get(at)? else { return None };
+        i32::try_from(*value).ok().filter(|v| *v >= 0).map(i64::from)
     };
     let (Shape::Affine { stride: s, zeros: x }, Shape::Affine { stride: t, zeros: y }) = (a, b)
     else {

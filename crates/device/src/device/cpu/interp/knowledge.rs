@@ -77,9 +77,14 @@ impl Knowledge {
                         .unwrap_or_else(|halves| a.halves_of(*blocks, *bit, halves))
                 })
             }
-            _ if a.holds(b) => Self::joined_below(a, b),
-            _ if b.holds(a) => Self::joined_below(b, a),
-            _ => Self::beside(a, b),
+            (
+                Part::Block { .. } | Part::Halves { .. },
+                Part::Block { .. } | Part::Halves { .. },
+            ) => match (a.holds(b), b.holds(a)) {
+                (true, _) => Self::joined_below(a, b),
+                (false, true) => Self::joined_below(b, a),
+                (false, false) => Self::beside(a, b),
+            },
         }
     }
 

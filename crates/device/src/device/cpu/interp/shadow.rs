@@ -68,12 +68,12 @@ impl Kind {
 
     /// Why two such accesses to the same bytes need an order, where they do.
     fn conflict(self, other: Self) -> Option<Conflict> {
-        match (self, other) {
-            _ if !self.writes() && !other.writes() => None,
-            (Self::Atomic, other) | (other, Self::Atomic) if other.is_strong() => None,
-            _ if self.is_strong() && other.is_strong() => Some(Conflict::Strong),
-            _ => Some(Conflict::Plain),
+        let are_strong = self.is_strong() && other.is_strong();
+        if !self.writes() && !other.writes() || are_strong && [self, other].contains(&Self::Atomic)
+        {
+            return None;
         }
+        Some(if are_strong { Conflict::Strong } else { Conflict::Plain })
     }
 
     /// Where the cells of its kinds keep it: the last plain write, then two of each other kind.

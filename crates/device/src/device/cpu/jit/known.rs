@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::ptx::{
     ast::{Body, Statement},
-    inst::{Instruction, Op},
+    inst::Instruction,
+    op::{Integer, Semantics},
     operand::{Address, Base, Operand, Reg, Symbol},
-    types::{Space, Type},
+    types::Space,
 };
 
 /// Registers that are written once, with a symbol's address plus a constant.
@@ -38,26 +39,25 @@ impl Known {
         if i.guard.is_some() || i.dst.len() != 1 || body.registers.ty(reg).bytes() < 4 {
             return None;
         }
-        let value = match (&i.op, i.src.as_slice()) {
-            (Op::Mov { lanes: 0 | 1, .. }, [source]) => self.operand(source)?,
-            // Shared memory has offsets of its own; the other spaces' addresses are generic ones.
-            (
-                Op::Cvta {
-                    space: Space::Local | Space::Global | Space::Const | Space::Param, ..
-                },
-                [source],
-            ) => self.operand(source)?,
-            (Op::Add { ty: Type::S64 | Type::U64 | Type::S32 | Type::U32, .. }, [a, b])
-                if i.op.is_plain_sum() =>
-            {
-                match (self.operand(a), b) {
-                    (Some((symbol, offset)), Operand::Int(int)) => {
-                        (symbol, offset.checked_add(*int)?)
-                    }
-                    _ => return None,
+        let value = match Semantics::of(&i.op)? {
+            Semantics::Move(_) => self.operand(i.src.first()?)?,
+            Semantics::Address { space, to_generic: _, ty: _ } => match space {
+                Space::Local | Space::Global | Space::Const | Space::Param => {
+                    self.operand(i.src.first()?)?
                 }
+                // Shared memory has offsets of its own; the other spaces' addresses are generic ones.
+                Space::Shared | Space::SharedCta | Space::SharedCluster => return None,
+                Space::ParamEntry | Space::ParamFunc => return None,
+                Space::Reg | Space::Sreg | Space::Tex => return None,
+            },
+            Semantics::Integer(Integer::Sum, ty) if matches!(ty.bits(), 32 | 64) => {
+                let [a, Operand::Int(by)] = i.src.as_slice() else { return None };
+                let (symbol, offset) = self.operand(a)?;
+                (symbol, offset.checked_add(*by)?)
             }
-            _ => return None,
+            // No constant is added to an address.
+            Semantics::Integer(..) | Semantics::Convert(_) | Semantics::Choice(_) => return None,
+            Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_) => return None,
         };
         Some((reg, value))
     }
@@ -83,7 +83,7 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::parse;
+    use crate::ptx::{inst::Op, parse};
 
     #[test]
     fn a_saturated_sum_is_at_no_known_place() {

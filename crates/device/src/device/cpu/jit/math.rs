@@ -97,7 +97,7 @@ fn direction(negative: bool, error: f64, rounding: Rounding) -> Ordering {
     match error.partial_cmp(&0.0) {
         Some(Ordering::Greater) if up => Ordering::Greater,
         Some(Ordering::Less) if !up => Ordering::Less,
-        _ => Ordering::Equal,
+        Some(Ordering::Less | Ordering::Equal | Ordering::Greater) | None => Ordering::Equal,
     }
 }
 

@@ -16,6 +16,7 @@
 //! All kernels of a module are compiled when it is loaded, so that what the device lacks is said then, not at a
 //! launch in the middle of a run.
 
+mod clif;
 mod code;
 mod constants;
 mod fault;

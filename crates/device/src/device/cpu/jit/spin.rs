@@ -7,31 +7,13 @@
 //! a lock from a histogram for sure. The count replaces the look at the flag that stops a launch, so that it
 //! costs nothing; a loop that does nothing but look yields after fewer iterations than one that also works.
 
-use std::mem::offset_of;
-
-use cranelift_codegen::ir::{Block, InstBuilder, condcodes::IntCC, types};
-
-use super::{
-    Resume,
-    kernel::SiteKind,
-    lower::{Lower, Step},
-    span::MemorySpan,
+use crate::ptx::{
+    ast::{Body, Statement},
+    cfg::{BlockId, Cfg, Liveness, RegSet},
+    inst::{Instruction, Op},
+    modifier::AtomOp,
+    operand::Operand,
 };
-use crate::{
-    device::cpu::abi::{BlockContext, YIELDED},
-    ptx::{
-        ast::{Body, Statement},
-        cfg::{BlockId, Cfg, Liveness, RegSet},
-        inst::{Instruction, Op},
-        modifier::AtomOp,
-        operand::Operand,
-    },
-};
-
-/// What a thread counts to between two yields.
-const LIMIT: i64 = 1024;
-/// What an iteration of a loop that only waits counts.
-const WAIT_WEIGHT: i64 = 16;
 
 /// The beginning of a loop in which threads may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,37 +93,4 @@ fn only_waits(body: &Body, cfg: &Cfg, blocks: &[BlockId]) -> bool {
             AtomOp::Min | AtomOp::Max => false,
         }
     })
-}
-
-impl Lower<'_, '_> {
-    /// The beginning of a loop in which the thread may have to yield; it goes on in `resume`.
-    pub(super) fn yield_turn(&mut self, at: usize, resume: Block) -> Step {
-        let waits = self.plan().spins.iter().any(|spin| spin.at == at && spin.waits);
-        let weight = if waits { WAIT_WEIGHT } else { 1 };
-        let count = self.count_iteration(weight);
-        let due = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, count, LIMIT);
-        let [yield_turn, on] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(yield_turn);
-        self.b.set_cold_block(resume);
-        self.b.ins().brif(due, yield_turn, &[], on, &[]);
-
-        self.b.switch_to_block(yield_turn);
-        self.poll();
-        let site = self.site(SiteKind::Poll);
-        let point = self.plan().point(at)?;
-        self.plan_mut().resume(point.state, Resume::Yield { waits }, site);
-        self.suspend(&point.spills, point.state | YIELDED);
-
-        self.b.switch_to_block(resume);
-        self.reload(&point)?;
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(on);
-        Ok(())
-    }
-
-    /// What is read next is read from memory, whatever was read before.
-    pub(super) fn forget_loads(&mut self) {
-        let abort = self.context_u64(offset_of!(BlockContext, abort));
-        self.load_atomic(types::I32, MemorySpan::new(abort, 0, 4), 0);
-    }
 }

@@ -102,7 +102,7 @@ impl Warp<'_> {
         Ok(())
     }
 
-    /// Gives each thread of groups that wait what is its own: their ways may part now.
+    /// Gives each thread of groups that wait what is its own: their ways may diverge now.
     fn unpack(&mut self, kernel: &Kernel, states: &mut [u32]) {
         for (group, states) in states.chunks_mut(kernel.width).enumerate() {
             let state = states[0];

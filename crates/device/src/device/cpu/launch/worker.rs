@@ -72,8 +72,8 @@ impl Worker<'_> {
         let progress = resident.turn(self.run);
         match progress {
             Ok(Progress::Stalled) => self.aside.push_back(resident),
-            _ if self.free.is_none() => self.free = Some(resident),
-            _ => self.run.put_scratch(resident.scratch),
+            Ok(Progress::Ended) | Err(Stopped) if self.free.is_none() => self.free = Some(resident),
+            Ok(Progress::Ended) | Err(Stopped) => self.run.put_scratch(resident.scratch),
         }
         progress
     }

@@ -119,7 +119,7 @@ impl Globals {
                         inner.saturating_mul(lane * u64::from(variable.lanes.max(1)))
                     }
                     Some(Init::Text(_)) => inner,
-                    _ => lane,
+                    Some(Init::List(_) | Init::Value(_)) | None => lane,
                 };
                 for (index, item) in items.iter().enumerate() {
                     let at = at.saturating_add(stride.saturating_mul(index as u64));
@@ -175,7 +175,7 @@ fn initial_bytes(variable: &Variable) -> u64 {
             let each = inner.saturating_mul(lane * u64::from(variable.lanes.max(1)));
             each.saturating_mul(items.len() as u64)
         }
-        _ => 0,
+        Some(Init::List(_) | Init::Value(_)) | None => 0,
     }
 }
 

@@ -103,9 +103,9 @@ impl Spec {
             (spec.precision, spec.star_precision, rest) = (precision.or(Some(0)), star, after);
         }
         while let Some(letter) = rest.chars().next().filter(|c| "hljztL".contains(*c)) {
-            spec.length = match (letter, spec.length) {
-                ('h', Length::Short) => Length::Char,
-                ('h', _) => Length::Short,
+            spec.length = match letter {
+                'h' if spec.length == Length::Short => Length::Char,
+                'h' => Length::Short,
                 _ => Length::Long,
             };
             rest = &rest[1..];

@@ -25,13 +25,12 @@ impl Origins<'_> {
             }
             Symbol::Return(_) | Symbol::Function(_) => return None,
         };
-        match (variable.space.kind(), variable.is_dynamic()) {
-            (Space::Shared, true) => Some(Size::Dynamic),
-            (_, true) => None,
-            // The definition elsewhere may be larger.
-            (_, false) if variable.linkage == Linkage::Extern => None,
-            (_, false) => Some(variable.bytes()).filter(|bytes| *bytes > 0).map(Size::Bytes),
+        if variable.is_dynamic() {
+            return (variable.space.kind() == Space::Shared).then_some(Size::Dynamic);
         }
+        // The definition elsewhere may be larger.
+        let is_here = variable.linkage != Linkage::Extern;
+        Some(variable.bytes()).filter(|bytes| is_here && *bytes > 0).map(Size::Bytes)
     }
 
     /// What a symbol's address is a multiple of.

@@ -82,23 +82,18 @@ impl Sources {
         for (lane, to) in results.enumerate() {
             let Some(beside) = self.beside(to) else { continue };
             let to = [Operand::Reg(beside)];
-            match (&i.op, i.src.as_slice()) {
-                (Op::Selp { .. }, [a, b, p]) => {
-                    let from = [self.of(origins, a), self.of(origins, b), p.clone()];
-                    code.put_if(i.guard, "selp.b32", to, from);
-                }
-                (Op::Ld(_), _) => {
-                    let source = origins.argument(i, lane);
-                    let number = Operand::Int(self.number(source.unwrap_or(Source::Null)));
-                    code.put_if(i.guard, "mov.u32", to, [number]);
-                }
-                (_, sources) => {
-                    let from = origins.followed(i).and_then(|at| sources.get(at));
-                    let number = from.map(|from| self.of(origins, from));
-                    let null = Operand::Int(self.number(Source::Null));
-                    code.put_if(i.guard, "mov.u32", to, [number.unwrap_or(null)]);
-                }
+            if let (Op::Selp { .. }, [a, b, p]) = (&i.op, i.src.as_slice()) {
+                let from = [self.of(origins, a), self.of(origins, b), p.clone()];
+                code.put_if(i.guard, "selp.b32", to, from);
+                continue;
             }
+            // A load that gives no argument has no source that is an address, nor has what is computed of numbers.
+            let argument =
+                origins.argument(i, lane).map(|source| Operand::Int(self.number(source)));
+            let from = origins.followed(i).and_then(|at| i.src.get(at));
+            let number = argument.or_else(|| from.map(|from| self.of(origins, from)));
+            let null = Operand::Int(self.number(Source::Null));
+            code.put_if(i.guard, "mov.u32", to, [number.unwrap_or(null)]);
         }
     }
 

@@ -8,9 +8,8 @@ use super::proof::index::Index;
 use super::words::Word;
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
-use crate::ptx::inst::{Guard, Instruction, Op};
-use crate::ptx::modifier::Mode;
-use crate::ptx::op::Waits;
+use crate::ptx::inst::{Guard, Instruction};
+use crate::ptx::op::{Integer, Semantics, Waits};
 use crate::ptx::operand::{Base, Operand, Reg, Symbol};
 use crate::ptx::pass::access::{Action, MemoryAccess, When, accesses};
 use crate::ptx::pass::origin::{Origin, Origins, Source};
@@ -184,6 +183,22 @@ fn times_written(body: &Body, origins: &Origins<'_>) -> Vec<u32> {
     times
 }
 
+/// What the result of an instruction is a constant away from.
+fn step(i: &Instruction) -> Option<(Root, i64)> {
+    match (Semantics::of(&i.op)?, i.src.first()?) {
+        (Semantics::Move(_), Operand::Symbol(symbol, offset)) => {
+            Some((Root::Symbol(*symbol), *offset))
+        }
+        (Semantics::Move(_) | Semantics::Address { .. }, from) => Some((Root::Reg(from.reg()?), 0)),
+        (Semantics::Integer(Integer::Sum, _), from) => {
+            let Operand::Int(by) = i.src.get(1)? else { return None };
+            Some((Root::Reg(from.reg()?), *by))
+        }
+        (Semantics::Integer(..) | Semantics::Convert(_) | Semantics::Choice(_), _) => None,
+        (Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_), _) => None,
+    }
+}
+
 struct Planner<'a> {
     body: &'a Body,
     origins: &'a Origins<'a>,
@@ -200,29 +215,15 @@ impl Planner<'_> {
     }
 
     fn find_steps(&mut self) {
-        let plain = Mode::default();
         for i in self.body.instructions() {
             let Some(to) = i.dst.first().and_then(Operand::reg) else { continue };
             if i.guard.is_some() || i.dst.len() != 1 || !self.is_written_once(to) {
                 continue;
             }
-            let step = match (&i.op, i.src.as_slice()) {
-                (Op::Mov { lanes: 0 | 1, .. }, [Operand::Symbol(symbol, offset)]) => {
-                    (Root::Symbol(*symbol), *offset)
-                }
-                (Op::Mov { lanes: 0 | 1, .. } | Op::Cvta { .. }, [Operand::Reg(from)]) => {
-                    (Root::Reg(*from), 0)
-                }
-                (Op::Add { mode, carry, ty }, [Operand::Reg(from), Operand::Int(by)])
-                    if *mode == plain && !carry.is_used() && !ty.is_packed() =>
-                {
-                    (Root::Reg(*from), *by)
-                }
-                _ => continue,
-            };
-            match step.0 {
-                Root::Reg(from) if !self.is_written_once(from) => {}
-                Root::Reg(_) | Root::Symbol(_) => _ = self.steps.insert(to, step),
+            match step(i) {
+                Some((Root::Reg(from), _)) if !self.is_written_once(from) => {}
+                Some(step) => _ = self.steps.insert(to, step),
+                None => {}
             }
         }
     }

@@ -7,8 +7,9 @@ use super::noted::Noted;
 use super::record::{AccessRecord, Recorder, control};
 use crate::ptx::ast::Body;
 use crate::ptx::cfg::{BlockId, Cfg};
-use crate::ptx::inst::{Instruction, Op};
+use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::Cmp;
+use crate::ptx::op::{Integer, Predicate, Semantics};
 use crate::ptx::operand::{Label, Operand, Reg};
 use crate::ptx::types::Type;
 
@@ -54,25 +55,36 @@ fn is_short(
         let guard = last.guard.filter(|guard| goes_back && !guard.negated)?;
         let [compared] = writes.get(&guard.reg)?.as_slice() else { return None };
         let (
-            Op::Setp { cmp, combine: None, ty, ftz: _ },
+            Semantics::Predicate(Predicate::Compare(cmp, None, ty)),
             [Operand::Reg(counter), Operand::Int(end)],
             None,
-        ) = (&compared.op, compared.src.as_slice(), compared.guard)
+        ) = (Semantics::of(&compared.op)?, compared.src.as_slice(), compared.guard)
         else {
             return None;
         };
+        // The second result is the contrary.
+        writes_first(compared, guard.reg)?;
         let (mut start, mut step) = (None, None);
         for i in writes.get(counter)? {
-            let before = match (&i.op, i.src.as_slice(), i.guard) {
-                (Op::Mov { .. }, [Operand::Int(value)], None) if !is_in(&inside, i) => {
+            // A number that is unpacked gives each register but a part of it.
+            writes_first(i, *counter).filter(|()| i.guard.is_none())?;
+            let before = match Semantics::of(&i.op)? {
+                Semantics::Move(_) if !is_in(&inside, i) => {
+                    let [Operand::Int(value)] = i.src.as_slice() else { return None };
                     start.replace(*value)
                 }
-                (Op::Add { .. }, [Operand::Reg(reg), Operand::Int(by)], None)
-                    if i.op.is_plain_sum() && reg == counter && is_in(&[from], i) =>
-                {
-                    step.replace(*by)
+                Semantics::Integer(Integer::Sum, _) if is_in(&[from], i) => {
+                    let [Operand::Reg(reg), Operand::Int(by)] = i.src.as_slice() else {
+                        return None;
+                    };
+                    (reg == counter).then(|| step.replace(*by))?
                 }
-                _ => return None,
+                // It counts in another way, or not at all.
+                Semantics::Move(_) | Semantics::Integer(..) | Semantics::Address { .. } => {
+                    return None;
+                }
+                Semantics::Convert(_) | Semantics::Choice(_) | Semantics::Load(_) => return None,
+                Semantics::Real(_) | Semantics::Predicate(_) => return None,
             };
             if before.is_some() {
                 return None;
@@ -83,11 +95,15 @@ fn is_short(
         let comes_there =
             step != 0 && distance / step >= 0 && distance % step == 0 && distance != 0;
         let behind = i128::from(*end) + step;
-        let ends =
-            is_in(&[from], compared) && comes_there && ends_there(*cmp, *ty, step > 0, behind);
+        let ends = is_in(&[from], compared) && comes_there && ends_there(cmp, ty, step > 0, behind);
         ends.then_some(distance / step)
     };
     is_inner && is_simple(cfg, to) && rounds().is_some_and(|rounds| rounds <= SHORT)
+}
+
+/// Something where an instruction writes a register whole, and first.
+fn writes_first(i: &Instruction, reg: Reg) -> Option<()> {
+    (i.dst.first().and_then(Operand::reg) == Some(reg)).then_some(())
 }
 
 /// Whether a loop that goes on while the counter compares so ends where the counter comes to the end, or to the number

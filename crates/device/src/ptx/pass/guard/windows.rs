@@ -42,7 +42,10 @@ impl Windows {
     pub(super) fn of(module: &Module, local: LocalMemory) -> Self {
         let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
         let makes = |wanted: Space| {
-            let is_made = |i: &Instruction| matches!(i.op, Op::Cvta { to_generic: true, space, .. } if space.kind() == wanted);
+            let is_made = |i: &Instruction| {
+                let Op::Cvta { to_generic, space, ty: _ } = i.op else { return false };
+                to_generic && space.kind() == wanted
+            };
             bodies.clone().flat_map(Body::instructions).any(is_made)
         };
         let local = local.of(module);

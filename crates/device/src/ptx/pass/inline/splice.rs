@@ -435,14 +435,14 @@ impl<'a> Splice<'a> {
                 *table += self.tables;
             }
         });
-        if let Op::Call { prototype: Some(prototype), .. } = &mut copy.op {
+        if let Op::Call { prototype: Some(prototype), uni: _ } = &mut copy.op {
             *prototype += self.prototypes;
         }
         if let Op::Ret { .. } = copy.op {
             copy.op = Op::Bra { uni: false };
             copy.src = vec![Operand::Label(self.end)];
         }
-        if let Op::Cvta { space, .. } | Op::Isspacep { space } = &mut copy.op
+        if let Op::Cvta { space, to_generic: _, ty: _ } | Op::Isspacep { space } = &mut copy.op
             && matches!(space, Space::Param | Space::ParamFunc)
         {
             *space = Space::Local;
@@ -465,20 +465,20 @@ impl<'a> Splice<'a> {
         self.body.statements.push(Statement::Label(self.end));
         for (index, (param, operand)) in returns.iter().zip(wanted).enumerate() {
             let place = self.returns[index];
-            match (param.reg, operand) {
-                (None, Operand::Reg(_)) => self.load(param.ty, operand.clone(), place),
-                (Some(reg), Operand::Reg(_)) => {
+            match (param.reg, operand.reg()) {
+                (None, Some(_)) => self.load(param.ty, operand.clone(), place),
+                (Some(reg), Some(_)) => {
                     let mov = Op::Mov { ty: param.ty, lanes: 1 };
                     let reg = self.inner_register(reg);
                     self.push(mov, vec![operand.clone()], vec![reg]);
                 }
-                (Some(reg), _) if place != Symbol::Local(u32::MAX) => {
+                (Some(reg), None) if place != Symbol::Local(u32::MAX) => {
                     let to = Operand::Address(Address { base: Base::Symbol(place), offset: 0 });
                     let store = Op::St(Access::plain(Some(Space::Local), param.ty, 1));
                     let reg = self.inner_register(reg);
                     self.push(store, Vec::new(), vec![to, reg]);
                 }
-                _ => {}
+                (Some(_) | None, None) => {}
             }
             if let Some(to) = local(operand)
                 && self.passed.contains(&to)

@@ -33,7 +33,7 @@ fn expand_body(body: &mut Body, chosen: &[Vec<usize>]) {
     for statement in std::mem::take(&mut body.statements) {
         let callees = match &statement {
             Statement::Instruction(Instruction {
-                op: Op::Call { prototype: Some(prototype), .. },
+                op: Op::Call { prototype: Some(prototype), uni: _ },
                 src,
                 ..
             }) if matches!(src.first(), Some(Operand::Reg(_))) => {

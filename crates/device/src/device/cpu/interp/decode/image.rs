@@ -76,11 +76,13 @@ impl Decoder<'_> {
         };
         let offset = match &i.src[skipped.min(i.src.len())..] {
             [] => Box::default(),
-            [offset @ Operand::Vector(_)] => {
+            rest => {
+                let [offset @ Operand::Vector(_)] = rest else {
+                    return Err(Unsupported::Part("depth comparison"));
+                };
                 let lanes = offset.lanes().iter().take(3).map(|lane| self.source(lane, Type::S32));
                 lanes.collect::<Step<_>>()?
             }
-            _ => return Err(Unsupported::Part("depth comparison")),
         };
         let to = i.dst.first().ok_or(Unsupported::Part("no destination"))?;
         let into = to.lanes().iter().take(4).map(|lane| self.destination(lane));

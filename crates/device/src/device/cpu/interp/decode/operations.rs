@@ -23,38 +23,34 @@ impl Decoder<'_> {
             _ => return Err(Unsupported::Part("too few operands")),
         };
         let bits = ty.bits();
-        match (to, from) {
-            (_, Operand::Special(Special::Whole(grid))) if lanes > 1 => {
-                let axes = [Axis::X, Axis::Y, Axis::Z, Axis::W].into_iter();
-                let parts = axes.zip(to.lanes()).map(|(axis, _)| {
-                    let slot = self.special(Special::Axis(*grid, axis))?;
-                    Ok(slot)
-                });
-                let parts: Vec<Slot> = parts.collect::<Step<_>>()?;
-                let into = to.lanes().iter().map(|lane| self.destination(lane));
-                inst.action = Action::Spread(parts.into(), into.collect::<Step<_>>()?);
-            }
-            (_, Operand::Special(special)) if changes(*special) => {
-                inst.dst[0] = self.destination(to)?;
-                inst.action = Action::Read(*special);
-            }
-            (Operand::Vector(parts), _) => {
-                inst.src[0] = self.source(from, untyped(ty))?;
-                let parts = parts.iter().map(|part| self.destination(part));
-                inst.action = Action::Unpack(parts.collect::<Step<_>>()?, bits);
-            }
-            (_, Operand::Vector(parts)) => {
-                let part = untyped_bits(bits / (parts.len() as u32).max(1));
-                inst.dst[0] = self.destination(to)?;
-                let parts = parts.iter().map(|operand| self.source(operand, part));
-                inst.action = Action::Pack(parts.collect::<Step<_>>()?, bits);
-            }
-            (Operand::Sink, _) => {}
-            _ if ty == Type::B128 => {
-                self.values(i, &[ty], inst)?;
-                inst.action = Action::Copy128;
-            }
-            _ => return self.simple(i, &[ty], Action::Value(i.op.clone()), inst),
+        if let (Operand::Special(Special::Whole(grid)), 2..) = (from, lanes) {
+            let axes = [Axis::X, Axis::Y, Axis::Z, Axis::W].into_iter();
+            let parts = axes.zip(to.lanes()).map(|(axis, _)| {
+                let slot = self.special(Special::Axis(*grid, axis))?;
+                Ok(slot)
+            });
+            let parts: Vec<Slot> = parts.collect::<Step<_>>()?;
+            let into = to.lanes().iter().map(|lane| self.destination(lane));
+            inst.action = Action::Spread(parts.into(), into.collect::<Step<_>>()?);
+        } else if let Operand::Special(special) = from
+            && changes(*special)
+        {
+            inst.dst[0] = self.destination(to)?;
+            inst.action = Action::Read(*special);
+        } else if let Operand::Vector(parts) = to {
+            inst.src[0] = self.source(from, untyped(ty))?;
+            let parts = parts.iter().map(|part| self.destination(part));
+            inst.action = Action::Unpack(parts.collect::<Step<_>>()?, bits);
+        } else if let Operand::Vector(parts) = from {
+            let part = untyped_bits(bits / (parts.len() as u32).max(1));
+            inst.dst[0] = self.destination(to)?;
+            let parts = parts.iter().map(|operand| self.source(operand, part));
+            inst.action = Action::Pack(parts.collect::<Step<_>>()?, bits);
+        } else if ty == Type::B128 && *to != Operand::Sink {
+            self.values(i, &[ty], inst)?;
+            inst.action = Action::Copy128;
+        } else if *to != Operand::Sink {
+            return self.simple(i, &[ty], Action::Value(i.op.clone()), inst);
         }
         Ok(())
     }

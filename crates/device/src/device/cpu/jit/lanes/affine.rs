@@ -5,8 +5,9 @@ use std::{collections::HashMap, ops::Range};
 
 use crate::ptx::{
     ast::{Body, Statement},
-    inst::{Instruction, Op},
-    modifier::{Carry, Half, wraps},
+    inst::Instruction,
+    modifier::Half,
+    op::{Integer, Semantics},
     operand::{Operand, Reg, Special},
     pass::uniform::Shapes,
     types::{Space, Type},
@@ -187,16 +188,14 @@ impl<'a> Forms<'a> {
     fn counter(&mut self, reg: Reg) -> Option<usize> {
         let [writer] = self.writers(reg)[..] else { return None };
         let i = self.instruction(writer)?;
-        let (ty, back, [a, b]) = match (&i.op, &i.src[..]) {
-            (Op::Add { ty, mode, carry }, [a, b]) if wraps(*mode, *carry) => (*ty, false, [a, b]),
-            (Op::Sub { ty, mode, carry }, [a, b]) if wraps(*mode, *carry) => (*ty, true, [a, b]),
-            _ => return None,
+        let (Semantics::Integer(operation @ (Integer::Sum | Integer::Difference), ty), [a, b]) =
+            (Semantics::of(&i.op)?, &i.src[..])
+        else {
+            return None;
         };
-        let other = match (a, b) {
-            (Operand::Reg(a), other) if *a == reg => other,
-            (other, Operand::Reg(b)) if *b == reg && !back => other,
-            _ => return None,
-        };
+        let back = operation == Integer::Difference;
+        let other =
+            if a.reg() == Some(reg) { b } else { (b.reg() == Some(reg) && !back).then_some(a)? };
         let bytes = self.body.registers.ty(reg).bytes();
         let step = if let Operand::Int(step) = other {
             Step::Number(*step)
@@ -222,32 +221,37 @@ impl<'a> Forms<'a> {
         let of = |forms: &mut Self, operand: usize, ty: Type| {
             forms.operand_within(i.src.get(operand)?, ty, at, depth)
         };
-        let (ty, form) = match (&i.op, &i.src[..]) {
-            (Op::Mov { ty, lanes: 0 | 1 }, _)
-            | (Op::Cvta { space: Space::Global, ty, to_generic: _ }, _) => {
-                return fits(*ty, bytes).then(|| of(self, 0, *ty))?;
+        let (ty, form) = match Semantics::of(&i.op)? {
+            Semantics::Move(ty)
+            | Semantics::Address { space: Space::Global, ty, to_generic: _ } => {
+                return fits(ty, bytes).then(|| of(self, 0, ty))?;
             }
-            (Op::Add { ty, mode, carry }, _) if wraps(*mode, *carry) => {
-                (*ty, Form::Sum(of(self, 0, *ty)?, of(self, 1, *ty)?))
-            }
-            (Op::Sub { ty, mode, carry }, _) if wraps(*mode, *carry) => {
-                (*ty, Form::Difference(of(self, 0, *ty)?, of(self, 1, *ty)?))
-            }
-            (Op::Mul { ty, half: Some(half), mode }, _) if wraps(*mode, Carry::default()) => {
-                let factors = [of(self, 0, *ty)?, of(self, 1, *ty)?];
-                (result(*ty, *half), self.product(factors, (i, at), *ty, *half)?)
-            }
-            (Op::Mad { ty, half: Some(half), mode, carry }, _) if wraps(*mode, *carry) => {
-                let factors = [of(self, 0, *ty)?, of(self, 1, *ty)?];
-                let result = result(*ty, *half);
-                let product = self.product(factors, (i, at), *ty, *half)?;
-                let product = self.add(product);
-                (result, Form::Sum(product, of(self, 2, result)?))
-            }
-            (Op::Shl { ty }, [_, Operand::Int(by @ 0..=31)]) => {
-                (*ty, Form::Shifted(of(self, 0, *ty)?, *by as u32))
-            }
-            (Op::Cvt(cvt), _) => {
+            Semantics::Integer(operation, ty) => match operation {
+                Integer::Sum => (ty, Form::Sum(of(self, 0, ty)?, of(self, 1, ty)?)),
+                Integer::Difference => (ty, Form::Difference(of(self, 0, ty)?, of(self, 1, ty)?)),
+                Integer::Product(half) => {
+                    let factors = [of(self, 0, ty)?, of(self, 1, ty)?];
+                    (result(ty, half), self.product(factors, (i, at), ty, half)?)
+                }
+                Integer::Mad(half) => {
+                    let factors = [of(self, 0, ty)?, of(self, 1, ty)?];
+                    let result = result(ty, half);
+                    let product = self.product(factors, (i, at), ty, half)?;
+                    let product = self.add(product);
+                    (result, Form::Sum(product, of(self, 2, result)?))
+                }
+                Integer::ShiftLeft => {
+                    let Operand::Int(by @ 0..=31) = i.src.get(1)? else { return None };
+                    (ty, Form::Shifted(of(self, 0, ty)?, *by as u32))
+                }
+                // No sums of multiples.
+                Integer::Quotient | Integer::Remainder | Integer::ShiftRight => return None,
+                Integer::Negative | Integer::Magnitude | Integer::Complement => return None,
+                Integer::Least | Integer::Greatest | Integer::Bitwise(_) => return None,
+                Integer::Extract | Integer::Insert | Integer::Bytes => return None,
+                Integer::Count => return None,
+            },
+            Semantics::Convert(cvt) => {
                 let (before, after) = cvt.resizes()?;
                 let from = of(self, 0, before)?;
                 match (before.bytes(), after.bytes()) {
@@ -256,7 +260,8 @@ impl<'a> Forms<'a> {
                     _ => return None,
                 }
             }
-            _ => return None,
+            Semantics::Address { .. } | Semantics::Choice(_) | Semantics::Load(_) => return None,
+            Semantics::Real(_) | Semantics::Predicate(_) => return None,
         };
         fits(ty, bytes).then(|| self.add(form))
     }

@@ -10,6 +10,7 @@ use cranelift_codegen::ir::{
 use super::{
     GroupLower,
     value::{Parts, form},
+    vector_form::has_form,
 };
 use crate::{
     device::cpu::jit::lower::{
@@ -18,7 +19,7 @@ use crate::{
     ptx::{
         inst::{Instruction, Op},
         modifier::{Accuracy, BoolOp, Cmp, Function, Half, MinMax, Rounding},
-        op::FloatOp,
+        op::{FloatOp, Integer, Predicate, Semantics},
         operand::Operand,
         types::Type,
     },
@@ -124,42 +125,37 @@ impl GroupLower<'_, '_, '_> {
         };
         let operands: Vec<Value> = operands.iter().map(|v| flush(self, *v)).collect();
         let one = |group: &mut Self| group.all_lanes(form(ty).0, one_bits(ty));
-        let value = match (op, operands.as_slice()) {
-            (FloatOp::Add(_), [a, b]) => self.lower.b.ins().fadd(*a, *b),
-            (FloatOp::Sub(_), [a, b]) => self.lower.b.ins().fsub(*a, *b),
-            (FloatOp::Mul(_), [a, b]) => self.lower.b.ins().fmul(*a, *b),
-            (FloatOp::Div(Accuracy::Approx, _), [a, b]) => {
-                let b = self.vector_infinite_beyond(*b);
-                self.lower.b.ins().fdiv(*a, b)
+        // Of the operands there are as many as the verifier found: one at least.
+        let (a, b, c) = (*operands.first()?, operands.get(1).copied(), operands.get(2).copied());
+        let value = match op {
+            FloatOp::Add(_) => self.lower.b.ins().fadd(a, b?),
+            FloatOp::Sub(_) => self.lower.b.ins().fsub(a, b?),
+            FloatOp::Mul(_) => self.lower.b.ins().fmul(a, b?),
+            FloatOp::Div(Accuracy::Approx, _) => {
+                let b = self.vector_infinite_beyond(b?);
+                self.lower.b.ins().fdiv(a, b)
             }
-            (FloatOp::Div(Accuracy::Exact | Accuracy::Full, _), [a, b]) => {
-                self.lower.b.ins().fdiv(*a, *b)
-            }
-            (FloatOp::Fma { relu: false, oob: false, mode: _ }, [a, b, c]) => {
-                self.lower.b.ins().fma(*a, *b, *c)
-            }
-            (FloatOp::Sqrt(..), [a]) => self.lower.b.ins().sqrt(*a),
+            FloatOp::Div(Accuracy::Exact | Accuracy::Full, _) => self.lower.b.ins().fdiv(a, b?),
+            FloatOp::Fma { relu: false, oob: false, mode: _ } => self.lower.b.ins().fma(a, b?, c?),
+            FloatOp::Sqrt(..) => self.lower.b.ins().sqrt(a),
             // Words of the operand and of the result.
-            (FloatOp::Rcp(Accuracy::Approx, _), _) if ty == Type::F64 => return None,
-            (FloatOp::Approx { function: Function::Rsqrt, ftz: _ }, _) if ty == Type::F64 => {
-                return None;
-            }
-            (FloatOp::Rcp(..), [a]) => {
+            FloatOp::Rcp(Accuracy::Approx, _) if ty == Type::F64 => return None,
+            FloatOp::Rcp(..) => {
                 let one = one(self);
-                self.lower.b.ins().fdiv(one, *a)
+                self.lower.b.ins().fdiv(one, a)
             }
-            (FloatOp::Approx { function: Function::Rsqrt, ftz: _ }, [a]) => {
+            FloatOp::Approx { function: Function::Rsqrt, ftz: _ } if ty != Type::F64 => {
                 let one = one(self);
-                let root = self.lower.b.ins().sqrt(*a);
+                let root = self.lower.b.ins().sqrt(a);
                 self.lower.b.ins().fdiv(one, root)
             }
-            (FloatOp::Abs { ftz: _ }, [a]) => self.lower.b.ins().fabs(*a),
-            (FloatOp::Neg { ftz: _ }, [a]) => self.lower.b.ins().fneg(*a),
-            (FloatOp::Copysign, [sign, magnitude]) => self.vector_copysign(*sign, *magnitude, ty),
-            (FloatOp::Min(m), numbers) => self.vector_min_max(i, m, numbers, true)?,
-            (FloatOp::Max(m), numbers) => self.vector_min_max(i, m, numbers, false)?,
+            FloatOp::Abs { ftz: _ } => self.lower.b.ins().fabs(a),
+            FloatOp::Neg { ftz: _ } => self.lower.b.ins().fneg(a),
+            FloatOp::Copysign => self.vector_copysign(a, b?, ty),
+            FloatOp::Min(m) => self.vector_min_max(i, m, &operands, true)?,
+            FloatOp::Max(m) => self.vector_min_max(i, m, &operands, false)?,
             // For one thread after the other.
-            _ => return None,
+            FloatOp::Fma { .. } | FloatOp::Approx { .. } | FloatOp::Testp(_) => return None,
         };
         let value = flush(self, value);
         Some(if mode.sat { self.vector_clamp_unit(value, ty) } else { value })
@@ -272,35 +268,40 @@ impl GroupLower<'_, '_, '_> {
     }
 
     fn vector_int(&mut self, i: &Instruction, ty: Type, operands: &[Value]) -> Option<Value> {
-        let word = ty.bytes() == 4;
-        if let Op::Add { mode, carry: _, ty: _ }
-        | Op::Sub { mode, carry: _, ty: _ }
-        | Op::Mad { mode, half: _, carry: _, ty: _ } = &i.op
-            && mode.sat
-        {
-            return None;
-        }
-        Some(match (&i.op, operands) {
-            (Op::Add { mode: _, carry: _, ty: _ }, [a, b]) => self.lower.b.ins().iadd(*a, *b),
-            (Op::Sub { mode: _, carry: _, ty: _ }, [a, b]) => self.lower.b.ins().isub(*a, *b),
-            (Op::Mul { half: _, mode: _, ty: _ }, [a, b]) => self.lower.b.ins().imul(*a, *b),
-            (Op::Mad { half: _, mode: _, carry: _, ty: _ }, [a, b, c]) => {
-                let product = self.lower.b.ins().imul(*a, *b);
-                self.lower.b.ins().iadd(product, *c)
-            }
-            (Op::Neg { ftz: _, ty: _ }, [a]) => self.lower.b.ins().ineg(*a),
-            (Op::Abs { ftz: _, ty: _ }, [a]) if word => self.lower.b.ins().iabs(*a),
-            (Op::Min(m), [a, b]) if word && is_plain(*m) => match m.ty.is_signed() {
-                true => self.lower.b.ins().smin(*a, *b),
-                false => self.lower.b.ins().umin(*a, *b),
+        let (a, b, c) = (*operands.first()?, operands.get(1).copied(), operands.get(2).copied());
+        Some(match Semantics::of(&i.op)? {
+            Semantics::Integer(operation, _) => match operation {
+                Integer::Sum => self.lower.b.ins().iadd(a, b?),
+                Integer::Difference => self.lower.b.ins().isub(a, b?),
+                Integer::Product(Half::Lo) => self.lower.b.ins().imul(a, b?),
+                Integer::Mad(Half::Lo) => {
+                    let product = self.lower.b.ins().imul(a, b?);
+                    self.lower.b.ins().iadd(product, c?)
+                }
+                Integer::Negative => self.lower.b.ins().ineg(a),
+                Integer::Complement => self.lower.b.ins().bnot(a),
+                Integer::Bitwise(op) => self.lower.logic(op, a, b?),
+                // Processors hardly compare longer ones in vectors.
+                Integer::Magnitude | Integer::Least | Integer::Greatest if ty.bytes() != 4 => {
+                    return None;
+                }
+                Integer::Magnitude => self.lower.b.ins().iabs(a),
+                Integer::Least if ty.is_signed() => self.lower.b.ins().smin(a, b?),
+                Integer::Least => self.lower.b.ins().umin(a, b?),
+                Integer::Greatest if ty.is_signed() => self.lower.b.ins().smax(a, b?),
+                Integer::Greatest => self.lower.b.ins().umax(a, b?),
+                // `vector_wide` and `vector_shift` make these.
+                Integer::Product(_) | Integer::Mad(_) => return None,
+                Integer::ShiftLeft | Integer::ShiftRight => return None,
+                Integer::Quotient | Integer::Remainder | Integer::Count => return None,
+                Integer::Extract | Integer::Insert | Integer::Bytes => return None,
             },
-            (Op::Max(m), [a, b]) if word && is_plain(*m) => match m.ty.is_signed() {
-                true => self.lower.b.ins().smax(*a, *b),
-                false => self.lower.b.ins().umax(*a, *b),
-            },
-            (Op::Logic { op, ty: _ }, [a, b]) => self.lower.logic(*op, *a, *b),
-            (Op::Not { ty: _ }, [a]) => self.lower.b.ins().bnot(*a),
-            _ => return None,
+            Semantics::Predicate(Predicate::Of(op)) => self.lower.logic(op, a, b?),
+            Semantics::Predicate(Predicate::Not) => self.lower.b.ins().bnot(a),
+            // Others make these.
+            Semantics::Predicate(Predicate::Compare(..)) | Semantics::Choice(_) => return None,
+            Semantics::Move(_) | Semantics::Address { .. } | Semantics::Convert(_) => return None,
+            Semantics::Load(_) | Semantics::Real(_) => return None,
         })
     }
 
@@ -330,42 +331,47 @@ impl GroupLower<'_, '_, '_> {
 
     /// Copies, also of two words into a pair and back.
     fn vector_move(&mut self, i: &Instruction, ty: Type) -> Step<bool> {
-        match (&i.dst[0], &i.src[0]) {
-            (Operand::Reg(_), Operand::Vector(parts)) if parts.len() == 2 && ty.bytes() == 8 => {
-                let [low, high] = [&parts[0], &parts[1]];
-                let (Some(low), Some(high)) =
-                    (self.vector_source(low, Type::B32)?, self.vector_source(high, Type::B32)?)
-                else {
-                    return Ok(false);
-                };
-                let wide = [0, 1].map(|half| {
-                    let pairs = self.interleave(low[0], high[0], half);
-                    self.recast(pairs, types::I64X2)
-                });
-                Ok(self.set_vector(&i.dst[0], Type::B64, &wide))
-            }
-            (Operand::Vector(parts), Operand::Reg(_)) if parts.len() == 2 && ty.bytes() == 8 => {
-                let Some(wide) = self.vector_source(&i.src[0], Type::B64)? else {
-                    return Ok(false);
-                };
-                if !parts.iter().all(|p| self.takes_word(p)) {
-                    return Ok(false);
-                }
-                for (part, operand) in parts.iter().enumerate() {
-                    let word = self.words(wide[0], wide[1], part);
-                    self.set_vector(operand, Type::B32, &[word]);
-                }
-                Ok(true)
-            }
-            (Operand::Reg(_), Operand::Vector(_)) | (Operand::Vector(_), _) => Ok(false),
-            (_, source) => {
-                if !has_form(ty) && ty != Type::Pred {
-                    return Ok(false);
-                }
-                let Some(parts) = self.vector_source(source, ty)? else { return Ok(false) };
-                Ok(self.set_vector(&i.dst[0], ty, &parts))
-            }
+        let (to, source) = (&i.dst[0], &i.src[0]);
+        if let Operand::Vector(parts) = source {
+            return self.vector_pack(to, parts, ty);
         }
+        if let Operand::Vector(parts) = to {
+            return self.vector_unpack(parts, source, ty);
+        }
+        if !has_form(ty) && ty != Type::Pred {
+            return Ok(false);
+        }
+        let Some(parts) = self.vector_source(source, ty)? else { return Ok(false) };
+        Ok(self.set_vector(to, ty, &parts))
+    }
+
+    /// A register of two words, the low one first.
+    fn vector_pack(&mut self, to: &Operand, parts: &[Operand], ty: Type) -> Step<bool> {
+        let (Operand::Reg(_), [low, high], 8) = (to, parts, ty.bytes()) else { return Ok(false) };
+        let (Some(low), Some(high)) =
+            (self.vector_source(low, Type::B32)?, self.vector_source(high, Type::B32)?)
+        else {
+            return Ok(false);
+        };
+        let wide = [0, 1].map(|half| {
+            let pairs = self.interleave(low[0], high[0], half);
+            self.recast(pairs, types::I64X2)
+        });
+        Ok(self.set_vector(to, Type::B64, &wide))
+    }
+
+    /// Two words of a register, the low one first.
+    fn vector_unpack(&mut self, parts: &[Operand], source: &Operand, ty: Type) -> Step<bool> {
+        let (Operand::Reg(_), [_, _], 8) = (source, parts, ty.bytes()) else { return Ok(false) };
+        let Some(wide) = self.vector_source(source, Type::B64)? else { return Ok(false) };
+        if !parts.iter().all(|part| self.takes_word(part)) {
+            return Ok(false);
+        }
+        for (part, operand) in parts.iter().enumerate() {
+            let word = self.words(wide[0], wide[1], part);
+            self.set_vector(operand, Type::B32, &[word]);
+        }
+        Ok(true)
     }
 
     fn takes_word(&self, operand: &Operand) -> bool {
@@ -541,15 +547,6 @@ impl GroupLower<'_, '_, '_> {
 }
 
 /// Whether it is the lesser or the greater of two numbers, and nothing else.
-fn is_plain(m: MinMax) -> bool {
-    m == MinMax::of(m.ty)
-}
-
-/// Whether values of the type are held in vectors.
-pub(super) fn has_form(ty: Type) -> bool {
-    matches!(ty.bytes(), 4 | 8) && !ty.is_packed() && ty != Type::Tf32
-}
-
 pub(super) fn int_vector(ty: Type) -> ir::Type {
     if ty.bytes() == 8 { types::I64X2 } else { types::I32X4 }
 }

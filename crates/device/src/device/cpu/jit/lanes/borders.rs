@@ -72,7 +72,7 @@ fn what_is_done_one_after_the_other_is_done_by_those_within_a_border() {
     let rounds = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 1; setp.eq.u32 %p1, %r7, 1; mov.u32 %r8, 5; @%p1 bra S;
         add.u32 %r8, %r8, %r30; S: @%p1 bra T; ld.global.u32 %r9, [%rd4+64]; add.u32 %r9, %r9, %r8; st.global.u32 [%rd5+32768], %r9; T: st.global.u32 [%rd5], %r8;";
     check_inside("", rounds);
-    // They part, in the code and where an index wraps, and do not go round as often as each other.
+    // They diverge, in the code and where an index wraps, and do not go round as often as each other.
     let parts = "ld.global.u32 %r6, [%rd4]; and.b32 %r6, %r6, 7; AGAIN: add.u32 %r7, %r6, %r30; st.global.u32 [%rd5], %r7;
         sub.s32 %r6, %r6, 1; setp.ge.s32 %p1, %r6, 0; @%p1 bra AGAIN;";
     check_inside("", parts);

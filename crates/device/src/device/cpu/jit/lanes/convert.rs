@@ -4,8 +4,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{
     GroupLower,
-    arithmetic::has_form,
     value::{Parts, form},
+    vector_form::has_form,
 };
 use crate::{
     device::cpu::jit::lower::Step,
@@ -100,18 +100,16 @@ impl GroupLower<'_, '_, '_> {
             self.lower.integral(part, cvt.integer)
         });
         let value: Parts = value.collect();
-        let value = match (cvt.from, cvt.to) {
-            (Type::F32, Type::F64) => {
-                let upper = self.pick(value[0], value[0], [2, 3, 2, 3]);
-                let upper = self.recast(upper, types::F32X4);
-                [value[0], upper].map(|half| self.lower.b.ins().fvpromote_low(half)).to_vec()
-            }
-            (Type::F64, Type::F32) => {
-                let halves = [value[0], value[1]].map(|half| self.lower.b.ins().fvdemote(half));
-                let both = self.pick(halves[0], halves[1], [0, 1, 4, 5]);
-                vec![self.recast(both, types::F32X4)]
-            }
-            _ => value,
+        let value = if (cvt.from, cvt.to) == (Type::F32, Type::F64) {
+            let upper = self.pick(value[0], value[0], [2, 3, 2, 3]);
+            let upper = self.recast(upper, types::F32X4);
+            [value[0], upper].map(|half| self.lower.b.ins().fvpromote_low(half)).to_vec()
+        } else if (cvt.from, cvt.to) == (Type::F64, Type::F32) {
+            let halves = [value[0], value[1]].map(|half| self.lower.b.ins().fvdemote(half));
+            let both = self.pick(halves[0], halves[1], [0, 1, 4, 5]);
+            vec![self.recast(both, types::F32X4)]
+        } else {
+            value
         };
         debug_assert_eq!(value.len(), form(cvt.to).1);
         let value = value.into_iter().map(|part| {

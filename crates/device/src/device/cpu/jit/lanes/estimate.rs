@@ -1,7 +1,11 @@
 //! Whether code for groups is possible, and whether it is worth it: instructions weighted by the depth of their
 //! loops, each with what it costs for four single threads and for a group.
 
-use super::{Parted, arithmetic::has_form, row, value::form};
+use super::{
+    Divergence, row,
+    value::form,
+    vector_form::{has_form, vector_width},
+};
 use crate::{
     device::cpu::{abi::LANES, jit::sync},
     ptx::{
@@ -12,7 +16,7 @@ use crate::{
         op::{Next, Waits},
         operand::{Base, Operand},
         pass::uniform::{Shape, Shapes},
-        types::{Space, Type},
+        types::Space,
     },
 };
 
@@ -118,14 +122,14 @@ pub(super) fn is_faster(body: &Body, cfg: &Cfg, shapes: &Shapes, run: &[bool]) -
 }
 
 /// Whether groups of more than one quad are faster: where the same instructions are run less often for all threads, and
-/// the vectors of all quads find room in the processor's registers. A group that parts is slow, and the more threads it
-/// has the more often it parts.
-pub(super) fn suits(body: &Body, cfg: &Cfg, liveness: &Liveness, parted: &Parted) -> bool {
-    let Parted { width, shapes, run, .. } = parted;
+/// the vectors of all quads find room in the processor's registers. A group that diverges is slow, and the more threads
+/// it has the more often it diverges.
+pub(super) fn suits(body: &Body, cfg: &Cfg, liveness: &Liveness, divergence: &Divergence) -> bool {
+    let Divergence { width, shapes, run, .. } = divergence;
     if body.instructions().nth(MOST_WIDE).is_some() {
         return false;
     }
-    let (stays, indices) = (parted.stays(), row::indices(body));
+    let (stays, indices) = (divergence.stays(), row::indices(body));
     let mut most = 0;
     let mut singly = 0;
     for id in cfg.ids().filter(|id| run[id.index()]) {
@@ -219,7 +223,7 @@ fn cost(op: &Op) -> f64 {
     if let Op::Ld(access) | Op::St(access) = op {
         return if is_free(access.space) { 1.0 } else { ACCESS };
     }
-    if let Op::Approx { function, .. } = op
+    if let Op::Approx { function, ftz: _, ty: _ } = op
         && *function != Function::Rsqrt
     {
         return CALL;
@@ -242,23 +246,4 @@ fn is_free(space: Option<Space>) -> bool {
 fn row_stride(shapes: &Shapes, address: &Operand) -> Option<i64> {
     let Base::Reg(reg) = address.address()?.base else { return None };
     shapes.of(reg).stride().filter(|stride| *stride > 0)
-}
-
-/// Whether it does nothing but compute, and can on vectors.
-pub(super) fn computes(op: &Op) -> bool {
-    vector_width(op).is_some()
-}
-
-/// How many vectors hold the result, where there is a vector form.
-fn vector_width(op: &Op) -> Option<f64> {
-    if let Op::Cvt(cvt) = op
-        && !has_form(cvt.from)
-    {
-        return None;
-    }
-    let ty = op.facts().vector?;
-    if ty == Type::Pred {
-        return Some(1.0);
-    }
-    has_form(ty).then(|| f64::from(ty.bytes() / 4))
 }

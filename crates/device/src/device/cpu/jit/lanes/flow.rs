@@ -280,8 +280,8 @@ impl<'l> GroupLower<'l, '_, '_> {
                     self.group_comes_to_leave(statement, index);
                     continue;
                 }
-                (_, None) => continue,
-                (_, Some(resume)) => {
+                (Way::Skip, None) => continue,
+                (Way::Leave | Way::Skip, Some(resume)) => {
                     self.resume_singly(resume, index);
                     continue;
                 }

@@ -20,7 +20,7 @@ use crate::{
         ast::{Body, Statement},
         cfg::{BlockId, Cfg},
         inst::{Instruction, Op},
-        op::{Next, Waits},
+        op::{Next, Predicate, Semantics, Waits},
         operand::{Address, Base, Operand, Reg},
         pass::uniform::Shapes,
         types::{Space, Type},
@@ -180,11 +180,9 @@ impl Place<'_> {
     }
 
     fn check(&self, forms: &mut Forms<'_>, at: usize, i: &Instruction) -> Option<Check> {
-        let (access, write) = match (&i.op, i.guard) {
-            (Op::Ld(access), None) if is_plain(access) => (access, false),
-            (Op::St(access), None) if is_plain(access) => (access, true),
-            _ => return None,
-        };
+        let (Op::Ld(access) | Op::St(access), None) = (&i.op, i.guard) else { return None };
+        is_plain(access).then_some(())?;
+        let write = i.op.facts().changes;
         let (address, bytes) = (i.src.first()?.address()?, access.bytes());
         let Base::Reg(base) = address.base else { return None };
         let checked = Checked { space: access.space, bytes, write };
@@ -210,12 +208,12 @@ impl Place<'_> {
     fn rounds(&self, forms: &mut Forms<'_>, (at, last): (usize, &Instruction)) -> Option<Rounds> {
         let guard = last.guard?;
         let (compared, i) = self.only_writer(guard.reg, forms, at)?;
-        let (condition, ty) = match (&i.op, i.guard) {
-            (Op::Setp { cmp, combine: None, ftz: _, ty }, None) if counts(*ty) => {
-                (int_condition(*cmp, *ty), *ty)
-            }
-            _ => return None,
+        let (Semantics::Predicate(Predicate::Compare(cmp, None, ty)), None) =
+            (Semantics::of(&i.op)?, i.guard)
+        else {
+            return None;
         };
+        let condition = counts(ty).then(|| int_condition(cmp, ty))?;
         let is_same = |operand: &Operand| self.shapes.operand(self.body, operand).is_uniform();
         let [a, b] = &i.src[..] else { return None };
         if !matches!(i.dst.first()?, Operand::Reg(reg) if *reg == guard.reg)

@@ -3,13 +3,13 @@
 //!
 //! What is written between the branch and that place may differ behind it although each thread computes it from what
 //! is the same for all, such as the counter of a loop that threads leave in different iterations: such registers vary.
-//! But where indices decide who goes where, as at the border of an array, groups seldom part. There such registers stay
-//! what they are, and a group goes on behind only if they are; else its threads go on singly.
+//! But where indices decide who goes where, as at the border of an array, groups seldom diverge. There such registers
+//! stay what they are, and a group goes on behind only if they are; else its threads go on singly.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, leave::Saved, row};
+use super::{GroupLower, row, slots::Saved};
 use crate::{
     device::cpu::jit::{
         lower::{clif_type, int_type},
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// How often a group may part in one turn and reconverge: one that parts all the time is faster apart.
+/// How often a group may diverge in one turn and reconverge: one that diverges all the time is faster apart.
 const PATIENCE: i64 = 32;
 
-/// Where a group parts, and where its threads reconverge.
+/// Where a group diverges, and where its threads reconverge.
 pub(super) struct Region {
     /// The branch, or the beginning of a block that groups do not run.
     pub(super) at: usize,
@@ -171,7 +171,7 @@ struct Join {
 /// The places where threads reconverge, and who is on the way to one.
 pub(super) struct Joins {
     joins: Vec<Join>,
-    /// The joins of the statements at which groups part.
+    /// The joins of the statements at which groups diverge.
     of: Vec<(usize, usize)>,
     /// The join, from 1, at which threads stop; 0 for none.
     target: Variable,
@@ -258,7 +258,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.def_var(joins.patience, much);
     }
 
-    /// A group parts at a statement: its threads are to reconverge where its region ends, if it has not parted too
+    /// A group diverges at a statement: its threads are to reconverge where its region ends, if it has not diverged too
     /// often.
     pub(super) fn aim_for_join(&mut self, statement: Option<usize>) {
         let Some(joins) = self.joins() else { return };
@@ -373,7 +373,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let Some(others) = others else { return };
         let differ = self.lower.b.ins().vany_true(others);
         let alike = self.lower.b.ins().icmp_imm_u(IntCC::Equal, differ, 0);
-        self.part_unless(alike, |group| group.leave_join(join));
+        self.diverge_unless(alike, |group| group.leave_join(join));
     }
 
     /// How what threads brought to a join of a register differs from what is due, as vectors of words.

@@ -1,20 +1,17 @@
-//! Where a group parts, its threads are left to the code for single threads: what lives of them is stored, and
+//! Where a group diverges, its threads are left to the code for single threads: what lives of them is stored, and
 //! each is entered there at its own place.
-
-use std::collections::HashMap;
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, join::Joins, widen::widens};
+use super::{
+    GroupLower,
+    join::Joins,
+    slots::{Saved, Slots},
+    widen::widens,
+};
 use crate::{
-    device::cpu::{
-        abi::BlockContext,
-        jit::{
-            lower::{Step, Unsupported, clif_type},
-            span::MemorySpan,
-        },
-    },
+    device::cpu::jit::lower::{Step, Unsupported, clif_type},
     ptx::{
         ast::Body,
         cfg::{Cfg, Liveness, RegSet, step_back},
@@ -26,15 +23,6 @@ use crate::{
     },
 };
 
-/// What of a register is saved in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Saved {
-    /// What it was when the group parted, and of one that varies what it is at a join.
-    Left,
-    /// What each thread brought to a join of one that was the same scalar for all.
-    Joined,
-}
-
 /// The places at which single threads are entered, and where their registers are meanwhile.
 pub(super) struct Leaves {
     /// Statements, increasing.
@@ -43,12 +31,8 @@ pub(super) struct Leaves {
     spills: Vec<Vec<Reg>>,
     /// The place of each point in the code for single threads.
     blocks: Vec<Block>,
-    /// Where each register is spilled, from the start of the spilled registers of waiting threads.
-    slots: HashMap<(Reg, Saved), usize>,
-    /// Bytes of a slot: 64 bits of each thread.
-    slot_bytes: usize,
-    /// End of the slots.
-    pub(super) bytes: usize,
+    /// Where their registers are meanwhile.
+    pub(super) slots: Slots,
     /// The point, from 1, of threads whose bit of the mask is set; 0 where nobody leaves.
     taken: Variable,
     /// The point of the others.
@@ -66,24 +50,14 @@ impl Leaves {
         joins: &Joins,
         (width, start): (usize, usize),
     ) -> Option<Self> {
-        let slot_bytes = 8 * width;
-        let mut slots = HashMap::new();
-        let mut bytes = start.next_multiple_of(16);
         let left = spills.iter().flatten().copied().chain(joins.spills());
         let joined = joins.doubtful().flat_map(|(_, _, alike, _)| alike.iter().copied());
         let left = left.map(|reg| (reg, Saved::Left));
-        for (reg, saved) in left.chain(joined.map(|reg| (reg, Saved::Joined))) {
-            if body.registers.ty(reg).bytes() > 8 {
-                return None;
-            }
-            slots.entry((reg, saved)).or_insert_with(|| {
-                bytes += slot_bytes;
-                bytes - slot_bytes
-            });
-        }
+        let all = left.chain(joined.map(|reg| (reg, Saved::Joined)));
+        let slots = Slots::new(body, all, (width, start))?;
         let blocks = points.iter().map(|_| b.create_block()).collect();
         let [taken, other, mask] = [(); 3].map(|()| b.declare_var(types::I32));
-        Some(Self { points, spills, blocks, slots, slot_bytes, bytes, taken, other, mask })
+        Some(Self { points, spills, blocks, slots, taken, other, mask })
     }
 
     pub(super) fn at(&self, statement: usize) -> Option<usize> {
@@ -109,10 +83,10 @@ pub(super) fn points(
     }
     let statements = cfg.ids().filter(|id| run[id.index()]);
     for (index, i) in statements.flat_map(|id| cfg.instructions(body, id)) {
-        let parts = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
+        let diverges = i.guard.is_some_and(|guard| !shapes.of(guard.reg).is_uniform());
         match i.op.facts().next {
             Next::Branches => {
-                if parts && !stays.contains(&index) {
+                if diverges && !stays.contains(&index) {
                     points.extend([target(cfg, i)?, index + 1]);
                     if index + 1 >= body.statements.len() {
                         return None;
@@ -120,7 +94,7 @@ pub(super) fn points(
                 }
             }
             Next::Returns | Next::Exits | Next::Traps => {
-                if parts {
+                if diverges {
                     points.push(index);
                 }
             }
@@ -176,7 +150,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// The group goes on where `alike` holds; else `leave` ends its code, which happens seldom.
-    pub(super) fn part_unless(&mut self, alike: Value, leave: impl FnOnce(&mut Self)) {
+    pub(super) fn diverge_unless(&mut self, alike: Value, leave: impl FnOnce(&mut Self)) {
         let [on, apart] = [(); 2].map(|()| self.lower.b.create_block());
         self.lower.b.set_cold_block(apart);
         self.lower.b.ins().brif(alike, on, &[], apart, &[]);
@@ -243,45 +217,9 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(others);
     }
 
-    /// Whether groups may part at all.
-    pub(super) fn may_part(&self) -> bool {
+    /// Whether groups may diverge at all.
+    pub(super) fn may_diverge(&self) -> bool {
         !self.plan.leaves.points.is_empty()
-    }
-
-    /// Where a register of the group's threads is spilled to while they are apart.
-    pub(super) fn slot_of(&mut self, reg: Reg) -> MemorySpan {
-        self.slot(reg, Saved::Left)
-    }
-
-    /// Where the values lie that a group's threads brought to a join.
-    pub(super) fn slot_of_joined(&mut self, reg: Reg) -> MemorySpan {
-        self.slot(reg, Saved::Joined)
-    }
-
-    fn slot(&mut self, reg: Reg, saved: Saved) -> MemorySpan {
-        let slot = self.plan.leaves.slots.get(&(reg, saved));
-        let slot = slot.map(|slot| (*slot as i64, self.plan.leaves.slot_bytes as u64));
-        let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
-        // One without a slot has no room, so that an access of it fails the compilation.
-        let (offset, bytes) = slot.unwrap_or_default();
-        MemorySpan::new(spill, offset, bytes)
-    }
-
-    /// The part of a slot that belongs to the thread with the index `lane` in its group, for values of so many bytes.
-    pub(super) fn slot_of_lane(
-        &mut self,
-        saved: (Reg, Saved),
-        lane: Value,
-        bytes: u32,
-    ) -> MemorySpan {
-        let leaves = &self.plan.leaves;
-        let fits = bytes as usize * self.plan.width <= leaves.slot_bytes;
-        let slot = leaves.slots.get(&saved).copied().filter(|_| fits);
-        let spill = self.lower.context_u64(std::mem::offset_of!(BlockContext, spill));
-        let offset = self.lower.b.ins().imul_imm_u(lane, i64::from(bytes));
-        let address = self.lower.b.ins().iadd(spill, offset);
-        let bytes = slot.map_or(0, |_| u64::from(bytes));
-        MemorySpan::new(address, slot.unwrap_or_default() as i64, bytes)
     }
 
     /// Loads what a thread left with; `joined` are those that it brought to a join.
@@ -322,7 +260,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Stores what lives at these points, and has the group's threads go on there one after the other; with the
-    /// statement at which they part, if they are to reconverge.
+    /// statement at which they diverge, if they are to reconverge.
     pub(super) fn leave_group(
         &mut self,
         at: Option<usize>,

@@ -55,7 +55,7 @@ pub(super) struct Mask {
     gone: Variable,
     /// The lane of the first thread that did not, in 32 bits, and how many follow it, in 64.
     present: [Variable; 2],
-    /// When a group parts in the copy: a bit for each thread that went round, which goes on behind the code.
+    /// When a group diverges in the copy: a bit for each thread that went round, which goes on behind the code.
     left: Variable,
 }
 
@@ -127,8 +127,8 @@ fn suits(
 }
 
 impl<'l> GroupLower<'l, '_, '_> {
-    /// What a group does at a branch at which its threads part, by a bit for each that takes it: those that do not go
-    /// on together, where that is possible, else `leave` ends the group's code.
+    /// What a group does at a branch at which its threads diverge, by a bit for each that takes it: those that do not
+    /// go on together, where that is possible, else `leave` ends the group's code.
     pub(super) fn go_on_masked(
         &mut self,
         index: usize,
@@ -188,7 +188,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         Some(self.lower.b.use_var(mask.gone))
     }
 
-    /// When a group parts: who went round.
+    /// When a group diverges: who went round.
     pub(super) fn remember_gone(&mut self) {
         let Some(mask) = &self.plan.mask else { return };
         let gone = self.gone();
@@ -279,7 +279,7 @@ impl<'l> GroupLower<'l, '_, '_> {
         let first = self.reach_of_present(stride).map_or(own, |[first, _]| first);
         let is_gone = self.lower.b.ins().band_imm_u(gone, 1 << lane);
         let distance = self.lower.b.ins().select(is_gone, first, own);
-        let start = memory.address(self.lower);
+        let start = self.lower.address_of(memory);
         self.lower.b.ins().iadd(start, distance)
     }
 

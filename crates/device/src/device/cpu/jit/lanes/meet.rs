@@ -3,7 +3,7 @@
 //! code between two such places is a loop over the groups, and what lives between them lies in arrays.
 //!
 //! Each group that waits writes where; behind the last one's turn it is looked up whether all wrote the same. If not
-//! (some have ended, parted, or wait elsewhere), the host finds out who can go on.
+//! (some have ended, diverged, or wait elsewhere), the host finds out who can go on.
 
 use std::mem::offset_of;
 

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{GroupLower, arithmetic::has_form, value::Parts};
+use super::{GroupLower, value::Parts, vector_form::has_form};
 use crate::{
     device::cpu::{
         abi::{BlockContext, LANES},

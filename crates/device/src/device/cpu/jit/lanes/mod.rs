@@ -13,13 +13,13 @@
 //!
 //! A group has one quad, two or four. What is one scalar is computed once, an access is checked once, and a branch is
 //! taken once for all of them; vectors are computed for one quad after the other, with the same code ([`value`]). So
-//! more quads are faster, until their vectors fill the processor's registers or the group parts too often
+//! more quads are faster, until their vectors fill the processor's registers or the group diverges too often
 //! ([`estimate`]). Groups lie within a row of a block: for blocks whose rows are no multiple of a group's threads, a
 //! module is translated once more, with groups of one quad ([`Groups`]).
 //!
 //! What has no vector form is done for one thread after the other with the code for single threads
 //! ([`value`]). A group goes one way. Round a few instructions that some do and others not, it stays together
-//! ([`skip`], [`each`]), and round a loop, where indices say who goes there ([`mask`]); where else its threads part,
+//! ([`skip`], [`each`]), and round a loop, where indices say who goes there ([`mask`]); where else its threads diverge,
 //! each is left to the code for single threads, which runs it until it waits or ends ([`leave`]). At its next turn the
 //! group is whole again if its threads wait at the same place.
 //!
@@ -41,7 +41,7 @@
 //! |---|---|---|
 //! | `mad.lo.s32 %i, %ctaid.x, %ntid.x, %tid.x` | 1 more from thread to thread | one scalar: the first thread's |
 //! | `setp.ge.s32 %p, %i, %n` | varies | one comparison of a vector of `%i` to `%i + 3`, a mask of four lanes |
-//! | `@%p bra END` | | to the group's `END` where all lanes hold, on where none does; else the group parts |
+//! | `@%p bra END` | | to the group's `END` where all lanes hold, on where none does; else the group diverges |
 //! | `mad.wide.s32 %a, %i, 4, %x` | 4 bytes more from thread to thread | one scalar: the first address |
 //! | `ld.global.f32 %v, [%a]` | varies | one check of 16 bytes from `%a`, one load of a vector |
 //! | `LOOP: setp.gt.f32 %q, %v, %c` | varies | `%c`, the same for all, becomes a vector of four; one comparison |
@@ -51,14 +51,14 @@
 //!
 //! No `%i` of the four wraps round, as `mad.wide` needs: a group's first `%tid.x` and `%ntid.x` are multiples of four.
 //!
-//! Where the first of four threads leaves the loop, the group *parts* at `@!%q bra STORE`: what lives there (`%v`, and
-//! the first thread's `%b`) is stored, and the four are entered one after the other in the code for single threads:
+//! Where the first of four threads leaves the loop, the group *diverges* at `@!%q bra STORE`: what lives there (`%v`,
+//! and the first thread's `%b`) is stored, and the four are entered one after the other in the code for single threads:
 //! the one that has left at `STORE`, the others behind the branch. `STORE` is the first place that every way from the
 //! branch leads to, so there they *reconverge* ([`join`]): each stores its `%v` when it comes to it and its turn is
-//! over, and behind the fourth the group goes on with the store, as vectors again. A group that parts again and again
-//! in one turn is not put together any more: its threads go on singly to their end. Where a group parts at
-//! `@%p bra END`, those within the array go on together in a copy of the code up to `END` ([`mask`]); should they part
-//! there, each goes on singly to its end.
+//! over, and behind the fourth the group goes on with the store, as vectors again. A group that diverges again and
+//! again in one turn is not put together any more: its threads go on singly to their end. Where a group diverges at
+//! `@%p bra END`, those within the array go on together in a copy of the code up to `END` ([`mask`]); should they
+//! diverge there, each goes on singly to its end.
 //!
 //! # Where threads wait
 //!
@@ -74,7 +74,7 @@
 //! What lives lies in structures of arrays: of what varies, vectors are loaded; of what differs by a constant, the
 //! first thread's value is stored and loaded, and constants are made again. A group that waits so is *packed*. Behind
 //! the last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
-//! nothing but the loads and stores has been spent on the waiting. Where some have ended, parted, or wait elsewhere,
+//! nothing but the loads and stores has been spent on the waiting. Where some have ended, diverged, or wait elsewhere,
 //! or where the operation needs more than its own warp (a barrier in a kernel that has warp operations, too) or work
 //! of the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group
 //! what is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
@@ -109,8 +109,10 @@ mod round;
 mod row;
 mod shuffle;
 mod skip;
+mod slots;
 mod twice;
 mod value;
+mod vector_form;
 mod wait;
 mod widen;
 
@@ -194,7 +196,7 @@ pub(super) struct Plan {
 const MOST_ROUNDS: usize = 50;
 
 /// Where threads of a group of some width go different ways and reconverge, and what follows from that.
-struct Parted {
+struct Divergence {
     width: usize,
     shapes: Shapes,
     /// The blocks that groups run.
@@ -207,7 +209,7 @@ struct Parted {
     eaches: Vec<each::Each>,
 }
 
-impl Parted {
+impl Divergence {
     /// Of groups of so many threads, if a kernel can have such and they are what is wished for.
     fn new(
         body: &Body,
@@ -226,7 +228,7 @@ impl Parted {
             return None;
         }
         let varying = RegSet::new(body.registers.len());
-        let mut parted = Self {
+        let mut divergence = Self {
             width,
             shapes,
             run,
@@ -235,13 +237,13 @@ impl Parted {
             skips: Vec::new(),
             eaches: Vec::new(),
         };
-        parted.find_regions(body, cfg, sync, liveness)?;
-        if !parted.run[0] || !estimate::is_possible(body, cfg, &parted.shapes, sync) {
+        divergence.find_regions(body, cfg, sync, liveness)?;
+        if !divergence.run[0] || !estimate::is_possible(body, cfg, &divergence.shapes, sync) {
             return None;
         }
-        parted.find_stays(body, cfg, sync, liveness);
+        divergence.find_stays(body, cfg, sync, liveness);
         let narrow = wish == Lanes::Always || width == LANES;
-        (narrow || estimate::suits(body, cfg, liveness, &parted)).then_some(parted)
+        (narrow || estimate::suits(body, cfg, liveness, &divergence)).then_some(divergence)
     }
 
     /// Begins with the shapes and blocks that there are where all go one way. What differs behind a region may make
@@ -269,7 +271,7 @@ impl Parted {
         None
     }
 
-    /// The branches at which groups stay together; what is left are regions where they part.
+    /// The branches at which groups stay together; what is left are regions where they diverge.
     fn find_stays(&mut self, body: &Body, cfg: &Cfg, sync: &sync::WaitPlan, liveness: &Liveness) {
         self.skips = skip::skips(body, cfg, &self.shapes, &self.run, liveness);
         self.eaches = each::eaches(body, cfg, &self.shapes, &self.run, (liveness, sync));
@@ -300,10 +302,10 @@ impl Plan {
         if body.instructions().nth(MOST_INSTRUCTIONS).is_some() {
             return None;
         }
-        let of_width = |width| Parted::new(body, (cfg, liveness), sync, groups.wish, width);
-        let parted = groups.widths(body).into_iter().find_map(of_width)?;
-        let stays = parted.stays();
-        let Parted { width, shapes, run, varying, regions, skips, eaches } = parted;
+        let of_width = |width| Divergence::new(body, (cfg, liveness), sync, groups.wish, width);
+        let divergence = groups.widths(body).into_iter().find_map(of_width)?;
+        let stays = divergence.stays();
+        let Divergence { width, shapes, run, varying, regions, skips, eaches } = divergence;
         let joins = join::Joins::new(b, body, cfg, (liveness, &shapes), &regions);
         let points = leave::points(body, cfg, &shapes, &run, (&stays, &joins))?;
         let spills = leave::live_before(body, cfg, liveness, &points);
@@ -358,7 +360,7 @@ impl Plan {
 
     /// Bytes behind the spilled registers of waiting threads that leaving groups use.
     pub(super) fn spill_bytes(&self) -> usize {
-        self.leaves.bytes
+        self.leaves.slots.end
     }
 }
 

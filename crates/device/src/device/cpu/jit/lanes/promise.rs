@@ -6,7 +6,7 @@ use std::{
     fmt::Write as _,
 };
 
-use super::{arithmetic::has_form, tests::width};
+use super::{tests::width, vector_form::has_form};
 use crate::ptx::{
     op::{self, Form, Op, Signature, Slot},
     types::Type,

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::{estimate, memory::is_plain, skip::Skip, widen::widens};
+use super::{memory::is_plain, skip::Skip, vector_form, widen::widens};
 use crate::{
     device::cpu::{
         abi::MAX_THREADS,
@@ -97,8 +97,8 @@ pub(super) struct Agreement {
 
 impl Row {
     /// What can be prechecked of a kernel whose registers have these `shapes` in a group, all of whose branches but
-    /// `skips` part groups, and some of whose registers may be read before they are written, or are known to vary. None
-    /// where that is nothing, or not enough.
+    /// `skips` make groups diverge, and some of whose registers may be read before they are written, or are known to
+    /// vary. None where that is nothing, or not enough.
     pub(super) fn new(
         b: &mut FunctionBuilder<'_>,
         body: &Body,
@@ -264,7 +264,8 @@ fn comes_from_launch(i: &Instruction) -> bool {
         let address = i.src.first().and_then(Operand::address);
         return address.is_some_and(|a| matches!(a.base, Base::Symbol(Symbol::Param(_))));
     }
-    matches!(i.op, Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. }) || estimate::computes(&i.op)
+    matches!(i.op, Op::Cvta { .. } | Op::Div { .. } | Op::Rem { .. })
+        || vector_form::computes(&i.op)
 }
 
 fn reads_known(known: &RegSet, i: &Instruction) -> bool {

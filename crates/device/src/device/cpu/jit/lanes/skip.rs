@@ -4,9 +4,10 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{
-    GroupLower, estimate,
+    GroupLower,
     round::{Round, rounds, written_by},
     value::Parts,
+    vector_form,
     widen::widens,
 };
 use crate::{
@@ -48,11 +49,11 @@ pub(super) fn skips(
     run: &[bool],
     liveness: &Liveness,
 ) -> Vec<Skip> {
-    // Where a group parts, all its threads are entered at one place: those that go round the block would run it.
-    let parts = |i: &Instruction| widens(body, shapes, i).is_some();
+    // Where a group diverges, all its threads are entered at one place: those that go round the block would run it.
+    let diverges = |i: &Instruction| widens(body, shapes, i).is_some();
     let computes = |(_, i): (usize, &Instruction)| {
         let branches = i.guard.is_some() || matches!(i.op, Op::Bra { .. });
-        !branches && !parts(i) && estimate::computes(&i.op)
+        !branches && !diverges(i) && vector_form::computes(&i.op)
     };
     let skip = |round: Round| {
         let instructions = || cfg.instructions(body, round.block);

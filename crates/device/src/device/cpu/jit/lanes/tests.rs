@@ -106,7 +106,7 @@ fn check_all(body: &str, n: u32) {
 }
 
 #[test]
-fn threads_part_and_reconverge() {
+fn threads_diverge_and_reconverge() {
     // A loop as long as the thread's value says, with a branch within; then a barrier, and a neighbour's result.
     let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 15; mov.u32 %r8, 0; mov.u32 %r9, 1;
         LOOP: setp.ge.u32 %p1, %r8, %r7; @%p1 bra DONE; and.b32 %r10, %r6, 1; setp.eq.s32 %p2, %r10, 0;
@@ -154,7 +154,7 @@ fn shuffles_and_votes_have_the_same_results_in_groups_of_each_width() {
 
 #[test]
 fn threads_leave_a_loop_at_different_turns_and_go_on_together() {
-    // The counter and a pointer are the same for all within the loop, not behind it; there the threads part again,
+    // The counter and a pointer are the same for all within the loop, not behind it; there the threads diverge again,
     // some by way of an array of their own.
     let body = "ld.global.u32 %r6, [%rd4]; and.b32 %r7, %r6, 31; mov.u32 %r8, 0; mov.f32 %f1, 0f3F800000; mov.u64 %rd6, %rd1;
         LOOP: ld.global.u32 %r9, [%rd6]; and.b32 %r9, %r9, 255; cvt.rn.f32.u32 %f2, %r9; fma.rn.f32 %f1, %f1, 0f3F000000, %f2;

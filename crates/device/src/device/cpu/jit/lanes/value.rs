@@ -27,12 +27,12 @@ pub(super) type Parts = Vec<Value>;
 ///
 /// A predicate is a mask: all bits of a lane set, or none.
 pub(super) fn form(ty: Type) -> (ir::Type, usize) {
-    match (ty, clif_type(ty)) {
-        (Type::Pred, _) | (_, types::I32) => (types::I32X4, 1),
-        (_, types::F32) => (types::F32X4, 1),
-        (_, types::I64) => (types::I64X2, 2),
-        (_, types::F64) => (types::F64X2, 2),
-        (_, other) => (other, LANES),
+    match if ty == Type::Pred { types::I32 } else { clif_type(ty) } {
+        types::I32 => (types::I32X4, 1),
+        types::F32 => (types::F32X4, 1),
+        types::I64 => (types::I64X2, 2),
+        types::F64 => (types::F64X2, 2),
+        other => (other, LANES),
     }
 }
 
@@ -377,12 +377,17 @@ impl Lower<'_, '_> {
 
 /// The bits of a constant in a type.
 fn constant_bits(operand: &Operand, ty: Type) -> u64 {
-    match (operand, ty) {
-        (Operand::Int(int), _) => *int as u64,
-        (Operand::F32(bits), Type::F64) => f64::from(f32::from_bits(*bits)).to_bits(),
-        (Operand::F64(bits), Type::F32) => u64::from((f64::from_bits(*bits) as f32).to_bits()),
-        (Operand::F32(bits), _) => u64::from(*bits),
-        (Operand::F64(bits), _) => *bits,
-        _ => 0,
+    match operand {
+        Operand::Int(int) => *int as u64,
+        Operand::F32(bits) if ty == Type::F64 => f64::from(f32::from_bits(*bits)).to_bits(),
+        Operand::F32(bits) => u64::from(*bits),
+        Operand::F64(bits) if ty == Type::F32 => {
+            u64::from((f64::from_bits(*bits) as f32).to_bits())
+        }
+        Operand::F64(bits) => *bits,
+        // No constants.
+        Operand::Reg(_) | Operand::Not(_) | Operand::Special(_) | Operand::Symbol(..) => 0,
+        Operand::Address(_) | Operand::Vector(_) | Operand::Bracket(_) => 0,
+        Operand::Label(_) | Operand::Table(_) | Operand::Sink => 0,
     }
 }

@@ -64,7 +64,7 @@ impl GroupLower<'_, '_, '_> {
         for (block, by) in [(resumes.packed, 1), (resumes.alike, 0)] {
             self.lower.begin_block(block);
             if by == 0 {
-                self.part_unless_alike(&point.spills);
+                self.diverge_unless_alike(&point.spills);
             }
             let by = self.lower.b.ins().iconst(types::I8, by);
             self.lower.b.ins().jump(reload, &[by.into()]);
@@ -198,8 +198,8 @@ impl GroupLower<'_, '_, '_> {
 
     /// What does not vary between threads that go one way does once they went different ones: such a group is no
     /// group any more, although all are at the same place.
-    fn part_unless_alike(&mut self, spills: &[(Reg, usize)]) {
-        if !self.may_part() {
+    fn diverge_unless_alike(&mut self, spills: &[(Reg, usize)]) {
+        if !self.may_diverge() {
             return;
         }
         let mut alike = None;
@@ -215,7 +215,7 @@ impl GroupLower<'_, '_, '_> {
         }
         let Some(alike) = alike else { return };
         let all = self.lower.b.ins().vall_true(alike);
-        self.part_unless(all, Self::leave_singly);
+        self.diverge_unless(all, Self::leave_singly);
     }
 
     /// Masks of whether spilled values of a register of so many `bytes` differ by the stride, as vectors of words.

@@ -1,13 +1,14 @@
 //! Conversions to 64 bits: of what differs by a constant between threads in 32 bits the difference stays the same only
-//! where none of them wraps. Where one does, the group parts.
+//! where none of them wraps. Where one does, the group diverges.
 
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 
 use super::GroupLower;
 use crate::ptx::{
     ast::Body,
-    inst::{Instruction, Op},
+    inst::Instruction,
     modifier::Half,
+    op::{Integer, Semantics},
     pass::uniform::{Shape, Shapes},
     types::Type,
 };
@@ -15,21 +16,18 @@ use crate::ptx::{
 /// Whether a 32-bit value that differs by a constant becomes one of 64 bits, for which it must not wrap between the
 /// threads: the operand, and whether it is signed. Only what [`Shapes`] knows to keep differences constant gives such.
 pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(usize, bool)> {
-    // Which of these keep differences constant, and with which modifiers, is known to `Shapes` alone.
-    let (operands, ty) = if let Op::Cvt(cvt) = &i.op {
-        let (from, to) = cvt.resizes()?;
-        if (from.bytes(), to.bytes()) != (4, 8) {
-            return None;
+    // Which of these keep differences constant is known to `Shapes` alone.
+    let (operands, ty) = match Semantics::of(&i.op)? {
+        Semantics::Convert(cvt) => {
+            let (from, to) = cvt.resizes()?;
+            ((from.bytes(), to.bytes()) == (4, 8)).then_some((1, from))?
         }
-        (1, from)
-    } else if let Op::Mul { ty, half: Some(Half::Wide), mode: _ }
-    | Op::Mad { ty, half: Some(Half::Wide), mode: _, carry: _ } = &i.op
-    {
-        (2, *ty)
-    } else {
-        return None;
+        Semantics::Integer(Integer::Product(Half::Wide) | Integer::Mad(Half::Wide), ty) => (2, ty),
+        Semantics::Integer(..) | Semantics::Move(_) | Semantics::Address { .. } => return None,
+        Semantics::Choice(_) | Semantics::Load(_) | Semantics::Real(_) => return None,
+        Semantics::Predicate(_) => return None,
     };
-    if ty.is_float() || !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
+    if !matches!(shapes.result(body, i), Some(Shape::Affine { .. })) {
         return None;
     }
     let at = (0..operands)
@@ -38,7 +36,7 @@ pub(super) fn widens(body: &Body, shapes: &Shapes, i: &Instruction) -> Option<(u
 }
 
 impl GroupLower<'_, '_, '_> {
-    /// Before a conversion to 64 bits: a value that wraps between the threads makes them part.
+    /// Before a conversion to 64 bits: a value that wraps between the threads makes them diverge.
     pub(super) fn check_widening(&mut self, index: usize, i: &Instruction) {
         if self.is_prechecked(index) || self.is_widened_before(index) {
             return;
@@ -51,7 +49,7 @@ impl GroupLower<'_, '_, '_> {
         let others = self.plan.width as u32 - 1;
         let count = self.lower.b.ins().iconst(types::I64, i64::from(others));
         let fine = self.never_wraps((first, stride), (count, others), signed);
-        self.part_unless(fine, |group| {
+        self.diverge_unless(fine, |group| {
             let none = group.lower.b.ins().iconst(types::I32, 0);
             group.leave_group(None, point, point, none);
         });

@@ -184,7 +184,7 @@ impl Lower<'_, '_> {
         if atomic.space.is_some() {
             return sum;
         }
-        let address = memory.address(self);
+        let address = self.address_of(memory);
         let in_shared = self.lies_in(address, Window::Shared);
         self.b.ins().select(in_shared, kept, sum)
     }

@@ -112,14 +112,15 @@ impl Lower<'_, '_> {
         let value = self.extended(value, types::I64, signed);
         let finish = finish_of(cvt.rounding.unwrap_or(Rounding::Nearest))?;
         let finish = self.b.ins().iconst(types::I32, i64::from(finish.code()));
-        let name = match (signed, cvt.to) {
-            (true, Type::F32) => "warpaint_s64_to_f32",
-            (false, Type::F32) => "warpaint_u64_to_f32",
-            (true, Type::F64) => "warpaint_s64_to_f64",
-            (false, Type::F64) => "warpaint_u64_to_f64",
-            _ => return Err(Unsupported::Part("this rounding")),
+        let to = clif_type(cvt.to);
+        let name = match (signed, to) {
+            (true, types::F32) => "warpaint_s64_to_f32",
+            (false, types::F32) => "warpaint_u64_to_f32",
+            (true, types::F64) => "warpaint_s64_to_f64",
+            (false, types::F64) => "warpaint_u64_to_f64",
+            (true | false, _) => return Err(Unsupported::Part("this rounding")),
         };
-        self.host(name, &[value, finish], clif_type(cvt.to))
+        self.host(name, &[value, finish], to)
     }
 
     fn float_to_int(&mut self, value: Value, cvt: &Cvt) -> Step<Value> {
@@ -186,13 +187,14 @@ impl Lower<'_, '_> {
             self.flushed(value, cvt.from, cvt.ftz)
         };
         let value = self.integral(value, cvt.integer);
-        let from = self.b.func.dfg.value_type(value);
-        let value = match (from, cvt.to) {
-            (_, Type::F16 | Type::Bf16 | Type::Tf32) => return self.narrow(value, cvt),
-            (types::F32, Type::F32) | (types::F64, Type::F64) => value,
-            (types::F32, Type::F64) => self.b.ins().fpromote(types::F64, value),
-            (types::F64, Type::F32) => self.demoted(value, cvt)?,
-            _ => return Err(Unsupported::Part("this conversion")),
+        if matches!(cvt.to, Type::F16 | Type::Bf16 | Type::Tf32) {
+            return self.narrow(value, cvt);
+        }
+        let value = match (self.b.func.dfg.value_type(value), clif_type(cvt.to)) {
+            (types::F32, types::F32) | (types::F64, types::F64) => value,
+            (types::F32, types::F64) => self.b.ins().fpromote(types::F64, value),
+            (types::F64, types::F32) => self.demoted(value, cvt)?,
+            (_, _) => return Err(Unsupported::Part("this conversion")),
         };
         let value = self.flushed(value, cvt.to, cvt.ftz);
         Ok(if cvt.sat { self.clamp_unit(value, cvt.to) } else { value })

@@ -215,18 +215,19 @@ impl Lower<'_, '_> {
         operands: &[Value],
     ) -> Step<Value> {
         let mut operands = operands.to_vec();
-        let name = match (name, ty) {
-            ("add", Type::F32) => "warpaint_add_f32",
-            ("add", Type::F64) => "warpaint_add_f64",
-            ("mul", Type::F32) => "warpaint_mul_f32",
-            ("mul", Type::F64) => "warpaint_mul_f64",
-            ("fma", Type::F32) => "warpaint_fma_f32",
-            ("fma", Type::F64) => "warpaint_fma_f64",
-            ("div", Type::F32) => "warpaint_div_f32",
-            ("div", Type::F64) => "warpaint_div_f64",
-            ("sqrt", Type::F32) => "warpaint_sqrt_f32",
-            ("sqrt", Type::F64) => "warpaint_sqrt_f64",
-            ("cvt", Type::F32) => "warpaint_f64_to_f32",
+        let result = clif_type(ty);
+        let name = match (name, result) {
+            ("add", types::F32) => "warpaint_add_f32",
+            ("add", types::F64) => "warpaint_add_f64",
+            ("mul", types::F32) => "warpaint_mul_f32",
+            ("mul", types::F64) => "warpaint_mul_f64",
+            ("fma", types::F32) => "warpaint_fma_f32",
+            ("fma", types::F64) => "warpaint_fma_f64",
+            ("div", types::F32) => "warpaint_div_f32",
+            ("div", types::F64) => "warpaint_div_f64",
+            ("sqrt", types::F32) => "warpaint_sqrt_f32",
+            ("sqrt", types::F64) => "warpaint_sqrt_f64",
+            ("cvt", types::F32) => "warpaint_f64_to_f32",
             ("sub", _) => {
                 operands[1] = self.b.ins().fneg(operands[1]);
                 return self.directed("add", ty, r, flushes, &operands);
@@ -239,7 +240,7 @@ impl Lower<'_, '_> {
         };
         let finish = Finish { flush: flushes, ..finish_of(r)? };
         operands.push(self.b.ins().iconst(types::I32, i64::from(finish.code())));
-        self.host(name, &operands, clif_type(ty))
+        self.host(name, &operands, result)
     }
 
     /// With `ftz`, single-precision subnormals are zeros of their sign.
@@ -374,16 +375,14 @@ impl Lower<'_, '_> {
     fn approximate(&mut self, i: &Instruction, f: Function, ty: Type, ftz: bool) -> Step<Value> {
         let a = self.source(i, 0, ty)?;
         let a = self.flushed(a, ty, ftz);
-        let value = match (f, ty) {
-            (Function::Rsqrt, _) => {
-                let root = self.b.ins().sqrt(a);
-                let one = self.one(ty);
-                self.b.ins().fdiv(one, root)
-            }
-            (f, Type::F32) => {
-                approximation(&mut self.b, f, a).ok_or(Unsupported::Part("this function"))?
-            }
-            _ => return Err(Unsupported::Part("this type")),
+        let value = if f == Function::Rsqrt {
+            let root = self.b.ins().sqrt(a);
+            let one = self.one(ty);
+            self.b.ins().fdiv(one, root)
+        } else if ty == Type::F32 {
+            approximation(&mut self.b, f, a).ok_or(Unsupported::Part("this function"))?
+        } else {
+            return Err(Unsupported::Part("this type"));
         };
         Ok(self.flushed(value, ty, ftz))
     }

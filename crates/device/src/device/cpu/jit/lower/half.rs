@@ -15,6 +15,9 @@ use crate::ptx::{
     types::Type,
 };
 
+/// Of an operation that there is in single and double precision only.
+const NONE: Unsupported = Unsupported::Part("this half-precision operation");
+
 impl Lower<'_, '_> {
     /// The result of an operation on `f16`, `bf16` or a pair of them, or on a pair of `f32`.
     pub(super) fn half(&mut self, i: &Instruction, op: FloatOp, ty: Type) -> Step<Value> {
@@ -95,12 +98,10 @@ impl Lower<'_, '_> {
             result = self.flushed_wide(result);
         }
         let result = self.narrow_half(result, ty)?;
-        match (op, operands) {
-            (FloatOp::Fma { oob: true, mode: _, relu: _ }, [a, b, _]) => {
-                Ok(self.within_bounds(result, [*a, *b]))
-            }
-            _ => Ok(result),
+        if let (FloatOp::Fma { oob: true, mode: _, relu: _ }, [a, b, _]) = (op, operands) {
+            return Ok(self.within_bounds(result, [*a, *b]));
         }
+        Ok(result)
     }
 
     /// A half, or 0 where a factor is the NaN that stands for what lies out of bounds.
@@ -141,22 +142,31 @@ impl Lower<'_, '_> {
         self.b.ins().select(tiny, sign, value)
     }
 
+    /// The result in single or double precision, of operands in single precision.
     fn half_operation(&mut self, op: FloatOp, wide: &[Value]) -> Step<Value> {
-        Ok(match (op, wide) {
-            (FloatOp::Add(_), [a, b]) => self.b.ins().fadd(*a, *b),
-            (FloatOp::Sub(_), [a, b]) => self.b.ins().fsub(*a, *b),
-            (FloatOp::Mul(_), [a, b]) => self.b.ins().fmul(*a, *b),
-            (FloatOp::Fma { mode: _, relu: _, oob: _ }, [a, b, c]) => {
-                let [a, b, c] = [*a, *b, *c].map(|v| self.b.ins().fpromote(types::F64, v));
+        let operand =
+            |at: usize| wide.get(at).copied().ok_or(Unsupported::Part("too few operands"));
+        let (a, b, c) = (operand(0)?, operand(1), operand(2));
+        Ok(match op {
+            FloatOp::Add(_) => self.b.ins().fadd(a, b?),
+            FloatOp::Sub(_) => self.b.ins().fsub(a, b?),
+            FloatOp::Mul(_) => self.b.ins().fmul(a, b?),
+            FloatOp::Fma { mode: _, relu: _, oob: _ } => {
+                let [a, b, c] = [a, b?, c?].map(|v| self.b.ins().fpromote(types::F64, v));
                 // The product of two halves is exact in double precision; the host rounds the sum to odd.
                 self.host("warpaint_fma_odd", &[a, b, c], types::F64)?
             }
-            (FloatOp::Min(m), [a, b]) => self.any_min_max(*a, *b, m, true),
-            (FloatOp::Max(m), [a, b]) => self.any_min_max(*a, *b, m, false),
-            (FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), ftz: _ }, [a]) => {
-                approximation(&mut self.b, f, *a).ok_or(Unsupported::Part("this function"))?
+            // Of three numbers there is none of this precision.
+            FloatOp::Min(m) if wide.len() == 2 => self.any_min_max(a, b?, m, true),
+            FloatOp::Max(m) if wide.len() == 2 => self.any_min_max(a, b?, m, false),
+            FloatOp::Approx { function: f @ (Function::Tanh | Function::Ex2), ftz: _ } => {
+                approximation(&mut self.b, f, a).ok_or(Unsupported::Part("this function"))?
             }
-            _ => return Err(Unsupported::Part("this half-precision operation")),
+            FloatOp::Min(_) | FloatOp::Max(_) | FloatOp::Approx { .. } => return Err(NONE),
+            FloatOp::Div(..) | FloatOp::Rcp(..) | FloatOp::Sqrt(..) => return Err(NONE),
+            FloatOp::Copysign | FloatOp::Testp(_) => return Err(NONE),
+            // Their bits are changed.
+            FloatOp::Abs { .. } | FloatOp::Neg { .. } => return Err(NONE),
         })
     }
 
@@ -172,12 +182,12 @@ impl Lower<'_, '_> {
 
     /// A single or double precision number, rounded to a half.
     pub(super) fn narrow_half(&mut self, value: Value, ty: Type) -> Step<Value> {
-        let double = self.b.func.dfg.value_type(value) == types::F64;
-        let name = match (ty, double) {
-            (Type::F16, false) => "warpaint_f32_to_f16",
-            (Type::F16, true) => "warpaint_f64_to_f16",
-            (_, false) => "warpaint_f32_to_bf16",
-            (_, true) => "warpaint_f64_to_bf16",
+        let is_double = self.b.func.dfg.value_type(value) == types::F64;
+        let name = match (ty == Type::Bf16, is_double) {
+            (false, false) => "warpaint_f32_to_f16",
+            (false, true) => "warpaint_f64_to_f16",
+            (true, false) => "warpaint_f32_to_bf16",
+            (true, true) => "warpaint_f64_to_bf16",
         };
         let bits = self.host(name, &[value], types::I32)?;
         Ok(self.b.ins().ireduce(types::I16, bits))

@@ -89,11 +89,10 @@ impl Lower<'_, '_> {
             }
             return Ok(());
         }
-        let ty = match (source, i.dst.first()) {
-            // A value of half a register's width may be moved into a pair and out of it.
-            (Operand::Vector(_), _) | (_, Some(Operand::Vector(_))) => untyped(ty),
-            _ => ty,
-        };
+        // A value of half a register's width may be moved into a pair and out of it.
+        let mut both = i.dst.iter().chain([source]);
+        let packs = both.any(|operand| matches!(operand, Operand::Vector(_)));
+        let ty = if packs { untyped(ty) } else { ty };
         let value = self.value(source, ty)?;
         self.set(i, value)
     }

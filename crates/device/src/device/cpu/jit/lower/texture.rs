@@ -94,10 +94,11 @@ impl Lower<'_, '_> {
 
     /// Texels added to the coordinates; whether an instruction has them.
     fn give_offset(&mut self, rest: &[Operand]) -> Step<bool> {
-        let offset = match rest {
-            [] => return Ok(false),
-            [offset @ Operand::Vector(_)] => offset,
-            _ => return Err(Unsupported::Part("depth comparison")),
+        if rest.is_empty() {
+            return Ok(false);
+        }
+        let [offset @ Operand::Vector(_)] = rest else {
+            return Err(Unsupported::Part("depth comparison"));
         };
         for axis in 0..3 {
             let value = match offset.lanes().get(axis) {

@@ -2,7 +2,7 @@
 //!
 //! It is the same whether a kernel has code for groups of threads, too, or not. What differs is said in one place, by
 //! the two types that are a [`Walk`]: [`Lower`] itself, for which threads have their turns one after the other and no
-//! more, and `GroupLower`, for which a thread may also come from a group that parted, and go back to it.
+//! more, and `GroupLower`, for which a thread may also come from a group that diverged, and go back to it.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 

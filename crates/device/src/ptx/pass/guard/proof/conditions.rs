@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::known::Known;
-use super::semantics::{Integer, Predicate, Semantics};
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::{Guard, Op};
 use crate::ptx::modifier::{BoolOp, Cmp, Half};
 use crate::ptx::op::Next;
+use crate::ptx::op::{Integer, Predicate, Semantics};
 use crate::ptx::operand::{Label, Operand};
 use crate::ptx::types::{Kind, Type};
 
@@ -25,9 +25,9 @@ pub(super) struct Fact {
 
 /// Facts that hold together: a number of [`Conditions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Context(pub(super) u32);
+pub(super) struct Premise(pub(super) u32);
 
-impl Context {
+impl Premise {
     /// Nothing is known.
     pub(super) const NONE: Self = Self(0);
 }
@@ -89,14 +89,14 @@ pub(super) struct Bound {
     pub(super) at: usize,
 }
 
-/// All contexts that were asked for, and what they say.
+/// All premises that were asked for, and what they say.
 #[derive(Default)]
 pub(super) struct Conditions {
-    contexts: Vec<Vec<Fact>>,
-    numbers: HashMap<Vec<Fact>, Context>,
-    of_block: HashMap<BlockId, Context>,
+    premises: Vec<Vec<Fact>>,
+    numbers: HashMap<Vec<Fact>, Premise>,
+    of_block: HashMap<BlockId, Premise>,
     bounds: HashMap<Fact, Vec<(Value, Bound)>>,
-    of_context: HashMap<Context, BTreeMap<Value, Vec<Bound>>>,
+    of_context: HashMap<Premise, BTreeMap<Value, Vec<Bound>>>,
 }
 
 impl Conditions {
@@ -106,22 +106,22 @@ impl Conditions {
         all
     }
 
-    fn number(&mut self, mut facts: Vec<Fact>) -> Context {
+    fn number(&mut self, mut facts: Vec<Fact>) -> Premise {
         facts.sort_unstable();
         facts.dedup();
-        if let Some(context) = self.numbers.get(&facts) {
-            return *context;
+        if let Some(premise) = self.numbers.get(&facts) {
+            return *premise;
         }
-        let context = Context(self.contexts.len() as u32);
-        self.contexts.push(facts.clone());
-        self.numbers.insert(facts, context);
-        context
+        let premise = Premise(self.premises.len() as u32);
+        self.premises.push(facts.clone());
+        self.numbers.insert(facts, premise);
+        premise
     }
 
     /// What holds wherever a block runs: each branch that leads only there has gone so.
-    pub(super) fn of_block(&mut self, values: &Values<'_>, block: BlockId) -> Context {
-        if let Some(context) = self.of_block.get(&block) {
-            return *context;
+    pub(super) fn of_block(&mut self, values: &Values<'_>, block: BlockId) -> Premise {
+        if let Some(premise) = self.of_block.get(&block) {
+            return *premise;
         }
         let (mut facts, mut at) = (Vec::new(), Some(block));
         while let Some(here) = at {
@@ -132,41 +132,41 @@ impl Conditions {
             }
             at = values.above(here);
         }
-        let context = self.number(facts);
-        self.of_block.insert(block, context);
-        context
+        let premise = self.number(facts);
+        self.of_block.insert(block, premise);
+        premise
     }
 
     /// What holds where control goes from one block to the next.
-    pub(super) fn of_way(&mut self, values: &Values<'_>, from: BlockId, to: BlockId) -> Context {
-        let context = self.of_block(values, from);
-        self.with(context, on_way(values, from, to))
+    pub(super) fn of_way(&mut self, values: &Values<'_>, from: BlockId, to: BlockId) -> Premise {
+        let premise = self.of_block(values, from);
+        self.with(premise, on_way(values, from, to))
     }
 
-    /// What holds where a context does, and control has come from one block to the next.
+    /// What holds where a premise does, and control has come from one block to the next.
     pub(super) fn on_the_way(
         &mut self,
         values: &Values<'_>,
-        context: Context,
+        premise: Premise,
         from: BlockId,
         to: BlockId,
-    ) -> Context {
+    ) -> Premise {
         let way = self.of_way(values, from, to);
-        let facts = self.contexts[way.0 as usize].clone();
-        self.with(context, facts)
+        let facts = self.premises[way.0 as usize].clone();
+        self.with(premise, facts)
     }
 
-    /// Whether control cannot have come from one block to the next, when it came there last, where a context holds: a
+    /// Whether control cannot have come from one block to the next, when it came there last, where a premise holds: a
     /// comparison that is always made before came out otherwise.
     pub(super) fn excludes(
         &mut self,
         values: &Values<'_>,
-        context: Context,
+        premise: Premise,
         from: BlockId,
         to: BlockId,
     ) -> bool {
         let way = self.of_way(values, from, to);
-        let (way, facts) = (&self.contexts[way.0 as usize], &self.contexts[context.0 as usize]);
+        let (way, facts) = (&self.premises[way.0 as usize], &self.premises[premise.0 as usize]);
         let is_before = |at: usize| {
             let block = values.block(at);
             block != to && values.dominates(block, to)
@@ -180,58 +180,58 @@ impl Conditions {
     pub(super) fn given(
         &mut self,
         values: &Values<'_>,
-        context: Context,
+        premise: Premise,
         at: usize,
         guard: Guard,
-    ) -> Context {
+    ) -> Premise {
         let mut facts = Vec::new();
         expand(values, values.before(at, guard.reg), !guard.negated, MOST_STEPS, &mut facts);
-        self.with(context, facts)
+        self.with(premise, facts)
     }
 
-    /// Whether the facts of a context contradict each other, so that control never comes where they hold.
-    pub(super) fn is_never(&self, context: Context) -> bool {
-        let facts = self.contexts[context.0 as usize].windows(2);
+    /// Whether the facts of a premise contradict each other, so that control never comes where they hold.
+    pub(super) fn is_never(&self, premise: Premise) -> bool {
+        let facts = self.premises[premise.0 as usize].windows(2);
         facts.into_iter().any(|pair| pair[0].at == pair[1].at)
     }
 
-    /// All facts of a context.
-    pub(super) fn facts(&self, context: Context) -> &[Fact] {
-        self.contexts.get(context.0 as usize).map_or(&[], Vec::as_slice)
+    /// All facts of a premise.
+    pub(super) fn facts(&self, premise: Premise) -> &[Fact] {
+        self.premises.get(premise.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    fn with(&mut self, context: Context, more: Vec<Fact>) -> Context {
+    fn with(&mut self, premise: Premise, more: Vec<Fact>) -> Premise {
         if more.is_empty() {
-            return context;
+            return premise;
         }
-        let mut facts = self.contexts[context.0 as usize].clone();
+        let mut facts = self.premises[premise.0 as usize].clone();
         facts.extend(more);
         self.number(facts)
     }
 
-    /// What a context says of a value.
-    pub(super) fn bounds(&mut self, known: Known<'_>, context: Context, of: Value) -> Vec<Bound> {
-        self.by_value(known, context).get(&of).cloned().unwrap_or_default()
+    /// What a premise says of a value.
+    pub(super) fn bounds(&mut self, known: Known<'_>, premise: Premise, of: Value) -> Vec<Bound> {
+        self.by_value(known, premise).get(&of).cloned().unwrap_or_default()
     }
 
-    /// What a context says of all values.
-    pub(super) fn all(&mut self, known: Known<'_>, context: Context) -> Vec<(Value, Bound)> {
-        let all = self.by_value(known, context).iter();
+    /// What a premise says of all values.
+    pub(super) fn all(&mut self, known: Known<'_>, premise: Premise) -> Vec<(Value, Bound)> {
+        let all = self.by_value(known, premise).iter();
         all.flat_map(|(value, bounds)| bounds.iter().map(|bound| (*value, bound.clone()))).collect()
     }
 
-    fn by_value(&mut self, known: Known<'_>, context: Context) -> &BTreeMap<Value, Vec<Bound>> {
-        if !self.of_context.contains_key(&context) {
+    fn by_value(&mut self, known: Known<'_>, premise: Premise) -> &BTreeMap<Value, Vec<Bound>> {
+        if !self.of_context.contains_key(&premise) {
             let mut all: BTreeMap<Value, Vec<Bound>> = BTreeMap::new();
-            for fact in self.contexts[context.0 as usize].clone() {
+            for fact in self.premises[premise.0 as usize].clone() {
                 let bounds = self.bounds.entry(fact).or_insert_with(|| bounds(known, fact));
                 for (value, bound) in bounds {
                     all.entry(*value).or_default().push(bound.clone());
                 }
             }
-            self.of_context.insert(context, all);
+            self.of_context.insert(premise, all);
         }
-        self.of_context.entry(context).or_default()
+        self.of_context.entry(premise).or_default()
     }
 }
 
@@ -292,14 +292,17 @@ fn expand(values: &Values<'_>, predicate: Value, holds: bool, steps: u32, facts:
             }
         }
         Some(
-            Semantics::Predicate(Predicate::Of(_)) | Semantics::Move(_) | Semantics::Address(_),
+            Semantics::Predicate(Predicate::Of(_)) | Semantics::Move(_) | Semantics::Address { .. },
         ) => {}
         Some(
-            Semantics::Integer(..) | Semantics::Convert(_) | Semantics::Choice | Semantics::Load(_),
+            Semantics::Integer(..)
+            | Semantics::Convert(_)
+            | Semantics::Choice(_)
+            | Semantics::Load(_),
         ) => {}
         Some(Semantics::Real(_)) => {}
         None => {
-            let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, .. });
+            let is_real = matches!(i.op, Op::Setp { combine: None, ty: Type::F32, cmp: _, ftz: _ });
             let is_first = i.dst.first().and_then(Operand::reg) == Some(predicate.reg());
             facts.extend(is_real.then_some(Fact { at, holds: holds == is_first }));
         }
@@ -379,14 +382,16 @@ pub(super) fn linear(known: Known<'_>, value: Value, bits: u32) -> Option<(Value
                 None
             }
             Integer::Least | Integer::Greatest | Integer::Bitwise(_) | Integer::ShiftRight => None,
-            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
+            Integer::Magnitude | Integer::Extract | Integer::Insert => None,
+            Integer::Bytes | Integer::Count => None,
         },
         Semantics::Move(_)
         | Semantics::Integer(..)
-        | Semantics::Address(_)
+        | Semantics::Address { .. }
         | Semantics::Convert(_) => None,
-        Semantics::Choice | Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_) => {
-            None
-        }
+        Semantics::Choice(_)
+        | Semantics::Load(_)
+        | Semantics::Real(_)
+        | Semantics::Predicate(_) => None,
     }
 }

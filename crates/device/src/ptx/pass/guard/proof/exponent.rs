@@ -1,12 +1,12 @@
 //! The exponents of floating-point numbers, by which the sine of a large one finds the digits of 2/π that it needs.
 
-use super::conditions::Context;
+use super::conditions::Premise;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cmp};
+use crate::ptx::op::{Integer, Semantics};
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Type;
 
@@ -20,7 +20,7 @@ impl Ranges<'_> {
         &mut self,
         at: usize,
         i: &Instruction,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         let values = self.known.values;
         let (
@@ -48,7 +48,7 @@ impl Ranges<'_> {
         if values.body.registers.ty(*real) != Type::F32 {
             return None;
         }
-        let least = self.least_magnitude(values.before(at, *real), context)?;
+        let least = self.least_magnitude(values.before(at, *real), premise)?;
         Some(Range::new(i128::from(least.to_bits() >> EXPONENT_AT), EXPONENT.into()))
     }
 
@@ -58,12 +58,13 @@ impl Ranges<'_> {
     }
 
     /// A constant that the magnitude of a number is at least, or what is no number.
-    fn least_magnitude(&self, of: Value, context: Context) -> Option<f32> {
+    fn least_magnitude(&self, of: Value, premise: Premise) -> Option<f32> {
         let values = self.known.values;
         let mut least: Option<f32> = None;
-        for fact in self.conditions.facts(context) {
+        for fact in self.conditions.facts(premise) {
             let Some(i) = values.statement(fact.at) else { continue };
-            let Op::Setp { cmp, combine: None, ty: Type::F32, .. } = &i.op else { continue };
+            // Subnormals are not large, flushed or not.
+            let Op::Setp { cmp, combine: None, ty: Type::F32, ftz: _ } = &i.op else { continue };
             let [Operand::Reg(compared), Operand::F32(bits)] = i.src.as_slice() else { continue };
             let is_large = match cmp {
                 Cmp::Lt | Cmp::Ltu | Cmp::Le | Cmp::Leu => !fact.holds,

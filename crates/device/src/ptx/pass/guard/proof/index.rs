@@ -1,12 +1,12 @@
 //! Addresses that are a pointer of the kernel's plus a multiple of an index of 32 bits: to compare the index takes half
 //! the instructions that it takes to compare the address.
 
-use super::semantics::{Integer, Semantics, is_integer};
 use super::values::{Value, Values};
 use crate::ptx::ast::{Body, Function};
 use crate::ptx::cfg::Cfg;
 use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::Half;
+use crate::ptx::op::{Integer, Semantics, is_integer};
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::pass::guard::plan::{Bounds, Group, Root};
 use crate::ptx::pass::guard::surface::SurfaceAccess;
@@ -83,104 +83,102 @@ impl<'a> Finder<'a> {
         (i.dst.len() == 1 && i.dst[0].reg() == Some(value.reg())).then_some((at, i))
     }
 
-    /// The index of an address, and its value then.
-    fn index(&self, mut address: Value) -> Option<(Index, Value)> {
+    /// What a value of 64 bits is a copy of, but for a constant that was added to it.
+    fn step(&self, value: Value) -> Option<(Value, i64)> {
+        let (at, i) = self.made(value)?;
+        let from = || Some(self.values.before(at, i.src.first()?.reg()?));
+        match Semantics::of(&i.op)? {
+            Semantics::Move(ty) if ty.bits() == 64 => Some((from()?, 0)),
+            Semantics::Address { space: Space::Global, .. } => Some((from()?, 0)),
+            Semantics::Integer(Integer::Sum, ty) if ty.bits() == 64 => {
+                let Operand::Int(by) = i.src.get(1)? else { return None };
+                Some((from()?, *by))
+            }
+            Semantics::Move(_) | Semantics::Address { .. } | Semantics::Integer(..) => None,
+            Semantics::Convert(_) | Semantics::Choice(_) | Semantics::Load(_) => None,
+            Semantics::Real(_) | Semantics::Predicate(_) => None,
+        }
+    }
+
+    /// What a value goes back to by copies and constants, and the sum of these.
+    fn root(&self, mut value: Value) -> Option<(Value, i64)> {
         let mut offset = 0_i64;
         for _ in 0..MOST_STEPS {
-            let (at, i) = self.made(address)?;
-            let before = |reg: Reg| self.values.before(at, reg);
-            match (Semantics::of(&i.op)?, i.src.as_slice()) {
-                (Semantics::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => {
-                    address = before(*from);
-                }
-                (Semantics::Address(Space::Global), [Operand::Reg(from)]) => {
-                    address = before(*from)
-                }
-                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
-                    if ty.bits() == 64 =>
-                {
-                    (address, offset) = (before(*from), offset.checked_add(*by)?);
-                }
-                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(a), Operand::Reg(b)])
-                    if ty.bits() == 64 =>
-                {
-                    let [a, b] = [*a, *b].map(before);
-                    let (pointer, product) = match (self.pointer(a), self.pointer(b)) {
-                        (Some(pointer), None) => (pointer, self.product(b)?),
-                        (None, Some(pointer)) => (pointer, self.product(a)?),
-                        (Some(_), Some(_)) | (None, None) => return None,
-                    };
-                    return indexed(pointer, offset, product);
-                }
-                (
-                    Semantics::Integer(Integer::Mad(Half::Wide), ty),
-                    [Operand::Reg(index), Operand::Int(by), Operand::Reg(base)],
-                ) if ty.bits() == 32 => {
-                    let product = (before(*index), ty.kind() == Kind::Signed, *by);
-                    return indexed(self.pointer(before(*base))?, offset, product);
-                }
-                (_, _) => return None,
-            }
+            let Some((from, by)) = self.step(value) else { return Some((value, offset)) };
+            (value, offset) = (from, offset.checked_add(by)?);
         }
         None
     }
 
-    /// The argument that a value is, but for a constant.
-    fn pointer(&self, mut value: Value) -> Option<(u32, i64)> {
-        let mut offset = 0_i64;
-        for _ in 0..MOST_STEPS {
-            let (at, i) = self.made(value)?;
-            let before = |reg: Reg| self.values.before(at, reg);
-            match (Semantics::of(&i.op)?, i.src.as_slice()) {
-                (Semantics::Load(_), _) => {
-                    let Some(Source::Argument(place)) = self.origins.argument(i, 0) else {
-                        return None;
-                    };
-                    return Some((place, offset));
-                }
-                (Semantics::Move(ty), [Operand::Reg(from)]) if ty.bits() == 64 => {
-                    value = before(*from)
-                }
-                (Semantics::Address(Space::Global), [Operand::Reg(from)]) => value = before(*from),
-                (Semantics::Integer(Integer::Sum, ty), [Operand::Reg(from), Operand::Int(by)])
-                    if ty.bits() == 64 =>
-                {
-                    (value, offset) = (before(*from), offset.checked_add(*by)?);
-                }
-                (_, _) => return None,
-            }
+    /// The index of an address, and its value then.
+    fn index(&self, address: Value) -> Option<(Index, Value)> {
+        let (address, offset) = self.root(address)?;
+        let (at, i) = self.made(address)?;
+        let before = |reg: &Reg| self.values.before(at, *reg);
+        let Semantics::Integer(operation, ty) = Semantics::of(&i.op)? else { return None };
+        // A pointer to which a multiple of an index is added, in one instruction or in two.
+        if let (Integer::Sum, 64, [Operand::Reg(a), Operand::Reg(b)]) =
+            (operation, ty.bits(), i.src.as_slice())
+        {
+            let [a, b] = [a, b].map(before);
+            let (pointer, product) = match (self.pointer(a), self.pointer(b)) {
+                (Some(pointer), None) => (pointer, self.product(b)?),
+                (None, Some(pointer)) => (pointer, self.product(a)?),
+                (Some(_), Some(_)) | (None, None) => return None,
+            };
+            return indexed(pointer, offset, product);
         }
-        None
+        let (
+            Integer::Mad(Half::Wide),
+            32,
+            [Operand::Reg(index), Operand::Int(by), Operand::Reg(base)],
+        ) = (operation, ty.bits(), i.src.as_slice())
+        else {
+            return None;
+        };
+        let product = (before(index), ty.kind() == Kind::Signed, *by);
+        indexed(self.pointer(before(base))?, offset, product)
+    }
+
+    /// The argument that a value is, but for a constant.
+    fn pointer(&self, value: Value) -> Option<(u32, i64)> {
+        let (value, offset) = self.root(value)?;
+        let (_, i) = self.made(value)?;
+        match self.origins.argument(i, 0)? {
+            Source::Argument(place) => Some((place, offset)),
+            Source::Symbol(_) | Source::Null => None,
+        }
     }
 
     /// A number of 64 bits as an index, whether that is signed, and how much it counts.
     fn product(&self, value: Value) -> Option<(Value, bool, i64)> {
         let (at, i) = self.made(value)?;
-        let before = |reg: Reg| self.values.before(at, reg);
-        match (Semantics::of(&i.op)?, i.src.as_slice()) {
-            (
-                Semantics::Integer(Integer::Product(Half::Wide), ty),
-                [Operand::Reg(index), Operand::Int(by)],
-            ) if ty.bits() == 32 => Some((before(*index), ty.kind() == Kind::Signed, *by)),
-            (
-                Semantics::Integer(Integer::ShiftLeft, ty),
-                [Operand::Reg(wide), Operand::Int(by)],
-            ) if ty.bits() == 64 && (0..31).contains(by) => {
-                let (index, signed) = self.widened(before(*wide))?;
-                Some((index, signed, 1 << by))
-            }
-            (
-                Semantics::Integer(Integer::Product(Half::Lo), ty),
-                [Operand::Reg(wide), Operand::Int(by)],
-            ) if ty.bits() == 64 => {
-                let (index, signed) = self.widened(before(*wide))?;
-                Some((index, signed, *by))
-            }
-            (Semantics::Convert(_), _) => {
-                let (index, signed) = self.widened(value)?;
-                Some((index, signed, 1))
-            }
-            (_, _) => None,
+        let scaled = |by: i64| {
+            let wide = self.values.before(at, i.src.first()?.reg()?);
+            self.widened(wide).map(|(index, signed)| (index, signed, by))
+        };
+        let constant = || if let Operand::Int(by) = i.src.get(1)? { Some(*by) } else { None };
+        match Semantics::of(&i.op)? {
+            Semantics::Convert(_) => self.widened(value).map(|(index, signed)| (index, signed, 1)),
+            Semantics::Integer(operation, ty) => match operation {
+                Integer::Product(Half::Wide) if ty.bits() == 32 => {
+                    let index = self.values.before(at, i.src.first()?.reg()?);
+                    Some((index, ty.kind() == Kind::Signed, constant()?))
+                }
+                Integer::Product(Half::Lo) if ty.bits() == 64 => scaled(constant()?),
+                Integer::ShiftLeft if ty.bits() == 64 => {
+                    scaled(1 << constant().filter(|by| (0..31).contains(by))?)
+                }
+                Integer::Product(_) | Integer::ShiftLeft => None,
+                // No multiples by constants.
+                Integer::Sum | Integer::Difference | Integer::Mad(_) | Integer::Quotient => None,
+                Integer::Remainder | Integer::Negative | Integer::Magnitude => None,
+                Integer::Complement | Integer::Least | Integer::Greatest => None,
+                Integer::Bitwise(_) | Integer::ShiftRight | Integer::Extract => None,
+                Integer::Insert | Integer::Bytes | Integer::Count => None,
+            },
+            Semantics::Move(_) | Semantics::Address { .. } | Semantics::Choice(_) => None,
+            Semantics::Load(_) | Semantics::Real(_) | Semantics::Predicate(_) => None,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::Launch;
 use super::range::Range;
-use super::semantics::{Integer, Semantics, is_integer};
 use super::values::{Value, Values};
 use crate::ptx::modifier::Half;
+use crate::ptx::op::{Integer, Semantics, is_integer};
 use crate::ptx::operand::{Address, Base, Operand, Symbol};
 use crate::ptx::pass::origin::Origins;
 use crate::ptx::types::{Kind, Space, Type};
@@ -62,8 +62,8 @@ impl<'a> Known<'a> {
             Semantics::Integer(..)
             | Semantics::Convert(_)
             | Semantics::Load(_)
-            | Semantics::Address(_) => None,
-            Semantics::Choice | Semantics::Real(_) | Semantics::Predicate(_) => None,
+            | Semantics::Address { .. } => None,
+            Semantics::Choice(_) | Semantics::Real(_) | Semantics::Predicate(_) => None,
         }
         .filter(|number| number.abs() < 1 << 66)
     }

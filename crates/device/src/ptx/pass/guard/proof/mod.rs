@@ -24,7 +24,6 @@ mod ranges;
 mod reals;
 mod remainders;
 mod rounds;
-mod semantics;
 mod transfer;
 mod values;
 

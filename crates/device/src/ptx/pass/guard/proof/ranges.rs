@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Launch;
-use super::conditions::{Bound, Conditions, Context, Order};
+use super::conditions::{Bound, Conditions, Order, Premise};
 use super::known::Known;
 use super::range::Range;
-use super::semantics::Semantics;
 use super::values::{Value, Values};
 use crate::ptx::cfg::BlockId;
 use crate::ptx::inst::Guard;
+use crate::ptx::op::Semantics;
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::pass::origin::{Origin, Origins, Source};
 
@@ -25,8 +25,8 @@ const MOST_CASES: u32 = 48;
 pub(super) struct Ranges<'a> {
     pub(super) known: Known<'a>,
     pub(super) conditions: Conditions,
-    found: HashMap<(Value, Context), Range>,
-    open: BTreeSet<(Value, Context)>,
+    found: HashMap<(Value, Premise), Range>,
+    open: BTreeSet<(Value, Premise)>,
     /// What is known of counters while their loops are looked at.
     pub(super) counters: HashMap<Value, Range>,
     left: u32,
@@ -68,16 +68,16 @@ impl<'a> Ranges<'a> {
         fine: impl Fn(Range) -> bool,
     ) -> bool {
         let values = self.known.values;
-        let mut context = self.conditions.of_block(values, values.block(at));
+        let mut premise = self.conditions.of_block(values, values.block(at));
         if let Some(guard) = guard {
-            context = self.conditions.given(values, context, at, guard);
+            premise = self.conditions.given(values, premise, at, guard);
         }
-        let mut open = vec![(context, Some(values.block(at)))];
+        let mut open = vec![(premise, Some(values.block(at)))];
         let mut asked = 0;
-        while let Some((context, block)) = open.pop() {
+        while let Some((premise, block)) = open.pop() {
             let value = values.before(at, reg);
             asked += 1;
-            if fine(self.asked(value, context)) {
+            if fine(self.asked(value, premise)) {
                 continue;
             }
             if asked > MOST_CASES {
@@ -85,13 +85,13 @@ impl<'a> Ranges<'a> {
             }
             // Once more, to see which choices it depends on.
             self.found.clear();
-            self.asked(value, context);
+            self.asked(value, premise);
             if let Some((at, chooser)) = self.chosen.first().copied() {
                 for negated in [false, true] {
                     let guard = Guard { reg: chooser, negated };
-                    let context = self.conditions.given(values, context, at, guard);
-                    if !self.conditions.is_never(context) {
-                        open.push((context, block));
+                    let premise = self.conditions.given(values, premise, at, guard);
+                    if !self.conditions.is_never(premise) {
+                        open.push((premise, block));
                     }
                 }
                 continue;
@@ -100,9 +100,9 @@ impl<'a> Ranges<'a> {
                 return false;
             };
             for from in &values.cfg.block(block).predecessors {
-                let context = self.conditions.on_the_way(values, context, *from, block);
-                if !self.conditions.is_never(context) {
-                    open.push((context, values.above(block)));
+                let premise = self.conditions.on_the_way(values, premise, *from, block);
+                if !self.conditions.is_never(premise) {
+                    open.push((premise, values.above(block)));
                 }
             }
         }
@@ -115,9 +115,9 @@ impl<'a> Ranges<'a> {
         self.chosen.clear();
     }
 
-    fn asked(&mut self, value: Value, context: Context) -> Range {
+    fn asked(&mut self, value: Value, premise: Premise) -> Range {
         self.begin();
-        self.of(value, context)
+        self.of(value, premise)
     }
 
     /// Bytes of the arguments.
@@ -148,30 +148,30 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// A value, where the facts of a context hold.
-    pub(super) fn of(&mut self, value: Value, context: Context) -> Range {
+    /// A value, where the facts of a premise hold.
+    pub(super) fn of(&mut self, value: Value, premise: Premise) -> Range {
         let value = self.known.values.canonical(value);
         let reg = value.reg();
         let full = Range::full(self.bits(reg));
-        if let Some(known) = self.found.get(&(value, context)) {
+        if let Some(known) = self.found.get(&(value, premise)) {
             return *known;
         }
         if let Some(counter) = self.counters.get(&value).copied() {
-            return self.bounded(value, counter, context);
+            return self.bounded(value, counter, premise);
         }
-        if self.left == 0 || self.depth >= DEEPEST || !self.open.insert((value, context)) {
+        if self.left == 0 || self.depth >= DEEPEST || !self.open.insert((value, premise)) {
             return full;
         }
         (self.left, self.depth) = (self.left - 1, self.depth + 1);
         let range = match value {
-            Value::Result(..) => self.result(value, context).unwrap_or(full),
-            Value::Phi(block, _) => self.phi(block, reg, context),
+            Value::Result(..) => self.result(value, premise).unwrap_or(full),
+            Value::Phi(block, _) => self.phi(block, reg, premise),
             Value::Unset(_) => full,
         };
-        let range = self.bounded(value, range.limited(self.bits(reg)), context);
+        let range = self.bounded(value, range.limited(self.bits(reg)), premise);
         self.depth -= 1;
-        self.open.remove(&(value, context));
-        self.found.insert((value, context), range);
+        self.open.remove(&(value, premise));
+        self.found.insert((value, premise), range);
         range
     }
 
@@ -180,12 +180,12 @@ impl<'a> Ranges<'a> {
         &mut self,
         at: usize,
         operand: &Operand,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         match operand {
             Operand::Reg(reg) => {
                 let value = self.known.values.before(at, *reg);
-                Some(self.of(value, context))
+                Some(self.of(value, premise))
             }
             Operand::Int(value) => Some(Range::of((*value).into())),
             Operand::Special(special) => self.known.launch.special(*special),
@@ -196,7 +196,7 @@ impl<'a> Ranges<'a> {
     }
 
     /// The range of a φ: the hull of its inputs' ranges.
-    fn phi(&mut self, block: BlockId, reg: Reg, context: Context) -> Range {
+    fn phi(&mut self, block: BlockId, reg: Reg, premise: Premise) -> Range {
         let values = self.known.values;
         let (back, ahead): (Vec<_>, Vec<_>) = values
             .phi_inputs(block, reg)
@@ -208,7 +208,7 @@ impl<'a> Ranges<'a> {
         }
         let mut first: Option<Range> = None;
         for (from, value) in ahead {
-            if back.is_empty() && self.conditions.excludes(values, context, from, block) {
+            if back.is_empty() && self.conditions.excludes(values, premise, from, block) {
                 continue;
             }
             let range = self.on_way(from, block, value);
@@ -233,8 +233,8 @@ impl<'a> Ranges<'a> {
 
     /// A value, where control goes from one block to another.
     pub(super) fn on_way(&mut self, from: BlockId, to: BlockId, value: Value) -> Range {
-        let context = self.conditions.of_way(self.known.values, from, to);
-        self.of(value, context)
+        let premise = self.conditions.of_way(self.known.values, from, to);
+        self.of(value, premise)
     }
 
     /// One of two operands, chosen by a predicate.
@@ -243,10 +243,10 @@ impl<'a> Ranges<'a> {
         at: usize,
         choice: [&Operand; 2],
         chooser: Reg,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
-        self.each_way(at, choice, chooser, context, |ranges, operand, context| {
-            ranges.operand(at, operand, context)
+        self.each_way(at, choice, chooser, premise, |ranges, operand, premise| {
+            ranges.operand(at, operand, premise)
         })
     }
 
@@ -256,18 +256,18 @@ impl<'a> Ranges<'a> {
         at: usize,
         a: &Operand,
         b: &Operand,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         let (a, b) = (a.reg()?, self.known.values.before(at, b.reg()?));
         let a = self.known.values.before(at, a);
         let (at, i) = self.known.values.instruction(b).filter(|(_, i)| i.guard.is_none())?;
-        let Some(Semantics::Choice) = Semantics::of(&i.op) else { return None };
+        let Some(Semantics::Choice(_)) = Semantics::of(&i.op) else { return None };
         let [one, other, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
         if self.choices == 0 || self.is_relative(b.reg()) {
             return None;
         }
-        self.each_way(at, [one, other], *chooser, context, |ranges, operand, context| {
-            Some(ranges.operand(at, operand, context)?.plus(ranges.of(a, context)))
+        self.each_way(at, [one, other], *chooser, premise, |ranges, operand, premise| {
+            Some(ranges.operand(at, operand, premise)?.plus(ranges.of(a, premise)))
         })
     }
 
@@ -277,18 +277,18 @@ impl<'a> Ranges<'a> {
         at: usize,
         [a, b]: [&Operand; 2],
         chooser: Reg,
-        context: Context,
-        ask: impl Fn(&mut Self, &Operand, Context) -> Option<Range>,
+        premise: Premise,
+        ask: impl Fn(&mut Self, &Operand, Premise) -> Option<Range>,
     ) -> Option<Range> {
         let looks = self.choices > 0;
         self.choices -= u32::from(looks);
         let ways = [(a, false), (b, true)].map(|(operand, negated)| {
             let guard = Guard { reg: chooser, negated };
-            let given = self.conditions.given(self.known.values, context, at, guard);
+            let given = self.conditions.given(self.known.values, premise, at, guard);
             (operand, given, self.conditions.is_never(given))
         });
-        // Where its conditions are known to this context, there is nothing to choose.
-        let is_open = ways.iter().all(|(_, given, never)| *given != context && !never);
+        // Where its conditions are known to this premise, there is nothing to choose.
+        let is_open = ways.iter().all(|(_, given, never)| *given != premise && !never);
         if is_open && !self.chosen.contains(&(at, chooser)) {
             self.chosen.push((at, chooser));
         }
@@ -297,8 +297,8 @@ impl<'a> Ranges<'a> {
             if never {
                 continue;
             }
-            let context = if looks { given } else { context };
-            match (all, ask(self, operand, context)) {
+            let premise = if looks { given } else { premise };
+            match (all, ask(self, operand, premise)) {
                 (_, None) => {
                     all = None;
                     break;
@@ -311,16 +311,16 @@ impl<'a> Ranges<'a> {
         all
     }
 
-    /// What is left of a range where the facts of a context hold.
-    fn bounded(&mut self, value: Value, mut range: Range, context: Context) -> Range {
-        if context == Context::NONE || self.is_relative(value.reg()) {
+    /// What is left of a range where the facts of a premise hold.
+    fn bounded(&mut self, value: Value, mut range: Range, premise: Premise) -> Range {
+        if premise == Premise::NONE || self.is_relative(value.reg()) {
             return range;
         }
-        for bound in self.conditions.bounds(self.known, context, value) {
+        for bound in self.conditions.bounds(self.known, premise, value) {
             let is_relative = bound.other.reg().is_some_and(|reg| self.is_relative(reg));
             let other = match is_relative {
                 true => None,
-                false => self.operand(bound.at, &bound.other, Context::NONE),
+                false => self.operand(bound.at, &bound.other, Premise::NONE),
             };
             // Where nothing is left control never comes.
             let left = other.and_then(|other| kept(range, &bound, other));

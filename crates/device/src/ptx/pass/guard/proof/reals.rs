@@ -1,11 +1,11 @@
 //! Floating-point numbers, as far as indices are made of them: most are clamped before they are rounded to integers.
 
-use super::conditions::Context;
+use super::conditions::Premise;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Real, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::modifier::{Cvt, IntRounding, Rounding};
+use crate::ptx::op::{Real, Semantics, is_integer};
 use crate::ptx::operand::Operand;
 use crate::ptx::types::{Kind, Type};
 
@@ -71,13 +71,13 @@ impl Ranges<'_> {
         at: usize,
         from: &Operand,
         cvt: Cvt,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         // Of a constant with more bits single precision might be another number.
         if !is_integer(cvt.to) || cvt.to.bits() != 32 || cvt.from != Type::F32 {
             return None;
         }
-        let reals = self.real(at, from, context, MOST_STEPS);
+        let reals = self.real(at, from, premise, MOST_STEPS);
         let round = rounding(cvt.integer?);
         let window = Range::full(32).read(cvt.to.kind() == Kind::Signed, 32);
         let end = |end: f32| (round(end) as i128).clamp(window.low, window.high);
@@ -85,13 +85,13 @@ impl Ranges<'_> {
         Some(if reals.nan { range.hull(Range::of(0)) } else { range })
     }
 
-    fn real(&mut self, at: usize, operand: &Operand, context: Context, steps: u32) -> Reals {
+    fn real(&mut self, at: usize, operand: &Operand, premise: Premise, steps: u32) -> Reals {
         match operand {
             Operand::F32(bits) => Reals::of(f32::from_bits(*bits)).flushed(),
             Operand::F64(bits) => Reals::of(f64::from_bits(*bits) as f32).flushed(),
             Operand::Reg(reg) => {
                 let value = self.known.values.before(at, *reg);
-                self.real_value(value, context, steps).unwrap_or(Reals::ALL).flushed()
+                self.real_value(value, premise, steps).unwrap_or(Reals::ALL).flushed()
             }
             Operand::Not(_) | Operand::Int(_) | Operand::Special(_) => Reals::ALL,
             Operand::Symbol(..) | Operand::Address(_) | Operand::Vector(_) => Reals::ALL,
@@ -101,14 +101,14 @@ impl Ranges<'_> {
         }
     }
 
-    fn real_value(&mut self, value: Value, context: Context, steps: u32) -> Option<Reals> {
+    fn real_value(&mut self, value: Value, premise: Premise, steps: u32) -> Option<Reals> {
         let steps = steps.checked_sub(1)?;
         let (at, i) = self.known.values.instruction(value).filter(|(_, i)| i.guard.is_none())?;
         if i.dst.first().and_then(Operand::reg) != Some(value.reg()) {
             return None;
         }
         let mut source = |number: usize| match i.src.get(number) {
-            Some(operand) => self.real(at, operand, context, steps),
+            Some(operand) => self.real(at, operand, premise, steps),
             None => Reals::ALL,
         };
         match Semantics::of(&i.op)? {
@@ -155,16 +155,16 @@ impl Ranges<'_> {
                     && is_integer(cvt.from)
                     && matches!(cvt.rounding, None | Some(Rounding::Nearest)) =>
             {
-                let range = self.operand(at, i.src.first()?, context)?;
+                let range = self.operand(at, i.src.first()?, premise)?;
                 let range = super::known::numbers(range, cvt.from);
                 let all = Reals { low: range.low as f32, high: range.high as f32, nan: false };
                 Some(if cvt.sat { Reals::ALL } else { all })
             }
             Semantics::Move(_)
             | Semantics::Convert(_)
-            | Semantics::Address(_)
+            | Semantics::Address { .. }
             | Semantics::Integer(..) => None,
-            Semantics::Choice | Semantics::Load(_) | Semantics::Predicate(_) => None,
+            Semantics::Choice(_) | Semantics::Load(_) | Semantics::Predicate(_) => None,
         }
     }
 }

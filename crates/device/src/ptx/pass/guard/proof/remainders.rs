@@ -2,13 +2,13 @@
 //!
 //! The range of such a difference follows from that it is a remainder, not from the ranges of its parts.
 
-use super::conditions::Context;
+use super::conditions::Premise;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics};
 use super::values::Value;
 use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::{BoolOp, Half};
+use crate::ptx::op::{Integer, Semantics};
 use crate::ptx::operand::{Operand, Reg};
 use crate::ptx::types::Kind;
 
@@ -26,16 +26,16 @@ struct Scaled {
 impl Ranges<'_> {
     /// The range of x - y, where y is a multiple of a constant c, the greatest that is not more than x, or the
     /// remainder by such.
-    pub(super) fn remainder(&mut self, x: Value, y: Value, context: Context) -> Option<Range> {
+    pub(super) fn remainder(&mut self, x: Value, y: Value, premise: Premise) -> Option<Range> {
         let x = self.known.values.canonical(x);
-        let range = self.of(x, context);
+        let range = self.of(x, premise);
         if range.low < 0 || range.high >= 1 << 31 {
             return None;
         }
         if let Some(mask) = self.lowest(x, y) {
             return Some(range.and(Range::of(mask)));
         }
-        let divisor = self.multiple(x, y, range, context)?;
+        let divisor = self.multiple(x, y, range, premise)?;
         if range.high < divisor { Some(range) } else { Some(Range::new(0, divisor - 1)) }
     }
 
@@ -60,7 +60,7 @@ impl Ranges<'_> {
     }
 
     /// The constant that y is the greatest multiple of which is not more than x.
-    fn multiple(&mut self, x: Value, y: Value, range: Range, context: Context) -> Option<i128> {
+    fn multiple(&mut self, x: Value, y: Value, range: Range, premise: Premise) -> Option<i128> {
         let (at, i) = self.known.values.instruction(y).filter(|(_, i)| i.guard.is_none())?;
         let bits = self.bits(y.reg());
         let (of, constant) = of_constant(i)?;
@@ -73,7 +73,7 @@ impl Ranges<'_> {
                 let zeros = mask.cast_unsigned().trailing_zeros().min(ty.bits());
                 let filled = mask | ((1 << zeros) - 1);
                 let is_high = (filled & (filled + 1)) == 0 && range.high <= filled;
-                return (is_high && self.is_same(of, x, context)).then_some(1 << zeros);
+                return (is_high && self.is_same(of, x, premise)).then_some(1 << zeros);
             }
             Integer::Product(Half::Lo) => constant,
             Integer::ShiftLeft if (0..31).contains(&constant) => 1 << constant,
@@ -82,13 +82,14 @@ impl Ranges<'_> {
             Integer::Sum | Integer::Difference | Integer::Quotient => return None,
             Integer::Remainder | Integer::Negative | Integer::Complement => return None,
             Integer::Least | Integer::Greatest | Integer::ShiftRight => return None,
-            Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => return None,
+            Integer::Magnitude | Integer::Extract | Integer::Insert => return None,
+            Integer::Bytes | Integer::Count => return None,
         };
         if divisor <= 1 || divisor >= 1 << 31 || bits != self.bits(x.reg()) {
             return None;
         }
         // A quotient rounded down, where what the factor is too great does not matter yet.
-        let scaled = self.scaled(of, context, MOST_STEPS)?;
+        let scaled = self.scaled(of, premise, MOST_STEPS)?;
         let one = 1_i128.checked_shl(scaled.shift).filter(|_| scaled.shift < 80)?;
         let error = scaled.factor.checked_mul(divisor)? - one;
         let is_exact = error >= 0 && range.high.checked_mul(error)? < one;
@@ -96,15 +97,15 @@ impl Ranges<'_> {
     }
 
     /// Whether `a` is `x`, to which nothing but zeros was added.
-    fn is_same(&mut self, a: Value, x: Value, context: Context) -> bool {
-        let scaled = self.scaled(a, context, MOST_STEPS);
+    fn is_same(&mut self, a: Value, x: Value, premise: Premise) -> bool {
+        let scaled = self.scaled(a, premise, MOST_STEPS);
         scaled.is_some_and(|scaled| {
             self.known.values.canonical(scaled.of) == x && (scaled.factor, scaled.shift) == (1, 0)
         })
     }
 
     /// What a value of numbers that are not negative is a multiple or a fraction of.
-    fn scaled(&mut self, value: Value, context: Context, steps: u32) -> Option<Scaled> {
+    fn scaled(&mut self, value: Value, premise: Premise, steps: u32) -> Option<Scaled> {
         let own = Scaled { of: value, factor: 1, shift: 0 };
         let Some(steps) = steps.checked_sub(1) else { return Some(own) };
         let values = self.known.values;
@@ -124,21 +125,21 @@ impl Ranges<'_> {
         if let (Integer::ShiftRight, Some((of, by))) = (operation, constant)
             && (0..32).contains(&by)
         {
-            let range = self.of(of, context);
+            let range = self.of(of, premise);
             if range.low < 0 || range.high >= 1 << 31 {
                 return Some(own);
             }
-            let inner = self.scaled(of, context, steps)?;
+            let inner = self.scaled(of, premise, steps)?;
             return Some(Scaled { shift: inner.shift + by as u32, ..inner });
         }
         if let (Integer::Sum, [Operand::Reg(a), Operand::Reg(b)]) = (operation, i.src.as_slice()) {
             let [a, b] = [a, b].map(|reg| values.before(at, *reg));
             for (one, other) in [(a, b), (b, a)] {
-                if self.of(other, context) == Range::of(0) {
-                    return self.scaled(one, context, steps);
+                if self.of(other, premise) == Range::of(0) {
+                    return self.scaled(one, premise, steps);
                 }
                 // A factor that has one bit more than the word.
-                let inner = self.scaled(one, context, steps)?;
+                let inner = self.scaled(one, premise, steps)?;
                 if inner.shift == 32 && values.canonical(inner.of) == values.canonical(other) {
                     return Some(Scaled { factor: inner.factor + (1 << 32), ..inner });
                 }

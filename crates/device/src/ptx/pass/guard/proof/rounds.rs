@@ -1,6 +1,6 @@
 //! How often loops go round, and what counters make of it.
 
-use super::conditions::{Bound, Context, Order, linear};
+use super::conditions::{Bound, Order, Premise, linear};
 use super::range::Range;
 use super::ranges::Ranges;
 use super::values::Value;
@@ -68,9 +68,9 @@ impl Ranges<'_> {
         if back.next().is_some() {
             return None;
         }
-        let context = self.conditions.of_way(values, from, head);
+        let premise = self.conditions.of_way(values, from, head);
         let mut least: Option<i128> = None;
-        for (counter, bound) in self.conditions.all(self.known, context) {
+        for (counter, bound) in self.conditions.all(self.known, premise) {
             let Value::Phi(block, reg) = counter else { continue };
             if block != head || self.is_relative(reg) {
                 continue;
@@ -93,7 +93,7 @@ impl Ranges<'_> {
         }
         let step =
             bound.factor.checked_mul(step).filter(|step| *step != 0 && step.abs() < FURTHEST)?;
-        let other = self.operand(bound.at, &bound.other, Context::NONE)?;
+        let other = self.operand(bound.at, &bound.other, Premise::NONE)?;
         let window = match bound.signed {
             true => Range::full(bound.bits - 1).hull(Range::of(-(1 << (bound.bits - 1)))),
             false => Range::full(bound.bits),

@@ -1,27 +1,27 @@
 //! What operations make of ranges.
 
-use super::conditions::Context;
+use super::conditions::Premise;
 use super::known::numbers;
 use super::range::Range;
 use super::ranges::Ranges;
-use super::semantics::{Integer, Semantics, is_integer};
 use super::values::Value;
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::modifier::{BoolOp, Cvt, Half};
+use crate::ptx::op::{Integer, Semantics, is_integer};
 use crate::ptx::operand::{Base, Operand, Symbol};
 use crate::ptx::types::{Kind, Space, Type};
 
 impl Ranges<'_> {
     /// What an instruction gives; none where it may be anything.
-    pub(super) fn result(&mut self, value: Value, context: Context) -> Option<Range> {
+    pub(super) fn result(&mut self, value: Value, premise: Premise) -> Option<Range> {
         let (at, i) = self.known.values.instruction(value)?;
         let reg = value.reg();
-        let Some(guard) = i.guard else { return self.given(at, i, value, context) };
+        let Some(guard) = i.guard else { return self.given(at, i, value, premise) };
         // Where the guard does not hold, it stays what it was.
         let values = self.known.values;
-        let then = self.conditions.given(values, context, at, guard);
+        let then = self.conditions.given(values, premise, at, guard);
         let otherwise = Guard { negated: !guard.negated, ..guard };
-        let otherwise = self.conditions.given(values, context, at, otherwise);
+        let otherwise = self.conditions.given(values, premise, at, otherwise);
         let new = self.given(at, i, value, then)?;
         Some(new.hull(self.of(values.before(at, reg), otherwise)))
     }
@@ -31,7 +31,7 @@ impl Ranges<'_> {
         at: usize,
         i: &Instruction,
         value: Value,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         let reg = value.reg();
         if let Op::Ld(access) = &i.op {
@@ -55,11 +55,11 @@ impl Ranges<'_> {
             let both = matches!(i.op, Op::Selp { .. }) && relatives == 2 && self.is_of_one(reg);
             let is_last = relative(i.src.last()?);
             return match only || both {
-                true => self.address(at, i, is_last, context),
+                true => self.address(at, i, is_last, premise),
                 false => None,
             };
         }
-        self.number(at, i, context)
+        self.number(at, i, premise)
     }
 
     /// The distance of an address from its variable.
@@ -68,28 +68,29 @@ impl Ranges<'_> {
         at: usize,
         i: &Instruction,
         is_last: bool,
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
         match Semantics::of(&i.op)? {
-            Semantics::Move(_) | Semantics::Address(_) => {
+            Semantics::Move(_) | Semantics::Address { .. } => {
                 let from = i.src.first()?;
                 if let Operand::Symbol(_, offset) = from {
                     return Some(Range::of((*offset).into()));
                 }
-                self.operand(at, from, context)
+                self.operand(at, from, premise)
             }
             Semantics::Integer(operation, _) => match operation {
-                Integer::Sum => self.number(at, i, context),
+                Integer::Sum => self.number(at, i, premise),
                 // What is added to, and what is subtracted from.
-                Integer::Mad(_) if is_last => self.number(at, i, context),
-                Integer::Difference if !is_last => self.number(at, i, context),
+                Integer::Mad(_) if is_last => self.number(at, i, premise),
+                Integer::Difference if !is_last => self.number(at, i, premise),
                 Integer::Mad(_) | Integer::Difference | Integer::Product(_) => None,
                 Integer::Quotient | Integer::Remainder | Integer::Negative => None,
                 Integer::Complement | Integer::Least | Integer::Greatest => None,
                 Integer::Bitwise(_) | Integer::ShiftLeft | Integer::ShiftRight => None,
-                Integer::Extract | Integer::Insert | Integer::Bytes | Integer::Count => None,
+                Integer::Magnitude | Integer::Extract | Integer::Insert => None,
+                Integer::Bytes | Integer::Count => None,
             },
-            Semantics::Choice => self.number(at, i, context),
+            Semantics::Choice(_) => self.number(at, i, premise),
             Semantics::Convert(_)
             | Semantics::Load(_)
             | Semantics::Real(_)
@@ -97,24 +98,24 @@ impl Ranges<'_> {
         }
     }
 
-    fn number(&mut self, at: usize, i: &Instruction, context: Context) -> Option<Range> {
+    fn number(&mut self, at: usize, i: &Instruction, premise: Premise) -> Option<Range> {
         let mut source = |number: usize| {
             let operand = i.src.get(number)?;
-            self.operand(at, operand, context)
+            self.operand(at, operand, premise)
         };
         match Semantics::of(&i.op)? {
-            Semantics::Move(_) | Semantics::Address(Space::Global) => source(0),
-            Semantics::Integer(operation, ty) => self.integer(at, i, (operation, ty), context),
+            Semantics::Move(_) | Semantics::Address { space: Space::Global, .. } => source(0),
+            Semantics::Integer(operation, ty) => self.integer(at, i, (operation, ty), premise),
             Semantics::Convert(cvt) if cvt.from == Type::F32 => {
-                self.rounded(at, i.src.first()?, cvt, context)
+                self.rounded(at, i.src.first()?, cvt, premise)
             }
             Semantics::Convert(cvt) => converted(source(0)?, cvt),
-            Semantics::Choice => {
+            Semantics::Choice(_) => {
                 let [a, b, Operand::Reg(chooser)] = i.src.as_slice() else { return None };
-                self.chosen(at, [a, b], *chooser, context)
+                self.chosen(at, [a, b], *chooser, premise)
             }
             // Loads are looked at before; real numbers where they are rounded.
-            Semantics::Address(_)
+            Semantics::Address { .. }
             | Semantics::Load(_)
             | Semantics::Real(_)
             | Semantics::Predicate(_) => None,
@@ -126,18 +127,18 @@ impl Ranges<'_> {
         at: usize,
         i: &Instruction,
         (operation, ty): (Integer, Type),
-        context: Context,
+        premise: Premise,
     ) -> Option<Range> {
-        if let Some(exponent) = self.exponent(at, i, context) {
+        if let Some(exponent) = self.exponent(at, i, premise) {
             return Some(exponent);
         }
-        let mut source = |number: usize| self.operand(at, i.src.get(number)?, context);
+        let mut source = |number: usize| self.operand(at, i.src.get(number)?, premise);
         match operation {
             Integer::Sum => {
                 let all = source(0)?.plus(source(1)?);
                 let [a, b] = [&i.src[0], &i.src[1]];
-                let apart = self.sum_of_choice(at, a, b, context);
-                let apart = apart.or_else(|| self.sum_of_choice(at, b, a, context));
+                let apart = self.sum_of_choice(at, a, b, premise);
+                let apart = apart.or_else(|| self.sum_of_choice(at, b, a, premise));
                 Some(apart.unwrap_or(all))
             }
             Integer::Difference => {
@@ -145,13 +146,14 @@ impl Ranges<'_> {
                 let [x, y] = [i.src[0].reg(), i.src[1].reg()];
                 let (Some(x), Some(y)) = (x, y) else { return Some(all) };
                 let [x, y] = [x, y].map(|reg| self.known.values.before(at, reg));
-                Some(self.remainder(x, y, context).unwrap_or(all))
+                Some(self.remainder(x, y, premise).unwrap_or(all))
             }
             Integer::Product(half) => product(source(0)?, source(1)?, half, ty),
             Integer::Mad(half) => Some(product(source(0)?, source(1)?, half, ty)?.plus(source(2)?)),
             Integer::Quotient => numbers(source(0)?, ty).over(numbers(source(1)?, ty)),
             Integer::Remainder => numbers(source(0)?, ty).modulo(numbers(source(1)?, ty)),
             Integer::Negative => Some(source(0)?.negated()),
+            Integer::Magnitude => None,
             Integer::Complement => Some(Range::of(-1).minus(source(0)?)),
             Integer::Least => {
                 let [a, b] = [source(0)?, source(1)?].map(|range| numbers(range, ty));

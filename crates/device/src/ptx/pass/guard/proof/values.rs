@@ -8,12 +8,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use super::semantics::{Semantics, is_integer};
 use crate::ptx::ast::{Body, Function, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::modifier::Cvt;
 use crate::ptx::op::Loads;
+use crate::ptx::op::{Semantics, is_integer};
 use crate::ptx::operand::{Base, Operand, Reg, Special, Symbol};
 use crate::ptx::types::Type;
 

@@ -1,24 +1,34 @@
-//! What operations make of numbers, as far as a proof follows them.
+//! What operations make of numbers, as far as analyses follow them.
+//!
+//! Here alone an analysis of addresses, ranges or differences between threads meets the operations: each is named, with
+//! all its modifiers. The analyses name each kind of [`Semantics`], so that nothing new is passed over in silence.
 
+use super::Op;
 use crate::ptx::{
-    inst::Op,
     modifier::{Access, Accuracy, BoolOp, Carry, Cmp, Cvt, Half, MinMax, Mode, Rounding, wraps},
     types::{Kind, Space, Type},
 };
 
 /// What an operation makes of its sources.
-#[derive(Clone, Copy)]
-pub(super) enum Semantics<'a> {
-    /// The bits of its one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics<'a> {
+    /// The bits of its one source; it may be packed of several, or unpacked to several.
     Move(Type),
-    /// An address, generic or of this space.
-    Address(Space),
+    /// An address of `space` as a generic one, or back.
+    Address {
+        /// The state space.
+        space: Space,
+        /// From the space to a generic address (true), or back.
+        to_generic: bool,
+        /// The type of both addresses.
+        ty: Type,
+    },
     /// An integer of such a type.
     Integer(Integer, Type),
     /// A number of another type.
     Convert(Cvt),
-    /// One of two sources, as the third one says.
-    Choice,
+    /// One of two sources of such a type, as the third one says.
+    Choice(Type),
     /// What is in memory.
     Load(&'a Access),
     /// A single-precision number, rounded to the nearest.
@@ -28,22 +38,35 @@ pub(super) enum Semantics<'a> {
 }
 
 /// What is made of integers, without saturation or carries.
-#[derive(Clone, Copy)]
-pub(super) enum Integer {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integer {
+    /// `a + b`.
     Sum,
+    /// `a - b`.
     Difference,
+    /// This part of `a * b`.
     Product(Half),
     /// A product and a sum.
     Mad(Half),
+    /// `a / b`.
     Quotient,
+    /// What `a / b` leaves.
     Remainder,
+    /// `-a`.
     Negative,
+    /// Without its sign.
+    Magnitude,
     /// All bits turned.
     Complement,
+    /// The lesser of two.
     Least,
+    /// The greater of two.
     Greatest,
+    /// Each bit of two.
     Bitwise(BoolOp),
+    /// `a << b`.
     ShiftLeft,
+    /// `a >> b`, with copies of the sign where the type has one.
     ShiftRight,
     /// Some bits, unsigned.
     Extract,
@@ -56,19 +79,24 @@ pub(super) enum Integer {
 }
 
 /// What is made of single-precision numbers.
-#[derive(Clone, Copy)]
-pub(super) enum Real {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Real {
+    /// `a + b`.
     Sum,
+    /// `a * b`.
     Product,
-    /// What is no number loses.
+    /// The lesser of two; what is no number loses.
     Least,
+    /// The greater of two; what is no number loses.
     Greatest,
 }
 
 /// What is made of truth values and comparisons.
-#[derive(Clone, Copy)]
-pub(super) enum Predicate {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predicate {
+    /// Of two.
     Of(BoolOp),
+    /// The complement.
     Not,
     /// Integers compared, and combined with a truth value.
     Compare(Cmp, Option<BoolOp>, Type),
@@ -76,16 +104,18 @@ pub(super) enum Predicate {
 
 impl<'a> Semantics<'a> {
     /// What `op` makes of its sources; none where that is not followed: then it may be anything.
-    pub(super) fn of(op: &'a Op) -> Option<Self> {
+    pub fn of(op: &'a Op) -> Option<Self> {
         let integer =
             |operation: Integer, ty: Type| is_integer(ty).then_some(Self::Integer(operation, ty));
         let real = |operation: Real, ty: Type| (ty == Type::F32).then_some(Self::Real(operation));
         let whole = |mode: &Mode| wraps(*mode, Carry::default());
         match op {
             Op::Mov { lanes: 0 | 1, ty } => Some(Self::Move(*ty)),
-            Op::Cvta { space, to_generic: _, ty: _ } => Some(Self::Address(*space)),
+            Op::Cvta { space, to_generic, ty } => {
+                Some(Self::Address { space: *space, to_generic: *to_generic, ty: *ty })
+            }
             Op::Cvt(cvt) => Some(Self::Convert(*cvt)),
-            Op::Selp { ty: _ } => Some(Self::Choice),
+            Op::Selp { ty } => Some(Self::Choice(*ty)),
             Op::Ld(access) => Some(Self::Load(access)),
             Op::Add { mode, carry, ty: _ } | Op::Sub { mode, carry, ty: _ }
                 if !wraps(*mode, *carry) =>
@@ -109,6 +139,7 @@ impl<'a> Semantics<'a> {
             }
             Op::Rem { ty } => integer(Integer::Remainder, *ty),
             Op::Neg { ty, ftz: _ } => integer(Integer::Negative, *ty),
+            Op::Abs { ty, ftz: _ } => integer(Integer::Magnitude, *ty),
             Op::Min(m) if is_plain(m) => {
                 real(Real::Least, m.ty).or_else(|| integer(Integer::Least, m.ty))
             }
@@ -133,7 +164,7 @@ impl<'a> Semantics<'a> {
             Op::Div { .. } | Op::Bfe { .. } | Op::Prmt { .. } | Op::Setp { .. } => None,
             // Numbers that no index is made of so often that following them would pay.
             Op::Isspacep { .. } | Op::CvtPack { .. } | Op::Szext { .. } | Op::Mul24 { .. } => None,
-            Op::Mad24 { .. } | Op::Fma { .. } | Op::Abs { .. } | Op::Sad { .. } => None,
+            Op::Mad24 { .. } | Op::Fma { .. } | Op::Sad { .. } => None,
             Op::Rcp { .. } | Op::Sqrt { .. } | Op::Approx { .. } | Op::Copysign { .. } => None,
             Op::Testp { .. } | Op::Dp4a { .. } | Op::Dp2a { .. } | Op::Simd(_) => None,
             Op::Video(_) | Op::Set { .. } | Op::Slct { .. } | Op::Cnot { .. } => None,
@@ -174,7 +205,7 @@ fn is_plain(m: &MinMax) -> bool {
 }
 
 /// Whether a type is one integer of 8, 16, 32 or 64 bits.
-pub(super) fn is_integer(ty: Type) -> bool {
+pub const fn is_integer(ty: Type) -> bool {
     let kind = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
     kind && !ty.is_packed() && matches!(ty.bits(), 8 | 16 | 32 | 64)
 }
