@@ -10,6 +10,7 @@ mod functions;
 mod generated;
 mod host_code;
 mod left_open;
+mod libraries;
 mod memory;
 mod moved;
 mod pointers;

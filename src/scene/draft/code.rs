@@ -7,6 +7,7 @@ pub(super) mod constructed;
 pub(super) mod detours;
 pub(super) mod functions;
 pub(super) mod macros;
+pub(super) mod libraries;
 pub(super) mod members;
 pub(super) mod operands;
 pub(super) mod parameters;

@@ -104,7 +104,7 @@ pub(super) struct Host<'s> {
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
     /// Calls that do something with the device of which nothing is said.
-    pub(super) untold: Vec<Span>,
+    pub(super) untold: Vec<Untold>,
     /// All that is done with the device, in its order, and whether that is all.
     pub(super) done: Vec<Done>,
     pub(super) is_all_done: bool,
@@ -165,6 +165,14 @@ pub(super) struct Transfer<'s> {
     pub(super) bytes: Span,
     /// All of the call.
     pub(super) call: Span,
+}
+
+/// A call that does something with the device of which nothing is said.
+pub(super) struct Untold {
+    /// All of the call.
+    pub(super) call: Span,
+    /// What it is given, where it is one of a library, which may have nothing to do with memory of the device.
+    pub(super) library: Option<Vec<Span>>,
 }
 
 /// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
@@ -261,6 +269,14 @@ impl<'s> Host<'s> {
             is_unsure: Cell::new(false),
         };
         Reader::new(&mut found, &brackets).read();
+        let of_device = found.functions_of_device();
+        let is_of_host = |call: &Untold| {
+            let of = found.regions.function(call.call.start);
+            of.is_none_or(|function| !of_device.contains(&function))
+        };
+        let mut untold = std::mem::take(&mut found.untold);
+        untold.retain(is_of_host);
+        found.untold = untold;
         (found.run_once, found.recursive) = found.runs_of_functions();
         found.set_fields = found.fields_set();
         found.moved_fields = found.fields_moved();
@@ -317,7 +333,7 @@ impl<'s> Host<'s> {
                 Act::Allocation(place) => &self.allocating[*place].target,
                 Act::Fill(place) => &self.filling[*place],
                 Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
-                Act::Write(_) | Act::Symbol(_) => continue,
+                Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => continue,
             };
             let place = Place { call: call.clone(), ..Place::of(*at) };
             let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);

@@ -13,6 +13,7 @@ mod shape;
 mod symbols;
 mod textures;
 mod transfers;
+mod untold;
 mod uses;
 mod views;
 
@@ -28,6 +29,7 @@ use self::{
     names::Names,
     shape::some_shared,
     textures::Texture,
+    untold::SaidOf,
     uses::Uses,
 };
 use super::{
@@ -89,6 +91,8 @@ struct Draft<'a, 's> {
     /// What variables of the device begin with, as the key that says so, each with its type.
     variables: BTreeMap<String, (Element, String)>,
     passes: String,
+    /// What is said of calls before the next pass.
+    untold: Vec<SaidOf>,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
     /// Those of them that several launches take before the halves are to change places.
@@ -113,6 +117,7 @@ impl<'a, 's> Draft<'a, 's> {
             textures_looked_for: 0,
             variables: BTreeMap::new(),
             passes: String::new(),
+            untold: Vec::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
             cleared: BTreeSet::new(),
@@ -176,6 +181,10 @@ impl<'a, 's> Draft<'a, 's> {
             shape.extend(self.host.has_dynamic_shared().then(some_shared));
             self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
         }
+        for (index, done) in self.host.done.iter().enumerate() {
+            self.untold(index, &self.host.place_of(done), 0, &[]);
+        }
+        self.write_untold(None);
     }
 
     /// Two pointers that change places in a loop are the halves of one array, and of no other.
@@ -305,6 +314,7 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// Writes the table of a pass, or of a copy.
     fn table(&mut self, header: &str, kernel: Option<&str>, on: &str, keys: &[(&str, Guess)]) {
+        self.write_untold(None);
         let _ = writeln!(self.passes, "\n{header}");
         if let Some(kernel) = kernel {
             let _ = writeln!(self.passes, "kernel = {}", quoted_text(kernel));

@@ -8,6 +8,7 @@ pub(super) mod declarations;
 pub(super) mod handed;
 pub(super) mod kept;
 pub(super) mod launches;
+pub(super) mod libraries;
 pub(super) mod mentions;
 pub(super) mod named;
 pub(super) mod takers;
@@ -23,7 +24,7 @@ use super::{
         variables::{Id, Value},
     },
     expression::cpp_number::{QUALIFIERS, Type},
-    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred},
+    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred, Untold},
 };
 use crate::cuda::{Held, brackets::Brackets, lexer::Kind};
 
@@ -110,6 +111,7 @@ impl<'h, 's> Reader<'h, 's> {
                 _ => {}
             }
             if self.is_word(at) {
+                self.library_call(at);
                 self.mention(at);
             }
         }
@@ -353,12 +355,13 @@ impl<'h, 's> Reader<'h, 's> {
     /// Notes a call of which nothing is said but that it is made.
     pub(super) fn leave(&mut self, at: usize) {
         if self.found.untold.len() < MOST_LAUNCHES {
-            self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
+            let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
+            self.found.untold.push(Untold { call, library: None });
         }
     }
 
     /// Notes that the host fills what a pointer points to.
-    fn fill(&mut self, target: &Span) {
+    pub(super) fn fill(&mut self, target: &Span) {
         if self.found.filling.len() < MOST_FOUND {
             self.found.filling.push(target.clone());
         }

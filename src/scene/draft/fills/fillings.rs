@@ -102,7 +102,7 @@ impl<'s> Host<'s> {
                     walk.fill(&whole, from, None, done);
                 }
                 Act::Transfer(transfer) => walk.transfer(&self.transfers[transfer], done),
-                Act::Swap(_) | Act::Allocation(_) => {}
+                Act::Swap(_) | Act::Allocation(_) | Act::Untold(_) => {}
             }
         }
         walk.found

@@ -70,7 +70,9 @@ impl<'s> Draft<'_, 's> {
                 let is_given =
                     |name: &&str| self.host.argument_of(name, place).is_some() || known(name);
                 let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
-                let pointer = words().find(is_given).or_else(|| words().find(is_variable));
+                let base = self.host.base(&inner).filter(|name| is_given(name) || is_variable(name));
+                let pointer = base.or_else(|| words().find(is_given));
+                let pointer = pointer.or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
                 match pointer {
                     Some(pointer) => self.pointed(pointer, to, offset, text, place),
@@ -225,6 +227,13 @@ impl<'s> Draft<'_, 's> {
                         Offset::None
                     );
                 if is_start { self.added(&inner, place) } else { unknown() }
+            }
+            // Of what holds memory of the device.
+            [name, dot, data, open, close]
+                if (dot.text, data.text, open.text, close.text) == (".", "data", "(", ")")
+                    && self.host.container(name.text, place.at).is_some() =>
+            {
+                Offset::None
             }
             // What a function is given the address of.
             [and, _] if and.text == "&" && depth > 0 => Offset::None,

@@ -32,8 +32,8 @@ pub(in crate::scene::draft) struct Array {
     /// What the number of elements was told by, where it is not sure.
     doubt: Option<String>,
     pub(in crate::scene::draft) double: bool,
-    /// The host fills it.
-    pub(in crate::scene::draft) filled: bool,
+    /// That something fills it: the host, or a call of a library.
+    pub(in crate::scene::draft) filled: Option<String>,
     /// With which numbers, where that is said.
     contents: Option<Contents>,
     /// So many threads of one launch take it, at most.
@@ -48,6 +48,18 @@ impl Array {
     /// Whether its elements may be places.
     pub(in crate::scene::draft) fn is_place(&self) -> bool {
         views::is_place(&self.element)
+    }
+
+    /// Whether it begins with the numbers that the host has of a call.
+    pub(in crate::scene::draft) fn begins_with(&self, call: &str) -> bool {
+        self.contents.as_ref().is_some_and(|contents| contents.is_known && contents.said == one_line(call))
+    }
+
+    /// Notes that a call of a library may be what fills it, where nothing else does.
+    pub(in crate::scene::draft) fn is_filled_by(&mut self, call: &str) {
+        if self.element != BYTES {
+            self.filled.get_or_insert_with(|| format!("`{call}` may fill it"));
+        }
     }
 
     pub(in crate::scene::draft) fn written(&self, structures: &Structures, least: u64) -> String {
@@ -68,8 +80,8 @@ impl Array {
         if let Some(value) = value {
             let _ = writeln!(text, "value = {value}");
         }
-        if *filled {
-            text.push_str(&filling(name, contents.as_ref(), value.is_none(), || {
+        if let Some(by) = filled {
+            text.push_str(&filling(name, by, contents.as_ref(), value.is_none(), || {
                 let [low, high] = views::some_numbers(element, structures)?;
                 Some(format!("random = [{low}, {high}]"))
             }));
@@ -78,15 +90,16 @@ impl Array {
     }
 }
 
-/// What the manifest says of an array that the host fills with `contents`, or has `some` numbers in their place, unless
+/// What the manifest says of an array that something fills with `contents`, or has `some` numbers in their place, unless
 /// its key is taken.
 fn filling(
     name: &str,
+    by: &str,
     contents: Option<&Contents>,
     is_free: bool,
     some: impl FnOnce() -> Option<String>,
 ) -> String {
-    let file = format!("# The host fills it, as `file = \"{name}.npy\"` would");
+    let file = format!("# {by}, as `file = \"{name}.npy\"` would");
     match contents.filter(|_| is_free) {
         Some(Contents { key, is_known: true, said }) => format!("# The host: {said}\n{key}\n"),
         Some(Contents { key, said, .. }) => {
@@ -191,7 +204,7 @@ impl<'s> Draft<'_, 's> {
             count,
             doubt: None,
             double: false,
-            filled,
+            filled: filled.then(|| "The host fills it".to_owned()),
             contents: None,
             threads: 0,
             rows: None,
@@ -277,7 +290,7 @@ pub(in crate::scene::draft) fn element_of(
     named.or_else(of_host).unwrap_or_else(|| BYTES.to_owned())
 }
 
-fn element_named(structures: &Structures, name: &str) -> Option<String> {
+pub(in crate::scene::draft) fn element_named(structures: &Structures, name: &str) -> Option<String> {
     let name = name.trim_start_matches("const ").trim_start_matches("struct ").trim_end();
     let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
     match Element::parse(name) {

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A loop whose group is open.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(in crate::scene::draft) struct Open {
     region: usize,
     /// The call that runs it, by its place alone.
@@ -51,7 +51,7 @@ impl<'a, 's> Draft<'a, 's> {
             time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
         };
         let steps = host.done.iter().position(|done| {
-            matches!(done.act, Act::Launch(_) | Act::Transfer(_))
+            matches!(done.act, Act::Launch(_) | Act::Transfer(_) | Act::Untold(_))
                 && is_in_time(&host.place_of(done))
         });
         self.uses = self.uses_of_memory(steps.unwrap_or(0));
@@ -73,10 +73,12 @@ impl<'a, 's> Draft<'a, 's> {
                     self.entry(index, launch, &place, on, skipped, &mut open);
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
+                Act::Untold(_) => self.untold(index, &place, skipped, &open),
                 Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
                 Act::Write(_) | Act::Symbol(_) => {}
             }
         }
+        self.write_untold(None);
         self.starts();
         self.symbols();
     }
@@ -341,19 +343,14 @@ impl<'a, 's> Draft<'a, 's> {
         skipped: usize,
         open: &mut Vec<Open>,
     ) {
-        // Another call runs the rounds of a loop anew.
-        let opened = |(depth, own): (usize, &&Loop<'s>)| {
-            let around = place.around_loop(depth, place.at);
-            Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
-        };
-        let all = place.loops.iter().enumerate().map(opened);
-        let all: Vec<Open> = all.skip(skipped).collect();
+        let all = groups(place, skipped);
         let shared = open.iter().zip(&all).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
         for (depth, opened) in all.into_iter().enumerate().skip(shared) {
+            open.push(opened);
+            self.write_untold(Some(open));
             let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
             self.group(&own, on, depth);
-            open.push(opened);
         }
     }
 
@@ -391,4 +388,14 @@ impl<'a, 's> Draft<'a, 's> {
         let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
         let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, &place.loops));
     }
+}
+
+/// What stands for the groups of the loops around a place.
+pub(in crate::scene::draft) fn groups(place: &Place<'_, '_>, skipped: usize) -> Vec<Open> {
+    // Another call runs the rounds of a loop anew.
+    let opened = |(depth, own): (usize, &&Loop<'_>)| {
+        let around = place.around_loop(depth, place.at);
+        Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
+    };
+    place.loops.iter().enumerate().map(opened).skip(skipped).collect()
 }
