@@ -4,6 +4,7 @@ mod accounted;
 mod calls;
 mod cleared;
 mod deduced;
+mod extents;
 mod files;
 mod filled;
 mod functions;

@@ -180,6 +180,8 @@ pub(super) struct Allocating {
     pub(super) target: Span,
     pub(super) bytes: Span,
     pub(super) rows: Option<Span>,
+    /// It is memory of the host, which kernels may be given: `cudaHostAlloc`.
+    pub(super) is_of_host: bool,
 }
 
 /// How many bytes are allocated, and in which call.
@@ -347,7 +349,7 @@ impl<'s> Host<'s> {
             let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
-                    let Allocating { target, bytes, rows } = &self.allocating[*place];
+                    let Allocating { target, bytes, rows, .. } = &self.allocating[*place];
                     let target = target.start;
                     let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
                     let found = Allocation { target, bytes, rows, call, is_one_of_several: false };

@@ -6,6 +6,7 @@ mod arguments;
 mod arrays;
 mod deduced;
 mod entries;
+mod extents;
 mod guess;
 mod names;
 mod rows;

@@ -95,6 +95,8 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" if self.is_launch(at) => self.launch(at),
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMallocHost" | "cudaHostAlloc" => self.allocation(at),
+                "cudaHostGetDevicePointer" => self.same_memory(at),
                 "cudaMallocPitch" => self.allocation_of_rows(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
                 "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
@@ -286,7 +288,9 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        self.allocate(Allocating { target: target.clone(), bytes: bytes.clone(), rows: None });
+        let is_of_host = matches!(self.text(at), "cudaMallocHost" | "cudaHostAlloc");
+        let (target, bytes) = (target.clone(), bytes.clone());
+        self.allocate(Allocating { target, bytes, rows: None, is_of_host });
     }
 
     /// `cudaMallocPitch(&name, &pitch, bytes, rows)`: the rows lie one behind the other.
@@ -298,7 +302,17 @@ impl<'h, 's> Reader<'h, 's> {
             self.define(id, Value::Expression(bytes.clone()), bytes.start);
         }
         let (target, bytes, rows) = (target.clone(), bytes.clone(), Some(rows.clone()));
-        self.allocate(Allocating { target, bytes, rows });
+        self.allocate(Allocating { target, bytes, rows, is_of_host: false });
+    }
+
+    /// `cudaHostGetDevicePointer(&name, other, 0)`: both point to the same.
+    fn same_memory(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, other, ..] = parts.as_slice() else { return };
+        let name = target.clone().next_back().filter(|last| self.is_word(*last));
+        if let Some(id) = name.and_then(|name| self.visible(self.text(name), at)) {
+            self.define(id, Value::Expression(other.clone()), other.start);
+        }
     }
 
     fn allocate(&mut self, found: Allocating) {
@@ -367,9 +381,9 @@ impl<'h, 's> Reader<'h, 's> {
         }
     }
 
-    /// Whether something is allocated for `pointer` before.
+    /// Whether memory of the device is allocated for `pointer` before.
     fn is_allocated(&self, pointer: &str) -> bool {
-        let before = self.found.allocating.iter().take(LONGEST);
+        let before = self.found.allocating.iter().take(LONGEST).filter(|found| !found.is_of_host);
         let mut names = before.filter_map(|found| {
             found.target.clone().rev().take(LONGEST).find(|at| self.is_word(*at))
         });

@@ -125,7 +125,10 @@ impl<'s> Host<'s> {
     /// Whether both sides see what is allocated for a pointer.
     fn is_managed(&self, pointer: &str) -> bool {
         let of = self.allocations.get(pointer).and_then(|of| of.target.checked_sub(2));
-        of.is_some_and(|function| self.text_at(function) == "cudaMallocManaged")
+        of.is_some_and(|function| {
+            let function = self.text_at(function);
+            matches!(function, "cudaMallocManaged" | "cudaMallocHost" | "cudaHostAlloc")
+        })
     }
 
     /// Whether a kernel is given what stands at `at`.
