@@ -17,6 +17,7 @@ mod moved;
 mod pointers;
 mod seen;
 mod structures;
+mod templates;
 
 use super::support::Workplace;
 

@@ -6,8 +6,8 @@
 pub(super) mod constructed;
 pub(super) mod detours;
 pub(super) mod functions;
-pub(super) mod macros;
 pub(super) mod libraries;
+pub(super) mod macros;
 pub(super) mod members;
 pub(super) mod operands;
 pub(super) mod parameters;

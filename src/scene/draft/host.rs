@@ -72,6 +72,8 @@ pub(super) struct Host<'s> {
     pub(super) regions: Regions,
     pub(super) sections: Vec<Section<'s>>,
     pub(super) variables: Variables<'s>,
+    /// The numbers of enumerations, by the names of these and their own.
+    pub(super) enumerators: BTreeMap<(&'s str, &'s str), Id>,
     pub(super) functions: Functions<'s>,
     pub(super) macros: Macros<'s>,
     /// The loops that are understood, by their regions.
@@ -233,6 +235,7 @@ impl<'s> Host<'s> {
             sections,
             macros,
             variables: Variables::default(),
+            enumerators: BTreeMap::new(),
             loops: BTreeMap::new(),
             jumps: Vec::new(),
             detours: Detours::default(),
@@ -471,8 +474,12 @@ impl<'s> Host<'s> {
     /// The bytes of the type that these words are.
     pub(super) fn bytes_of(&self, words: &[&str]) -> Option<usize> {
         let last = words.last()?;
-        if self.unit.borrow().as_deref() == Some(*last) {
-            return Some(1);
+        if let Some(unit) = self.unit.borrow().as_deref() {
+            let is_instance =
+                || self.structures.instance(last).is_some_and(|(instance, _)| instance == unit);
+            if unit == *last || is_instance() {
+                return Some(1);
+            }
         }
         if *last == "*" {
             return Some(8);

@@ -72,8 +72,13 @@ pub(super) fn instances(host: &Host<'_>, kernels: &[Signature]) -> Vec<String> {
         let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let kernel = draft.kernel(stem)?;
-        (is_sure && kernel.template && !arguments.is_empty())
-            .then(|| format!("{}{arguments}", kernel.name))
+        let arguments = match arguments.is_empty() && kernel.has_defaults() {
+            true => "<>",
+            false => arguments.as_str(),
+        };
+        let is_told = kernel.template && !arguments.is_empty();
+        let is_said = draft.unsaid(arguments, &place).is_none();
+        (is_sure && is_told && is_said).then(|| format!("{}{arguments}", kernel.name))
     };
     host.launched().filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -128,13 +133,16 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     fn kernel(&self, name: &str) -> Option<Signature> {
+        Some(self.declared(name)?.instance(name))
+    }
+
+    /// The same as it is declared: a template with the names of its parameters.
+    fn declared(&self, name: &str) -> Option<&'a Signature> {
         let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
         let last = stem.rsplit("::").next().unwrap_or(stem);
         let all = || self.kernels.iter().filter(|kernel| kernel.defined);
         let found = all().find(|kernel| kernel.is_called(stem));
-        let found =
-            found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
-        Some(found.instance(name))
+        found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))
     }
 
     /// A pass for each kernel, whose parameters are bound by their names.
@@ -144,10 +152,11 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(format!("only the first {MOST_LAUNCHES} kernels are here"));
         }
         for kernel in defined.take(MOST_LAUNCHES) {
-            if kernel.template {
+            if kernel.template && !kernel.has_defaults() {
                 self.remarks.push(nameless_instance(&kernel.name));
                 continue;
             }
+            let kernel = &kernel.instance(&kernel.name);
             if !self.can_write(kernel) {
                 continue;
             }

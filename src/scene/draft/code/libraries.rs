@@ -2,8 +2,8 @@
 
 /// The functions of these libraries begin so, before a capital letter.
 const PREFIXES: [&str; 12] = [
-    "cublas", "cufft", "curand", "cusparse", "cusolver", "cudnn", "cutensor", "nccl", "nvjpeg", "nppi", "npps",
-    "nvshmem",
+    "cublas", "cufft", "curand", "cusparse", "cusolver", "cudnn", "cutensor", "nccl", "nvjpeg",
+    "nppi", "npps", "nvshmem",
 ];
 /// What functions do that compute nothing: so they have it in their names.
 const WITHOUT_RESULT: [&str; 2] = ["Free", "Destroy"];
@@ -37,7 +37,10 @@ fn is_of_values(name: &str) -> bool {
         || name.ends_with("_iterator")
         || name.starts_with("make_")
         || holds_memory(name)
-        || matches!(name, "host_vector" | "get" | "tuple" | "pair" | "advance" | "distance" | "device_free")
+        || matches!(
+            name,
+            "host_vector" | "get" | "tuple" | "pair" | "advance" | "distance" | "device_free"
+        )
 }
 
 /// Whether a type holds or names memory of the device.

@@ -13,7 +13,7 @@ use crate::{
             expression::{
                 cpp_number::Number,
                 headers::{ADDRESS, of_header},
-                text::one_line,
+                text::{key, one_line},
             },
             fills::{Contents, Elements, sides::Rows},
             host::{Allocation, Assumes, Host},
@@ -52,7 +52,9 @@ impl Array {
 
     /// Whether it begins with the numbers that the host has of a call.
     pub(in crate::scene::draft) fn begins_with(&self, call: &str) -> bool {
-        self.contents.as_ref().is_some_and(|contents| contents.is_known && contents.said == one_line(call))
+        self.contents
+            .as_ref()
+            .is_some_and(|contents| contents.is_known && contents.said == one_line(call))
     }
 
     /// Notes that a call of a library may be what fills it, where nothing else does.
@@ -66,6 +68,14 @@ impl Array {
         let Self { name, element, count, doubt, double, filled, contents, threads, rows: _, value } =
             self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
+        // The text shows no fields of a template's instance.
+        if let Some((_, fields)) = structures.instance(element) {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, element)| format!("{} = \"{element}\"", key(name)))
+                .collect();
+            let _ = writeln!(text, "fields = {{ {} }}", fields.join(", "));
+        }
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
             Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
@@ -290,7 +300,10 @@ pub(in crate::scene::draft) fn element_of(
     named.or_else(of_host).unwrap_or_else(|| BYTES.to_owned())
 }
 
-pub(in crate::scene::draft) fn element_named(structures: &Structures, name: &str) -> Option<String> {
+pub(in crate::scene::draft) fn element_named(
+    structures: &Structures,
+    name: &str,
+) -> Option<String> {
     let name = name.trim_start_matches("const ").trim_start_matches("struct ").trim_end();
     let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
     match Element::parse(name) {
@@ -300,7 +313,8 @@ pub(in crate::scene::draft) fn element_named(structures: &Structures, name: &str
         None => {
             let found = structures.elements().find(|(known, _)| *known == name);
             let found = found.map(|(_, element)| element.to_string());
-            found.or_else(|| of_header(name).map(str::to_owned))
+            let instance = || structures.instance(name).map(|(instance, _)| instance);
+            found.or_else(|| of_header(name).map(str::to_owned)).or_else(instance)
         }
     }
 }

@@ -181,8 +181,22 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(text);
             return;
         };
-        if kernel.template && instance.is_empty() {
+        if launch.arguments.iter().any(|span| self.host.is_lambda(span, place)) {
+            self.remark(format!(
+                "{FILL_IN}: `{}` is given a lambda, whose type has no name: a structure with the same `operator()` has one",
+                launch.kernel
+            ));
+            return;
+        }
+        if kernel.template && instance.is_empty() && !kernel.has_defaults() {
             self.remarks.push(nameless_instance(&kernel.name));
+            return;
+        }
+        if let Some(word) = self.unsaid(&instance, place) {
+            self.remark(format!(
+                "{FILL_IN}: `{}` is launched, whose template argument `{word}` means nothing to a kernel",
+                launch.kernel
+            ));
             return;
         }
         if !self.can_write(&kernel) {

@@ -54,7 +54,8 @@ impl<'s> Host<'s> {
         while numbers.last() == Some(&0) {
             numbers.pop();
         }
-        let fits = numbers.len() == axes && numbers.iter().all(|side| (1..=LONGEST_SIDE).contains(side));
+        let fits =
+            numbers.len() == axes && numbers.iter().all(|side| (1..=LONGEST_SIDE).contains(side));
         let texel = parts.get(1).and_then(|format| self.texel_of(format, of.at));
         let text = || self.text(&(of.at..parts.last().map_or(of.at, |last| last.end + 1)));
         let doubt = (!is_sure || !is_found).then(text);
@@ -111,7 +112,12 @@ impl<'s> Host<'s> {
     }
 
     /// The sides in `make_cudaExtent(w, h, d)`, or in what a variable is set to.
-    fn sides_of_extent(&self, span: &Span, place: &Place<'_, 's>, depth: usize) -> Option<Vec<Span>> {
+    fn sides_of_extent(
+        &self,
+        span: &Span,
+        place: &Place<'_, 's>,
+        depth: usize,
+    ) -> Option<Vec<Span>> {
         if self.text_at(span.start) == "make_cudaExtent" {
             return Some(self.parts_of_call(span.start));
         }

@@ -34,13 +34,15 @@ impl Texture {
         };
         let size = match extent {
             Some(Extent { sides, doubt, .. }) => {
-                Guess::of((format!("{sides:?}"), doubt.is_none()), doubt.as_deref().unwrap_or_default())
+                let what = doubt.as_deref().unwrap_or_default();
+                let size = Guess::of((format!("{sides:?}"), doubt.is_none()), what);
+                format!("{}{}", size.text, size.remark())
             }
-            None => Guess::open(some, "texels along each axis"),
+            None => format!("{some} # {FILL_IN}"),
         };
         let mark = if *is_format_known { String::new() } else { format!(" # {FILL_IN}") };
         let mut text = format!("\n[texture.{name}]\nformat = \"{format}\"{mark}\n");
-        let _ = writeln!(text, "size   = {}{}", size.text, size.remark());
+        let _ = writeln!(text, "size   = {size}");
         if !is_written {
             let _ = writeln!(text, "# The host fills it, as `file = \"{name}.png\"` would.");
         }

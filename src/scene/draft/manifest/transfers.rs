@@ -47,7 +47,10 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// What `find` finds, and whether it is sure.
-    pub(in crate::scene::draft) fn surely<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+    pub(in crate::scene::draft) fn surely<T>(
+        &mut self,
+        find: impl FnOnce(&mut Self) -> T,
+    ) -> (T, bool) {
         let host = self.host;
         host.surely(|_| find(self))
     }

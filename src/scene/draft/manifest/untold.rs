@@ -57,11 +57,13 @@ impl<'s> Host<'s> {
             self.allocation(name).is_some()
                 || self.container(name, place.at).is_some()
                 || is_pointer && is_parameter
-                || is_pointer && self.launched().any(|(launch, at)| {
-                    launch.arguments.iter().any(|span| {
-                        self.base(span).is_some_and(|word| self.pointer_of(word, &at).0 == *name)
+                || is_pointer
+                    && self.launched().any(|(launch, at)| {
+                        launch.arguments.iter().any(|span| {
+                            self.base(span)
+                                .is_some_and(|word| self.pointer_of(word, &at).0 == *name)
+                        })
                     })
-                })
         };
         let mut found = Vec::new();
         for argument in arguments {

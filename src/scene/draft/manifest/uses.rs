@@ -44,7 +44,11 @@ impl<'s> Uses<'s> {
 
 impl<'s> Host<'s> {
     /// The pointers that a part of the code names at a place, those of structures among them.
-    pub(in crate::scene::draft) fn pointers_in(&self, span: &Span, place: &Place<'_, 's>) -> Vec<&'s str> {
+    pub(in crate::scene::draft) fn pointers_in(
+        &self,
+        span: &Span,
+        place: &Place<'_, 's>,
+    ) -> Vec<&'s str> {
         let words = self.tokens(span).iter().filter(|token| token.kind == Kind::Word);
         let own = words.map(|word| self.surely(|host| host.pointer_of(word.text, place).0).0);
         own.chain(self.members_in(span, place)).collect()

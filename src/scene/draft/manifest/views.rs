@@ -161,7 +161,8 @@ fn plot(array: &Array, of: &str) -> String {
 /// The array with the most elements, the last of them; what the host fills only where all are such, and what has one
 /// element only where nothing has more.
 fn largest(arrays: &[Array], is_meant: impl Fn(&&Array) -> bool) -> Option<&Array> {
-    let size = |array: &&Array| (!is_one(array), array.filled.is_none(), array.count.unwrap_or(SOME));
+    let size =
+        |array: &&Array| (!is_one(array), array.filled.is_none(), array.count.unwrap_or(SOME));
     arrays.iter().filter(is_meant).max_by_key(size)
 }
 
