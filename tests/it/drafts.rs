@@ -15,6 +15,7 @@ mod libraries;
 mod memory;
 mod moved;
 mod pointers;
+mod repeated;
 mod seen;
 mod structures;
 mod templates;

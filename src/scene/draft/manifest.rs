@@ -233,7 +233,23 @@ impl<'a, 's> Draft<'a, 's> {
                     })
                 })
             });
-            let (read, written) = if reads_second { (second, first) } else { (first, second) };
+            // One that reads the one and writes the other tells it best.
+            let told = inside().find_map(|(launch, place, kernel)| {
+                let kernel = kernel.as_ref()?;
+                let reads = |wanted: &str| {
+                    let mut pairs = kernel.parameters.iter().zip(&launch.arguments);
+                    let (parameter, _) = pairs.find(|(_, span)| is_given(span, place, wanted))?;
+                    let constant = matches!(parameter.ctype, CType::Pointer { constant: true, .. });
+                    Some(constant || !host.may_write(&kernel.name, &parameter.name))
+                };
+                match (reads(first)?, reads(second)?) {
+                    (true, false) => Some((first, second)),
+                    (false, true) => Some((second, first)),
+                    (true, true) | (false, false) => None,
+                }
+            });
+            let by_order = || if reads_second { (second, first) } else { (first, second) };
+            let (read, written) = told.unwrap_or_else(by_order);
             if read == written || known.contains(read) || known.contains(written) {
                 continue;
             }

@@ -326,6 +326,12 @@ impl<'h, 's> Reader<'h, 's> {
         let [target, source, bytes, kind, ..] = parts.as_slice() else { return };
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
+            Some("cudaMemcpyHostToDevice")
+                if let Some(zero) = self.zero_in(source, at)
+                    && self.pointer_alone(target).is_some() =>
+            {
+                self.transfer(at, target, Transferred::Bytes(zero), bytes);
+            }
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
                 self.found.copied.insert(target.start, (source.clone(), bytes.clone()));
                 self.fill(target);
@@ -342,6 +348,21 @@ impl<'h, 's> Reader<'h, 's> {
             }
             Some(_) | None => {}
         }
+    }
+
+    /// The `0` or `false` that the variable was set to just before whose address is copied from: `&changed`.
+    fn zero_in(&self, source: &Span, at: usize) -> Option<Span> {
+        let name = source.clone().next_back().filter(|name| self.is_word(*name))?;
+        if source.len() != 2 || self.text(source.start) != "&" {
+            return None;
+        }
+        let variable = self.found.variables.get(self.visible(self.text(name), at)?);
+        let set = variable.definitions.last().filter(|_| !variable.declared.is_indirect)?;
+        let Value::Expression(value) = &set.value else { return None };
+        let is_zero =
+            matches!(self.found.word(value)?, "0" | "false" | "0.0" | "0.0f" | "0.f" | "0u");
+        let is_straight = !(value.end..at).any(|at| matches!(self.text(at), "{" | "}" | ":"));
+        (is_zero && is_straight).then(|| value.clone())
     }
 
     /// `cudaMemcpy2D(to, pitch, from, pitch, width, height, kind)`.

@@ -137,7 +137,10 @@ fn what_is_no_call_of_a_library_is_not_said() {
         for (int t = 0; t < 9; ++t) { cudaMemset(d, 0, 256); cublasSscal(handle, 64, &two, d, 1); relu<<<1, 64>>>(d, 64); } }",
     );
     assert!(!manifest.contains("clear"), "{manifest}");
-    assert!(manifest.contains("`cudaMemset(d,0,256)` is made, which nothing here does"), "{manifest}");
+    assert!(
+        manifest.contains("`cudaMemset(d,0,256)` is made, which nothing here does"),
+        "{manifest}"
+    );
 }
 
 /// Where nothing is launched, too.

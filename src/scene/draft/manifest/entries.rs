@@ -5,18 +5,30 @@ use std::{collections::BTreeSet, fmt::Write as _, rc::Rc};
 use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
 use crate::{
     cuda::KernelParameter,
-    scene::draft::{
-        code::{Span, pointers::Offset, regions::Kind},
-        expression::{cpp_number::Number, text::quoted, told::Told},
-        host::{Assumes, Host, Launch, MOST_LAUNCHES},
-        values::{
-            conditions::When,
-            evaluator::Place,
-            loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
-            trace::{Act, Call},
+    scene::{
+        comparison::Comparison,
+        draft::{
+            code::{Span, pointers::Offset, regions::Kind},
+            expression::{
+                cpp_number::Number,
+                syntax::Expression,
+                text::{quoted, quoted_text},
+                told::Told,
+            },
+            host::{Assumes, Host, Launch, MOST_LAUNCHES},
+            values::{
+                conditions::When,
+                evaluator::Place,
+                loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
+                trace::{Act, Call},
+                until::Until,
+            },
         },
     },
 };
+
+/// The most rounds of a loop whose end kernels find, where the host says no more of it.
+const SOME_ROUNDS: i128 = 1000;
 
 /// A loop whose group is open.
 #[derive(Clone, PartialEq)]
@@ -318,6 +330,7 @@ impl<'a, 's> Draft<'a, 's> {
             count += usize::from(is_understood);
             let condition = match &region.kind {
                 Kind::While { .. } if is_understood => continue,
+                Kind::Do { .. } if is_understood => continue,
                 Kind::While { condition } => condition,
                 Kind::Do { condition: Some(condition) } => condition,
                 Kind::For { header, .. } if !host.loops.contains_key(&place) => {
@@ -371,6 +384,9 @@ impl<'a, 's> Draft<'a, 's> {
     /// Writes the group of the innermost loop at `place`, which lies in `depth` others.
     fn group(&mut self, place: &Place<'a, 's>, on: &str, depth: usize) {
         let Some(inner) = place.loops.last() else { return };
+        if let Some(until) = &inner.until {
+            return self.group_until(until, place, on, depth);
+        }
         let rounds = |host: &Host<'s>| {
             host.rounds(place).or_else(|| {
                 host.doubt();
@@ -401,6 +417,47 @@ impl<'a, 's> Draft<'a, 's> {
         };
         let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
         let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, &place.loops));
+    }
+}
+
+impl<'a, 's> Draft<'a, 's> {
+    /// The same of a loop that what kernels find ends.
+    fn group_until(&mut self, until: &'a Until<'s>, place: &Place<'a, 's>, on: &str, depth: usize) {
+        let host: &'a Host<'s> = self.host;
+        let at = Place { at: until.at, ..place.clone() };
+        let (array, is_sure) = self.surely(|draft| draft.known_array(until.pointer, &at));
+        let number = |limit: &Expression<'s>| {
+            let around = place.around_loop(place.loops.len() - 1, until.condition.start);
+            host.told_at(limit, &around)?.number()
+        };
+        let (limit, is_told) = host.surely(|_| number(&until.limit));
+        let most = until.most.as_ref().and_then(|most| number(most)?.whole());
+        let most = most.filter(|most| (1..=MOST_ROUNDS).contains(most)).unwrap_or(SOME_ROUNDS);
+        let _ = writeln!(self.passes, "\n{}", header(depth));
+        if on != "step" && depth == 0 {
+            let _ = writeln!(self.passes, "on     = \"{on}\"");
+        }
+        let _ = writeln!(self.passes, "repeat = {most} # {FILL_IN}: so many rounds at most");
+        let condition = host.text(&until.condition);
+        let Some(array) = array else {
+            self.remark(format!("{FILL_IN}: a loop goes on while `{condition}`"));
+            return;
+        };
+        let ends = match until.comparison {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterEqual,
+            Comparison::LessEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessEqual,
+            Comparison::GreaterEqual => Comparison::Less,
+        };
+        let limit_text = limit.map_or_else(|| "0".to_owned(), Number::written);
+        let text = quoted_text(&format!("{array}[0] {} {limit_text}", ends.spelling()));
+        let end = place.loops.last().and_then(|own| self.end_of(own));
+        let is_sure = is_sure && is_told && limit.is_some() && end.is_none();
+        let end = end.map_or_else(String::new, |end| format!(", or {end}"));
+        let guess = Guess::of((text, is_sure), &format!("it goes on while {condition}{end}"));
+        let _ = writeln!(self.passes, "until  = {}{}", guess.text, guess.remark());
     }
 }
 

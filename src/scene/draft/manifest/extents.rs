@@ -1,7 +1,7 @@
 //! How large textures are, and of which texels: what the host allocates for them, `cudaMallocArray(&name, &desc, w, h)`.
 
 use crate::scene::draft::{
-    code::{LONGEST, Span, variables::Value},
+    code::{Span, variables::Value},
     host::Host,
     values::evaluator::Place,
 };
@@ -67,22 +67,6 @@ impl<'s> Host<'s> {
         let is_call = |token: &str| matches!(token, "cudaMallocArray" | "cudaMalloc3DArray");
         let found = self.code.iter().enumerate().filter(|(_, token)| is_call(token.text));
         found.map(|(at, token)| Made { call: token.text, at }).collect()
-    }
-
-    /// What a call is given whose name stands at `at`.
-    fn parts_of_call(&self, at: usize) -> Vec<Span> {
-        let (mut depth, mut end) = (0_usize, at + 1);
-        while end < self.code.len().min(at + LONGEST) {
-            match self.text_at(end) {
-                "(" => depth += 1,
-                ")" if depth == 1 => return self.parts(at + 2..end),
-                ")" => depth = depth.saturating_sub(1),
-                ";" => break,
-                _ => {}
-            }
-            end += 1;
-        }
-        Vec::new()
     }
 
     /// The name of the array that is allocated there.

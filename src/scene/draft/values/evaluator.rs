@@ -384,7 +384,8 @@ impl<'s> Host<'s> {
             // Nothing goes wrong.
             return Some(Told::Number(Number::int(0)));
         }
-        if let Some(depth) = look.place.loops.iter().rposition(|around| around.variable == id) {
+        if let Some(depth) = look.place.loops.iter().rposition(|around| around.variable == Some(id))
+        {
             return self.value_in(look.place, depth);
         }
         if variable.declared.is_indirect {
