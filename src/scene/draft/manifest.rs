@@ -298,6 +298,8 @@ impl<'a, 's> Draft<'a, 's> {
                 "{FILL_IN}: nothing is bound to a parameter without a name, as `{}` has",
                 kernel.name
             )
+        } else if has_namesakes(&kernel.parameters) {
+            format!("`{}` has two parameters of one name, as it seems", kernel.name)
         } else if self.passes.len() > MOST_TEXT {
             "there are more launches than a manifest has room for".to_owned()
         } else {
@@ -387,6 +389,12 @@ impl<'a, 's> Draft<'a, 's> {
 /// What is said of a template whose arguments are nowhere written.
 fn nameless_instance(kernel: &str) -> String {
     format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
+}
+
+/// Whether two of them are called the same, as where an `#if` stands among them.
+fn has_namesakes(parameters: &[KernelParameter]) -> bool {
+    let mut names = BTreeSet::new();
+    !parameters.iter().all(|parameter| names.insert(&parameter.name))
 }
 
 /// Whether a parameter may be given a number of elements, by its name and its type.
