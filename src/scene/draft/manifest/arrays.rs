@@ -100,8 +100,8 @@ impl Array {
     }
 }
 
-/// What the manifest says of an array that something fills with `contents`, or has `some` numbers in their place, unless
-/// its key is taken.
+/// What the manifest says of an array that something fills with `contents`, or has `some` numbers in their place,
+/// unless its key is taken.
 fn filling(
     name: &str,
     by: &str,

@@ -1,4 +1,5 @@
-//! How large textures are, and of which texels: what the host allocates for them, `cudaMallocArray(&name, &desc, w, h)`.
+//! How large textures are, and of which texels: what the host allocates for them,
+//! `cudaMallocArray(&name, &desc, w, h)`.
 
 use crate::scene::draft::{
     code::{Span, variables::Value},

@@ -1,5 +1,5 @@
-//! Loops of host code that go on until kernels have found something: `while (residual > eps)`, `do ... while (changed)`,
-//! where the variable is what is copied from the device in each round.
+//! Loops of host code that go on until kernels have found something: `while (residual > eps)`,
+//! `do ... while (changed)`, where the variable is what is copied from the device in each round.
 
 use super::loops::Loop;
 use crate::scene::{
