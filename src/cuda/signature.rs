@@ -256,6 +256,13 @@ impl Room {
 }
 
 impl Signature {
+    /// Whether it is a template all of whose arguments may be left out: launched as `name<>`.
+    pub fn has_defaults(&self) -> bool {
+        self.template
+            && !self.template_defaults.is_empty()
+            && self.template_defaults.iter().all(Option::is_some)
+    }
+
     /// The instance that is launched as `name`, `fill<float, 3>`: its parameters' types say what the names of the
     /// template's parameters mean, by the arguments, else by their defaults. What these leave open stays as it is
     /// written.

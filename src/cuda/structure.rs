@@ -28,6 +28,9 @@ const MOST_NAMESAKES: usize = 64;
 /// So many namespaces and structures lie in one another that are told apart.
 const MOST_SCOPES: usize = 64;
 
+/// So many tokens stand between the angles of a template's parameters.
+const LONGEST_TEMPLATE: usize = 100;
+
 /// What a text says of its types.
 #[derive(Debug, Default)]
 pub(crate) struct Structures {
@@ -50,6 +53,8 @@ struct Definition {
     /// Those, and its own name.
     path: String,
     fields: Vec<Declared>,
+    /// What a template's parameters are called.
+    parameters: Vec<String>,
 }
 
 /// A field as declared.
@@ -151,6 +156,42 @@ impl Structures {
         Some(found.filter_map(known).collect())
     }
 
+    /// The instance of a template for a structure that a name stands for, `Vec<float>`, and the types of its fields;
+    /// `None` where a field is neither a number nor a vector.
+    pub(crate) fn instance(&self, name: &str) -> Option<(String, Vec<(String, Element)>)> {
+        let named = CType::Named(name.to_owned());
+        let mut ctype = &named;
+        for _ in 0..DEEPEST {
+            let CType::Named(own) = ctype else { return None };
+            match self.aliases.get(last(own)) {
+                Some(other) if other != ctype => ctype = other,
+                Some(_) | None => break,
+            }
+        }
+        let CType::Named(instance) = ctype else { return None };
+        let (stem, arguments) = instance.strip_suffix('>')?.split_once('<')?;
+        let definition = self.find(stem.trim(), "")?;
+        let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
+        let given = |of: &str| {
+            let place = definition.parameters.iter().position(|parameter| parameter == of)?;
+            Element::parse(arguments.get(place)?)
+        };
+        let element = |field: &Declared| {
+            let own = match &field.ctype {
+                CType::Named(of) => given(of),
+                _ => None,
+            };
+            let element = own.or_else(|| match self.held(&field.ctype, &definition.path) {
+                Held::Element(element) => Some(element),
+                Held::Pointer(_) | Held::Unknown => None,
+            });
+            Some((field.name.clone(), element.filter(|_| field.is_public && !field.is_array)?))
+        };
+        let fields: Vec<_> = definition.fields.iter().map(element).collect::<Option<_>>()?;
+        let is_one = !fields.is_empty() && definition.parameters.len() == arguments.len();
+        is_one.then(|| (instance.clone(), fields))
+    }
+
     /// The same with the fields that are something else.
     pub(crate) fn members(&self, name: &str, most: usize) -> Option<Vec<Member>> {
         self.list(name, most, true)
@@ -228,11 +269,17 @@ impl Structures {
         all.iter().min_by_key(depth)
     }
 
-    fn define(&mut self, name: String, around: &str, fields: Vec<Declared>) {
+    fn define(
+        &mut self,
+        name: String,
+        around: &str,
+        fields: Vec<Declared>,
+        parameters: Vec<String>,
+    ) {
         let (around, path) = (around.to_owned(), joined(around, &name));
         let all = self.defined.entry(name).or_default();
         if all.len() < MOST_NAMESAKES && all.iter().all(|known| known.around != around) {
-            all.push(Definition { around, path, fields });
+            all.push(Definition { around, path, fields, parameters });
         }
     }
 
@@ -441,10 +488,26 @@ impl<'s> Reader<'_, 's> {
             names.extend(self.names_before_semicolon(self.behind(open)));
         }
         for name in names {
-            found.define(name, around, fields.clone());
+            found.define(name, around, fields.clone(), self.template_parameters(at));
         }
         let path = joined(around, name.unwrap_or_default());
         Some(Scope { path, end: self.behind(open) })
+    }
+
+    /// The names between the angles of `template <class T, int n>` before the structure at `at`.
+    fn template_parameters(&self, at: usize) -> Vec<String> {
+        let Some(close) = at.checked_sub(1).filter(|close| self.text(*close) == ">") else {
+            return Vec::new();
+        };
+        let near = close.saturating_sub(LONGEST_TEMPLATE)..close;
+        let Some(open) = near.rev().find(|at| self.text(*at) == "<") else { return Vec::new() };
+        let is_name =
+            |at: &usize| self.word(*at).is_some() && matches!(self.text(at + 1), "," | ">" | "=");
+        let names = (open..close).filter(is_name).map(|at| self.text(at).to_owned());
+        match open > 0 && self.text(open - 1) == "template" {
+            true => names.collect(),
+            false => Vec::new(),
+        }
     }
 
     /// The name of the structure at `at`, where it has one, and where its body begins; `None` for what has none.

@@ -78,7 +78,7 @@ impl<'a> Binder<'a> {
         let [kernel] = kernels.as_slice() else { return self.fitting(pass, &kernels) };
         let name = match parted(&pass.kernel) {
             (_, Some(_)) => name_of_overload(pass, kernel),
-            (name, None) => kernel.lowered.clone().unwrap_or_else(|| name.to_owned()),
+            (name, None) => kernel.lowered.clone().unwrap_or_else(|| instance_named(name, kernel)),
         };
         self.bind(pass, kernel, name)
     }
@@ -238,8 +238,14 @@ impl<'a> Binder<'a> {
 /// What the compiler calls one of several kernels of a name: a cast to its type, where it did not say more.
 fn name_of_overload(pass: &Pass, kernel: &Signature) -> String {
     let (name, types) = (parted(&pass.kernel).0, overloads::types_of(kernel));
-    let cast = || format!("static_cast<void (*)({types})>({name})");
+    let cast = || format!("static_cast<void (*)({types})>({})", instance_named(name, kernel));
     kernel.lowered.clone().unwrap_or_else(cast)
+}
+
+/// What the compiler calls the instance of a template that the manifest calls `name`.
+fn instance_named(name: &str, kernel: &Signature) -> String {
+    let are_left_out = kernel.template && !name.contains('<');
+    if are_left_out { format!("{name}<>") } else { name.to_owned() }
 }
 
 /// A parameter with the name of one before it.
@@ -297,9 +303,11 @@ impl<'a> Kernels<'a> {
             false => kernels.retain(|kernel| kernel.specialised.is_none()),
         }
         match (is_template, arguments.is_empty()) {
-            (true, true) if kernels.iter().all(|kernel| kernel.template) => Err(format!(
-                "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
-            )),
+            (true, true) if kernels.iter().all(|k| k.template && !k.has_defaults()) => {
+                Err(format!(
+                    "the kernel `{stem}` is a template: name its arguments too, as in `{stem}<4>`"
+                ))
+            }
             (false, false) => {
                 Err(format!("the kernel `{stem}` is no template: leave out `{arguments}`"))
             }

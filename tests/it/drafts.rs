@@ -4,17 +4,21 @@ mod accounted;
 mod calls;
 mod cleared;
 mod deduced;
+mod extents;
 mod files;
 mod filled;
 mod functions;
 mod generated;
 mod host_code;
 mod left_open;
+mod libraries;
 mod memory;
 mod moved;
 mod pointers;
+mod repeated;
 mod seen;
 mod structures;
+mod templates;
 
 use super::support::Workplace;
 

@@ -198,6 +198,19 @@ fn mutated_sources_are_compiled_or_rejected() {
     guard.finish();
 }
 
+/// Of mutated sources manifests are drafted.
+#[test]
+fn mutated_sources_give_manifests() {
+    let corpus = Corpus::sources();
+    let mut guard = Guard::new("draft");
+    for case in Budget::new(4.0) {
+        let mut rng = generator("draft", case);
+        let text = mutate::source(&mut rng, &corpus);
+        guard.try_text(case, &text, scene::draft);
+    }
+    guard.finish();
+}
+
 /// Random kernels give the same bits on every engine.
 #[test]
 fn random_ptx_gives_the_same_everywhere() {

@@ -174,3 +174,72 @@ fn every_key_has_an_example_in_its_section() {
     }
     assert!(seen > 45, "{seen} keys: are the tables what they were?");
 }
+
+/// The kernels of the program of `docs/own-kernels.md`, whose host code stands there.
+const OWN: &str = "
+__global__ void start(float *t, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h) t[y * w + x] = x == 0;
+}
+__global__ void step(const float *in, float *out, int w, int h, float k) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = in[y * w + x] + k * (in[y * w + max(x - 1, 0)] - in[y * w + x]);
+}
+";
+
+/// The fenced texts of a language.
+fn fenced<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
+}
+
+/// What the page on own kernels says that is drafted is so, and each of its manifests runs with that program.
+#[test]
+fn own_kernels_are_driven_as_their_page_says() {
+    let page = fs::read_to_string(root().join("docs/own-kernels.md")).unwrap();
+    let [host] = fenced(&page, "cpp")[..] else { panic!("one program") };
+    let source = format!(
+        "{OWN}int main() {{ const int width = 64, height = 32, steps = 100; dim3 block(16, 16), grid(4, 2);\n{host}\n}}\n"
+    );
+    let drafted = warpaint::scene::draft("heat.cu", &source);
+    let manifests = fenced(&page, "toml");
+    let (first, others) = manifests.split_first().unwrap();
+    assert!(drafted.contains(first), "{first}\nin\n{drafted}");
+    assert_eq!(others.len(), 2, "each is completed below");
+    for other in others {
+        let (tables, arguments) = other.split_once("[pass.args]\n").unwrap_or((other, ""));
+        let key = arguments.split('=').next().unwrap_or_default().trim();
+        let is_other =
+            |line: &&str| key.is_empty() || line.split('=').next().unwrap().trim() != key;
+        let before: Vec<&str> = first.lines().filter(is_other).collect();
+        // The last pass ends with its arguments, which those of the fragment stand among.
+        let manifest = format!("{}\n{arguments}\n{tables}", before.join("\n"));
+        let scene = format!("/*---\n{manifest}\n---*/\n{OWN}");
+        let device = Device::cpu().unwrap();
+        let (compiler, interop) = (Compiler::new(Cache::user()), Interop::none(&device));
+        let options = Options::new("own.cu", scene.clone());
+        let mut session = Session::open(options, device, compiler, interop, || {}).unwrap();
+        let runs = session.wait_for_program().unwrap();
+        let remarks = session.snapshot().compile.diagnostics;
+        assert!(runs && !has_errors(&remarks), "{remarks:#?}\n{scene}");
+        session.run_steps(1, |_| {}).unwrap();
+        assert!(session.snapshot().fault.is_none(), "{:#?}", session.snapshot().fault);
+    }
+}
+
+/// What the table of the host's loops has in a manifest is TOML.
+#[test]
+fn entries_of_the_page_on_own_kernels_are_toml() {
+    let page = fs::read_to_string(root().join("docs/own-kernels.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let mut seen = 0;
+    for row in rows {
+        let there = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        for entry in there.split('`').skip(1).step_by(2).filter(|text| text.contains(" = ")) {
+            let found = entry.parse::<toml::Table>();
+            assert!(found.is_ok(), "{entry}: {found:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 12, "{seen} entries: is the table what it was?");
+}

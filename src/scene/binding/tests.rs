@@ -314,6 +314,8 @@ fn kernels_are_found_by_name() {
         ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),
         ("", "f", "there is no kernel `f`"),
         ("template<int N> __global__ void f() {}", "f", "as in `f<4>`"),
+        ("template<int N, class T = float> __global__ void f() {}", "f", "as in `f<4>`"),
+        ("template<class... T> __global__ void f(T... a) {}", "f", "as in `f<4>`"),
         ("__global__ void f() {}", "f<4>", "no template"),
     ];
     for (source, name, part) in cases {
@@ -326,6 +328,7 @@ fn kernels_are_found_by_name() {
     }
     let good = [
         ("template<int N> __global__ void f() {}", "f<4>"),
+        ("template<class T = float, int N = 4> __global__ void f(T *a) {}", "f"),
         ("__global__ void f(int);\n__global__ void f(int a) {}", "f"),
         ("namespace a { __global__ void f() {} }", "a::f"),
         ("namespace a { template<class T> __global__ void f() {} }", "::a::f<float4>"),

@@ -6,6 +6,7 @@
 pub(super) mod constructed;
 pub(super) mod detours;
 pub(super) mod functions;
+pub(super) mod libraries;
 pub(super) mod macros;
 pub(super) mod members;
 pub(super) mod operands;

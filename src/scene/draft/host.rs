@@ -72,6 +72,8 @@ pub(super) struct Host<'s> {
     pub(super) regions: Regions,
     pub(super) sections: Vec<Section<'s>>,
     pub(super) variables: Variables<'s>,
+    /// The numbers of enumerations, by the names of these and their own.
+    pub(super) enumerators: BTreeMap<(&'s str, &'s str), Id>,
     pub(super) functions: Functions<'s>,
     pub(super) macros: Macros<'s>,
     /// The loops that are understood, by their regions.
@@ -104,7 +106,7 @@ pub(super) struct Host<'s> {
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
     /// Calls that do something with the device of which nothing is said.
-    pub(super) untold: Vec<Span>,
+    pub(super) untold: Vec<Untold>,
     /// All that is done with the device, in its order, and whether that is all.
     pub(super) done: Vec<Done>,
     pub(super) is_all_done: bool,
@@ -167,11 +169,21 @@ pub(super) struct Transfer<'s> {
     pub(super) call: Span,
 }
 
+/// A call that does something with the device of which nothing is said.
+pub(super) struct Untold {
+    /// All of the call.
+    pub(super) call: Span,
+    /// What it is given, where it is one of a library, which may have nothing to do with memory of the device.
+    pub(super) library: Option<Vec<Span>>,
+}
+
 /// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
 pub(super) struct Allocating {
     pub(super) target: Span,
     pub(super) bytes: Span,
     pub(super) rows: Option<Span>,
+    /// It is memory of the host, which kernels may be given: `cudaHostAlloc`.
+    pub(super) is_of_host: bool,
 }
 
 /// How many bytes are allocated, and in which call.
@@ -223,6 +235,7 @@ impl<'s> Host<'s> {
             sections,
             macros,
             variables: Variables::default(),
+            enumerators: BTreeMap::new(),
             loops: BTreeMap::new(),
             jumps: Vec::new(),
             detours: Detours::default(),
@@ -261,6 +274,14 @@ impl<'s> Host<'s> {
             is_unsure: Cell::new(false),
         };
         Reader::new(&mut found, &brackets).read();
+        let of_device = found.functions_of_device();
+        let is_of_host = |call: &Untold| {
+            let of = found.regions.function(call.call.start);
+            of.is_none_or(|function| !of_device.contains(&function))
+        };
+        let mut untold = std::mem::take(&mut found.untold);
+        untold.retain(is_of_host);
+        found.untold = untold;
         (found.run_once, found.recursive) = found.runs_of_functions();
         found.set_fields = found.fields_set();
         found.moved_fields = found.fields_moved();
@@ -317,7 +338,7 @@ impl<'s> Host<'s> {
                 Act::Allocation(place) => &self.allocating[*place].target,
                 Act::Fill(place) => &self.filling[*place],
                 Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
-                Act::Write(_) | Act::Symbol(_) => continue,
+                Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => continue,
             };
             let place = Place { call: call.clone(), ..Place::of(*at) };
             let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
@@ -331,7 +352,7 @@ impl<'s> Host<'s> {
             let Some(name) = name else { continue };
             match act {
                 Act::Allocation(place) => {
-                    let Allocating { target, bytes, rows } = &self.allocating[*place];
+                    let Allocating { target, bytes, rows, .. } = &self.allocating[*place];
                     let target = target.start;
                     let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
                     let found = Allocation { target, bytes, rows, call, is_one_of_several: false };
@@ -453,8 +474,12 @@ impl<'s> Host<'s> {
     /// The bytes of the type that these words are.
     pub(super) fn bytes_of(&self, words: &[&str]) -> Option<usize> {
         let last = words.last()?;
-        if self.unit.borrow().as_deref() == Some(*last) {
-            return Some(1);
+        if let Some(unit) = self.unit.borrow().as_deref() {
+            let is_instance =
+                || self.structures.instance(last).is_some_and(|(instance, _)| instance == unit);
+            if unit == *last || is_instance() {
+                return Some(1);
+            }
         }
         if *last == "*" {
             return Some(8);

@@ -6,6 +6,7 @@ mod arguments;
 mod arrays;
 mod deduced;
 mod entries;
+mod extents;
 mod guess;
 mod names;
 mod rows;
@@ -13,6 +14,7 @@ mod shape;
 mod symbols;
 mod textures;
 mod transfers;
+mod untold;
 mod uses;
 mod views;
 
@@ -28,6 +30,7 @@ use self::{
     names::Names,
     shape::some_shared,
     textures::DraftedTexture,
+    untold::SaidOf,
     uses::Uses,
 };
 use super::{
@@ -69,8 +72,13 @@ pub(super) fn instances(host: &Host<'_>, kernels: &[Signature]) -> Vec<String> {
         let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let kernel = draft.kernel(stem)?;
-        (is_sure && kernel.template && !arguments.is_empty())
-            .then(|| format!("{}{arguments}", kernel.name))
+        let arguments = match arguments.is_empty() && kernel.has_defaults() {
+            true => "<>",
+            false => arguments.as_str(),
+        };
+        let is_told = kernel.template && !arguments.is_empty();
+        let is_said = draft.unsaid(arguments, &place).is_none();
+        (is_sure && is_told && is_said).then(|| format!("{}{arguments}", kernel.name))
     };
     host.launched().filter_map(instance).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -89,6 +97,8 @@ struct Draft<'a, 's> {
     /// What variables of the device begin with, as the key that says so, each with its type.
     variables: BTreeMap<String, (Element, String)>,
     passes: String,
+    /// What is said of calls before the next pass.
+    untold: Vec<SaidOf>,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
     /// Those of them that several launches take before the halves are to change places.
@@ -113,6 +123,7 @@ impl<'a, 's> Draft<'a, 's> {
             textures_looked_for: 0,
             variables: BTreeMap::new(),
             passes: String::new(),
+            untold: Vec::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
             cleared: BTreeSet::new(),
@@ -122,13 +133,16 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     fn kernel(&self, name: &str) -> Option<Signature> {
+        Some(self.declared(name)?.instance(name))
+    }
+
+    /// The same as it is declared: a template with the names of its parameters.
+    fn declared(&self, name: &str) -> Option<&'a Signature> {
         let stem = name.split('<').next().unwrap_or(name).trim_start_matches("::");
         let last = stem.rsplit("::").next().unwrap_or(stem);
         let all = || self.kernels.iter().filter(|kernel| kernel.defined);
         let found = all().find(|kernel| kernel.is_called(stem));
-        let found =
-            found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))?;
-        Some(found.instance(name))
+        found.or_else(|| all().find(|kernel| kernel.name.rsplit("::").next() == Some(last)))
     }
 
     /// A pass for each kernel, whose parameters are bound by their names.
@@ -138,10 +152,11 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(format!("only the first {MOST_LAUNCHES} kernels are here"));
         }
         for kernel in defined.take(MOST_LAUNCHES) {
-            if kernel.template {
+            if kernel.template && !kernel.has_defaults() {
                 self.remarks.push(nameless_instance(&kernel.name));
                 continue;
             }
+            let kernel = &kernel.instance(&kernel.name);
             if !self.can_write(kernel) {
                 continue;
             }
@@ -176,6 +191,10 @@ impl<'a, 's> Draft<'a, 's> {
             shape.extend(self.host.has_dynamic_shared().then(some_shared));
             self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
         }
+        for (index, done) in self.host.done.iter().enumerate() {
+            self.untold(index, &self.host.place_of(done), 0, &[]);
+        }
+        self.write_untold(None);
     }
 
     /// Two pointers that change places in a loop are the halves of one array, and of no other.
@@ -214,7 +233,23 @@ impl<'a, 's> Draft<'a, 's> {
                     })
                 })
             });
-            let (read, written) = if reads_second { (second, first) } else { (first, second) };
+            // One that reads the one and writes the other tells it best.
+            let told = inside().find_map(|(launch, place, kernel)| {
+                let kernel = kernel.as_ref()?;
+                let reads = |wanted: &str| {
+                    let mut pairs = kernel.parameters.iter().zip(&launch.arguments);
+                    let (parameter, _) = pairs.find(|(_, span)| is_given(span, place, wanted))?;
+                    let constant = matches!(parameter.ctype, CType::Pointer { constant: true, .. });
+                    Some(constant || !host.may_write(&kernel.name, &parameter.name))
+                };
+                match (reads(first)?, reads(second)?) {
+                    (true, false) => Some((first, second)),
+                    (false, true) => Some((second, first)),
+                    (true, true) | (false, false) => None,
+                }
+            });
+            let by_order = || if reads_second { (second, first) } else { (first, second) };
+            let (read, written) = told.unwrap_or_else(by_order);
             if read == written || known.contains(read) || known.contains(written) {
                 continue;
             }
@@ -263,6 +298,8 @@ impl<'a, 's> Draft<'a, 's> {
                 "{FILL_IN}: nothing is bound to a parameter without a name, as `{}` has",
                 kernel.name
             )
+        } else if has_namesakes(&kernel.parameters) {
+            format!("`{}` has two parameters of one name, as it seems", kernel.name)
         } else if self.passes.len() > MOST_TEXT {
             "there are more launches than a manifest has room for".to_owned()
         } else {
@@ -305,6 +342,7 @@ impl<'a, 's> Draft<'a, 's> {
 
     /// Writes the table of a pass, or of a copy.
     fn table(&mut self, header: &str, kernel: Option<&str>, on: &str, keys: &[(&str, Guess)]) {
+        self.write_untold(None);
         let _ = writeln!(self.passes, "\n{header}");
         if let Some(kernel) = kernel {
             let _ = writeln!(self.passes, "kernel = {}", quoted_text(kernel));
@@ -351,6 +389,12 @@ impl<'a, 's> Draft<'a, 's> {
 /// What is said of a template whose arguments are nowhere written.
 fn nameless_instance(kernel: &str) -> String {
     format!("`{kernel}` is a template: a pass needs its arguments, `{kernel}<...>`")
+}
+
+/// Whether two of them are called the same, as where an `#if` stands among them.
+fn has_namesakes(parameters: &[KernelParameter]) -> bool {
+    let mut names = BTreeSet::new();
+    !parameters.iter().all(|parameter| names.insert(&parameter.name))
 }
 
 /// Whether a parameter may be given a number of elements, by its name and its type.

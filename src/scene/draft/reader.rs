@@ -8,6 +8,7 @@ pub(super) mod declarations;
 pub(super) mod handed;
 pub(super) mod kept;
 pub(super) mod launches;
+pub(super) mod libraries;
 pub(super) mod mentions;
 pub(super) mod named;
 pub(super) mod takers;
@@ -23,7 +24,7 @@ use super::{
         variables::{Id, Value},
     },
     expression::cpp_number::{QUALIFIERS, Type},
-    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred},
+    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred, Untold},
 };
 use crate::cuda::{Held, brackets::Brackets, lexer::Kind};
 
@@ -94,6 +95,8 @@ impl<'h, 's> Reader<'h, 's> {
                 "<" if self.is_launch(at) => self.launch(at),
                 "<" | ">" => self.change(at),
                 "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
+                "cudaMallocHost" | "cudaHostAlloc" => self.allocation(at),
+                "cudaHostGetDevicePointer" => self.same_memory(at),
                 "cudaMallocPitch" => self.allocation_of_rows(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),
                 "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy_of_rows(at),
@@ -110,6 +113,7 @@ impl<'h, 's> Reader<'h, 's> {
                 _ => {}
             }
             if self.is_word(at) {
+                self.library_call(at);
                 self.mention(at);
             }
         }
@@ -284,7 +288,9 @@ impl<'h, 's> Reader<'h, 's> {
     fn allocation(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, bytes, ..] = parts.as_slice() else { return };
-        self.allocate(Allocating { target: target.clone(), bytes: bytes.clone(), rows: None });
+        let is_of_host = matches!(self.text(at), "cudaMallocHost" | "cudaHostAlloc");
+        let (target, bytes) = (target.clone(), bytes.clone());
+        self.allocate(Allocating { target, bytes, rows: None, is_of_host });
     }
 
     /// `cudaMallocPitch(&name, &pitch, bytes, rows)`: the rows lie one behind the other.
@@ -296,7 +302,17 @@ impl<'h, 's> Reader<'h, 's> {
             self.define(id, Value::Expression(bytes.clone()), bytes.start);
         }
         let (target, bytes, rows) = (target.clone(), bytes.clone(), Some(rows.clone()));
-        self.allocate(Allocating { target, bytes, rows });
+        self.allocate(Allocating { target, bytes, rows, is_of_host: false });
+    }
+
+    /// `cudaHostGetDevicePointer(&name, other, 0)`: both point to the same.
+    fn same_memory(&mut self, at: usize) {
+        let parts = self.list(at + 1);
+        let [target, other, ..] = parts.as_slice() else { return };
+        let name = target.clone().next_back().filter(|last| self.is_word(*last));
+        if let Some(id) = name.and_then(|name| self.visible(self.text(name), at)) {
+            self.define(id, Value::Expression(other.clone()), other.start);
+        }
     }
 
     fn allocate(&mut self, found: Allocating) {
@@ -310,6 +326,12 @@ impl<'h, 's> Reader<'h, 's> {
         let [target, source, bytes, kind, ..] = parts.as_slice() else { return };
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
+            Some("cudaMemcpyHostToDevice")
+                if let Some(zero) = self.zero_in(source, at)
+                    && self.pointer_alone(target).is_some() =>
+            {
+                self.transfer(at, target, Transferred::Bytes(zero), bytes);
+            }
             Some("cudaMemcpyHostToDevice") if self.is_word(target.start) => {
                 self.found.copied.insert(target.start, (source.clone(), bytes.clone()));
                 self.fill(target);
@@ -326,6 +348,21 @@ impl<'h, 's> Reader<'h, 's> {
             }
             Some(_) | None => {}
         }
+    }
+
+    /// The `0` or `false` that the variable was set to just before whose address is copied from: `&changed`.
+    fn zero_in(&self, source: &Span, at: usize) -> Option<Span> {
+        let name = source.clone().next_back().filter(|name| self.is_word(*name))?;
+        if source.len() != 2 || self.text(source.start) != "&" {
+            return None;
+        }
+        let variable = self.found.variables.get(self.visible(self.text(name), at)?);
+        let set = variable.definitions.last().filter(|_| !variable.declared.is_indirect)?;
+        let Value::Expression(value) = &set.value else { return None };
+        let is_zero =
+            matches!(self.found.word(value)?, "0" | "false" | "0.0" | "0.0f" | "0.f" | "0u");
+        let is_straight = !(value.end..at).any(|at| matches!(self.text(at), "{" | "}" | ":"));
+        (is_zero && is_straight).then(|| value.clone())
     }
 
     /// `cudaMemcpy2D(to, pitch, from, pitch, width, height, kind)`.
@@ -353,20 +390,21 @@ impl<'h, 's> Reader<'h, 's> {
     /// Notes a call of which nothing is said but that it is made.
     pub(super) fn leave(&mut self, at: usize) {
         if self.found.untold.len() < MOST_LAUNCHES {
-            self.found.untold.push(at..self.brackets.after(at + 1).unwrap_or(at + 1));
+            let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
+            self.found.untold.push(Untold { call, library: None });
         }
     }
 
     /// Notes that the host fills what a pointer points to.
-    fn fill(&mut self, target: &Span) {
+    pub(super) fn fill(&mut self, target: &Span) {
         if self.found.filling.len() < MOST_FOUND {
             self.found.filling.push(target.clone());
         }
     }
 
-    /// Whether something is allocated for `pointer` before.
+    /// Whether memory of the device is allocated for `pointer` before.
     fn is_allocated(&self, pointer: &str) -> bool {
-        let before = self.found.allocating.iter().take(LONGEST);
+        let before = self.found.allocating.iter().take(LONGEST).filter(|found| !found.is_of_host);
         let mut names = before.filter_map(|found| {
             found.target.clone().rev().take(LONGEST).find(|at| self.is_word(*at))
         });

@@ -19,3 +19,4 @@ pub(super) mod sizes;
 pub(super) mod structures;
 pub(super) mod trace;
 pub(super) mod types;
+pub(super) mod until;

@@ -29,6 +29,17 @@ pub(super) fn are_known(before: &str, expected: &str, texts: &[&str]) {
     }
 }
 
+/// A manifest can give but one of them something.
+#[test]
+fn parameters_of_one_name_are_a_remark() {
+    let kernel = "__global__ void k(int *a, float n, int n) {}";
+    for host in ["", "int main() { int *a; cudaMalloc(&a, 64); k<<<1, 16>>>(a, 1, 2); }"] {
+        let manifest = warpaint::scene::draft("t.cu", &format!("{kernel}\n{host}\n"));
+        let remark = "# `k` has two parameters of one name, as it seems\n";
+        assert!(manifest.contains(remark) && !manifest.contains("[[pass]]"), "{manifest}");
+    }
+}
+
 #[test]
 fn launches_beyond_those_that_are_told_are_told_of() {
     let many =

@@ -83,11 +83,13 @@ impl Corpus {
         Self::new(texts)
     }
 
-    /// Scenes, the CUDA C++ of our own kernels, and a program with host code.
+    /// Scenes, the CUDA C++ of our own kernels, what other people's does that ours does not, and a program with host
+    /// code.
     pub fn sources() -> Self {
         let root = crate::support::root();
         let mut texts = read(&root.join("kernels"), "cu");
         texts.extend(read(&root.join("tests/scenes"), "cu"));
+        texts.extend(read(&root.join("tests/foreign"), "cu"));
         texts.push(PROGRAM.to_owned());
         if let Some(more) = std::env::var_os("WARPAINT_FUZZ_CORPUS") {
             texts.extend(read(Path::new(&more), "cu"));

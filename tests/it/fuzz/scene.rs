@@ -1,4 +1,4 @@
-//! Everything that is read from a scene.
+//! Everything that is read from a scene, and what is drafted of a source.
 
 use std::collections::BTreeMap;
 
@@ -22,4 +22,16 @@ pub fn exercise(text: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Drafts a manifest for a source: whatever that is, the result is one, which ends where it ends.
+pub fn draft(text: &str) -> Result<(), String> {
+    let manifest = warpaint::scene::draft("fuzz.cu", text);
+    // The text behind it says what its types are.
+    let found = Scene::parse("fuzz.cu", &format!("{manifest}{text}"), &Overrides::default());
+    match (found, manifest.matches("*/").count()) {
+        (Ok(_), 1) => Ok(()),
+        (Ok(_), _) => Err(format!("it has another end:\n{manifest}")),
+        (Err(faults), _) => Err(format!("{faults:#?}\n{manifest}")),
+    }
 }

@@ -16,13 +16,21 @@ pub(in crate::scene::draft) enum Offset {
     Unknown(String),
 }
 
-/// What is cast: `(float *)name`, `static_cast<float *>(name)`.
+/// What is cast: `(float *)name`, `static_cast<float *>(name)`, `thrust::raw_pointer_cast(name)`.
 pub(in crate::scene::draft) fn without_casts(code: &[Token<'_>], mut span: Span) -> Span {
     let is_type = |token: &Token<'_>| {
         token.kind == Kind::Word || matches!(token.text, "*" | "::" | "<" | ">")
     };
     for _ in 0..MOST_CASTS {
         let tokens = code.get(span.clone()).unwrap_or_default();
+        if let [space, sign, name, open, inner @ .., last] = tokens
+            && (space.text, sign.text, open.text, last.text) == ("thrust", "::", "(", ")")
+            && name.text.ends_with("_pointer_cast")
+            && !inner.is_empty()
+        {
+            span = span.start + 4..span.end - 1;
+            continue;
+        }
         let (open, close) = match tokens {
             [open, ..] if open.text == "(" => (0, ")"),
             [name, open, ..] if name.text.ends_with("_cast") && open.text == "<" => (1, ">"),

@@ -58,6 +58,8 @@ pub(in crate::scene::draft) enum Expression<'s> {
     Name(&'s str),
     /// `grid.x`, `grid->x`.
     Field(&'s str, &'s str),
+    /// `Mode::Fast`, without the scopes before these two.
+    Scoped(&'s str, &'s str),
     Signed(Sign, Box<Self>),
     Binary(Link, Box<[Self; 2]>),
     Conditional(Box<[Self; 3]>),
@@ -274,7 +276,7 @@ impl<'s> Parser<'_, 's> {
         }
         self.at += 1;
         if self.text(0) == "::" {
-            return self.of_scope();
+            return self.of_scope(name);
         }
         let template = self.template_argument();
         match self.text(0) {
@@ -416,12 +418,14 @@ impl<'s> Parser<'_, 's> {
         None
     }
 
-    /// Behind `Name` in `Name::other(...)`.
-    fn of_scope(&mut self) -> Option<Expression<'s>> {
+    /// Behind `Name` in `Name::other`, `Name::other(...)`.
+    fn of_scope(&mut self, mut name: &'s str) -> Option<Expression<'s>> {
+        let mut scope = name;
         while self.text(0) == "::" && self.is_word(1) {
+            (scope, name) = (name, self.text(1));
             self.at += 2;
         }
-        self.behind(Expression::Unknown)
+        self.behind(Expression::Scoped(scope, name))
     }
 
     /// What stands behind an operand: an element, a member, a call; what it changes is none.

@@ -102,7 +102,7 @@ impl<'s> Host<'s> {
                     walk.fill(&whole, from, None, done);
                 }
                 Act::Transfer(transfer) => walk.transfer(&self.transfers[transfer], done),
-                Act::Swap(_) | Act::Allocation(_) => {}
+                Act::Swap(_) | Act::Allocation(_) | Act::Untold(_) => {}
             }
         }
         walk.found
@@ -125,7 +125,10 @@ impl<'s> Host<'s> {
     /// Whether both sides see what is allocated for a pointer.
     fn is_managed(&self, pointer: &str) -> bool {
         let of = self.allocations.get(pointer).and_then(|of| of.target.checked_sub(2));
-        of.is_some_and(|function| self.text_at(function) == "cudaMallocManaged")
+        of.is_some_and(|function| {
+            let function = self.text_at(function);
+            matches!(function, "cudaMallocManaged" | "cudaMallocHost" | "cudaHostAlloc")
+        })
     }
 
     /// Whether a kernel is given what stands at `at`.

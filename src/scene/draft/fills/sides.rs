@@ -80,6 +80,7 @@ impl<'s> Host<'s> {
             | Expression::Binary(..)
             | Expression::Conditional(_)
             | Expression::Call(..)
+            | Expression::Scoped(..)
             | Expression::Unknown => {}
         }
         let set = match expression {
@@ -143,6 +144,7 @@ fn is_told_by_others(expression: &Expression<'_>) -> bool {
         | Expression::Binary(..)
         | Expression::Conditional(_)
         | Expression::Call(..)
+        | Expression::Scoped(..)
         | Expression::Unknown => false,
     }
 }

@@ -205,6 +205,7 @@ impl<'s> Host<'s> {
             Expression::Cast(to, operand) => of(operand)?.to(*to),
             Expression::Call(callee, arguments) => self.spread_of_call(callee, arguments, look),
             Expression::Field(..)
+            | Expression::Scoped(..)
             | Expression::Signed(Sign::Complement, _)
             | Expression::Unknown => None,
         }

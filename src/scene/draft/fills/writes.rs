@@ -209,7 +209,7 @@ impl<'s> Host<'s> {
 
 impl Host<'_> {
     /// The regions of the functions that run on the device.
-    fn functions_of_device(&self) -> BTreeSet<usize> {
+    pub(in crate::scene::draft) fn functions_of_device(&self) -> BTreeSet<usize> {
         let is_of_device = |start: usize| {
             let before = self.code[..start].iter().rev().take(LONGEST_HEAD);
             let mut words = before.take_while(|token| !matches!(token.text, ";" | "}" | "{"));

@@ -3,7 +3,7 @@
 use super::{Draft, SOME, arrays::element_of, guess::Guess};
 use crate::{
     cuda::{
-        CType, Pointee,
+        CType, KernelParameter, Pointee,
         lexer::{self, Kind, Token},
     },
     element::{Element, Scalar},
@@ -70,7 +70,10 @@ impl<'s> Draft<'_, 's> {
                 let is_given =
                     |name: &&str| self.host.argument_of(name, place).is_some() || known(name);
                 let is_variable = |name: &&str| self.host.visible(name, place.at).is_some();
-                let pointer = words().find(is_given).or_else(|| words().find(is_variable));
+                let base =
+                    self.host.base(&inner).filter(|name| is_given(name) || is_variable(name));
+                let pointer = base.or_else(|| words().find(is_given));
+                let pointer = pointer.or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
                 match pointer {
                     Some(pointer) => self.pointed(pointer, to, offset, text, place),
@@ -100,7 +103,10 @@ impl<'s> Draft<'_, 's> {
                     [star, variable] if star.text == "*" && variable.kind == Kind::Word => {
                         self.structure(name, variable.text, place)
                     }
-                    _ => None,
+                    _ => {
+                        let made = structures::fields_made(self.host, name, span, place);
+                        made.map(|(fields, is_known)| self.of_fields(fields, is_known, place))
+                    }
                 };
                 let of = self.host.named_type(&[name]);
                 let given = self.given(span, place, of).map(Wanted::Guess).or_else(of_fields);
@@ -138,7 +144,16 @@ impl<'s> Draft<'_, 's> {
 
     /// What a parameter of the type `name` is given by the structure `variable`.
     fn structure(&self, name: &str, variable: &str, place: &Place<'_, 's>) -> Option<Wanted<'s>> {
-        let (fields, mut is_known) = structures::fields(self.host, name, variable, place)?;
+        let (fields, is_known) = structures::fields(self.host, name, variable, place)?;
+        Some(self.of_fields(fields, is_known, place))
+    }
+
+    fn of_fields(
+        &self,
+        fields: Vec<Field<'s>>,
+        mut is_known: bool,
+        place: &Place<'_, 's>,
+    ) -> Wanted<'s> {
         let mut wanted = Vec::new();
         for Field { path, given } in fields {
             match given {
@@ -159,7 +174,7 @@ impl<'s> Draft<'_, 's> {
                 Given::Nothing => is_known = false,
             }
         }
-        Some(Wanted::Structure(wanted, is_known))
+        Wanted::Structure(wanted, is_known)
     }
 
     /// Whether a member of a structure has memory, as far as the host says: others have for sure.
@@ -225,6 +240,13 @@ impl<'s> Draft<'_, 's> {
                         Offset::None
                     );
                 if is_start { self.added(&inner, place) } else { unknown() }
+            }
+            // Of what holds memory of the device.
+            [name, dot, data, open, close]
+                if (dot.text, data.text, open.text, close.text) == (".", "data", "(", ")")
+                    && self.host.container(name.text, place.at).is_some() =>
+            {
+                Offset::None
             }
             // What a function is given the address of.
             [and, _] if and.text == "&" && depth > 0 => Offset::None,
@@ -295,13 +317,42 @@ impl<'s> Draft<'_, 's> {
         let written = arguments.split(',').filter(|argument| !argument.is_empty());
         let mut all: Vec<String> =
             written.map(|argument| self.template_argument(argument, place, 0)).collect();
-        if let Some(kernel) = self.kernel(stem).filter(|kernel| kernel.template) {
-            all.extend(self.deduced(&kernel, all.len(), launch, place));
+        if let Some(kernel) = self.declared(stem).filter(|kernel| kernel.template) {
+            all.extend(self.deduced(kernel, all.len(), launch, place));
         }
         if all.is_empty() && !launch.kernel.contains('<') {
+            // What none of its parameters shows has its default.
+            if let Some(kernel) = self.declared(stem).filter(|kernel| kernel.has_defaults()) {
+                let shows = |parameter: &KernelParameter| {
+                    let mut words = lexer::code(&parameter.text).take(MOST_WORDS);
+                    words.any(|word| kernel.template_parameters.iter().any(|own| own == word.text))
+                };
+                if kernel.parameters.iter().any(shows) {
+                    self.host.doubt();
+                }
+            }
             return String::new();
         }
         format!("<{}>", all.join(","))
+    }
+
+    /// What in the template arguments of an instance stands for something of a function of the host's.
+    pub(in crate::scene::draft) fn unsaid<'t>(
+        &self,
+        instance: &'t str,
+        place: &Place<'_, 's>,
+    ) -> Option<&'t str> {
+        let mut before = "";
+        lexer::code(instance).take(MOST_WORDS).map(|token| token.text).find(|word| {
+            let is_of_scope = std::mem::replace(&mut before, word) == "::";
+            let is_local = |id| {
+                let variable = self.host.variables.get(id);
+                self.host.regions.function(variable.at).is_some() || variable.parameter.is_some()
+            };
+            let variable = self.host.visible(word, place.at).filter(|_| !is_of_scope);
+            word.contains('.') && !word.starts_with(|c: char| c.is_ascii_digit())
+                || variable.is_some_and(is_local)
+        })
     }
 
     /// A template argument that stands at `at`: where it is a parameter of the host's own template around it, what that

@@ -13,7 +13,7 @@ use crate::{
             expression::{
                 cpp_number::Number,
                 headers::{ADDRESS, of_header},
-                text::one_line,
+                text::{key, one_line},
             },
             fills::{Contents, Elements, sides::Rows},
             host::{Allocation, Assumes, Host},
@@ -32,8 +32,8 @@ pub(in crate::scene::draft) struct Array {
     /// What the number of elements was told by, where it is not sure.
     doubt: Option<String>,
     pub(in crate::scene::draft) double: bool,
-    /// The host fills it.
-    pub(in crate::scene::draft) filled: bool,
+    /// That something fills it: the host, or a call of a library.
+    pub(in crate::scene::draft) filled: Option<String>,
     /// With which numbers, where that is said.
     contents: Option<Contents>,
     /// So many threads of one launch take it, at most.
@@ -50,10 +50,32 @@ impl Array {
         views::is_place(&self.element)
     }
 
+    /// Whether it begins with the numbers that the host has of a call.
+    pub(in crate::scene::draft) fn begins_with(&self, call: &str) -> bool {
+        self.contents
+            .as_ref()
+            .is_some_and(|contents| contents.is_known && contents.said == one_line(call))
+    }
+
+    /// Notes that a call of a library may be what fills it, where nothing else does.
+    pub(in crate::scene::draft) fn is_filled_by(&mut self, call: &str) {
+        if self.element != BYTES {
+            self.filled.get_or_insert_with(|| format!("`{call}` may fill it"));
+        }
+    }
+
     pub(in crate::scene::draft) fn written(&self, structures: &Structures, least: u64) -> String {
         let Self { name, element, count, doubt, double, filled, contents, threads, rows: _, value } =
             self;
         let mut text = format!("\n[array.{name}]\ntype  = \"{element}\"\n");
+        // The text shows no fields of a template's instance.
+        if let Some((_, fields)) = structures.instance(element) {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, element)| format!("{} = \"{element}\"", key(name)))
+                .collect();
+            let _ = writeln!(text, "fields = {{ {} }}", fields.join(", "));
+        }
         let doubt = doubt.as_ref().map(|what| format!(" # {FILL_IN}: {}", one_line(what)));
         match count {
             Some(count) => _ = writeln!(text, "count = {count}{}", doubt.unwrap_or_default()),
@@ -68,8 +90,8 @@ impl Array {
         if let Some(value) = value {
             let _ = writeln!(text, "value = {value}");
         }
-        if *filled {
-            text.push_str(&filling(name, contents.as_ref(), value.is_none(), || {
+        if let Some(by) = filled {
+            text.push_str(&filling(name, by, contents.as_ref(), value.is_none(), || {
                 let [low, high] = views::some_numbers(element, structures)?;
                 Some(format!("random = [{low}, {high}]"))
             }));
@@ -78,15 +100,16 @@ impl Array {
     }
 }
 
-/// What the manifest says of an array that the host fills with `contents`, or has `some` numbers in their place, unless
-/// its key is taken.
+/// What the manifest says of an array that something fills with `contents`, or has `some` numbers in their place,
+/// unless its key is taken.
 fn filling(
     name: &str,
+    by: &str,
     contents: Option<&Contents>,
     is_free: bool,
     some: impl FnOnce() -> Option<String>,
 ) -> String {
-    let file = format!("# The host fills it, as `file = \"{name}.npy\"` would");
+    let file = format!("# {by}, as `file = \"{name}.npy\"` would");
     match contents.filter(|_| is_free) {
         Some(Contents { key, is_known: true, said }) => format!("# The host: {said}\n{key}\n"),
         Some(Contents { key, said, .. }) => {
@@ -191,7 +214,7 @@ impl<'s> Draft<'_, 's> {
             count,
             doubt: None,
             double: false,
-            filled,
+            filled: filled.then(|| "The host fills it".to_owned()),
             contents: None,
             threads: 0,
             rows: None,
@@ -277,7 +300,10 @@ pub(in crate::scene::draft) fn element_of(
     named.or_else(of_host).unwrap_or_else(|| BYTES.to_owned())
 }
 
-fn element_named(structures: &Structures, name: &str) -> Option<String> {
+pub(in crate::scene::draft) fn element_named(
+    structures: &Structures,
+    name: &str,
+) -> Option<String> {
     let name = name.trim_start_matches("const ").trim_start_matches("struct ").trim_end();
     let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
     match Element::parse(name) {
@@ -287,7 +313,8 @@ fn element_named(structures: &Structures, name: &str) -> Option<String> {
         None => {
             let found = structures.elements().find(|(known, _)| *known == name);
             let found = found.map(|(_, element)| element.to_string());
-            found.or_else(|| of_header(name).map(str::to_owned))
+            let instance = || structures.instance(name).map(|(instance, _)| instance);
+            found.or_else(|| of_header(name).map(str::to_owned)).or_else(instance)
         }
     }
 }

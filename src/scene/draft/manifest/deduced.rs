@@ -77,6 +77,9 @@ impl<'s> Draft<'_, 's> {
         {
             return Some(of_literal(number).to_owned());
         }
+        if let (Some((made, _)), false) = (host.made_at(span), is_pointer) {
+            return Some(made.to_owned());
+        }
         let name = host.base(span).filter(|_| is_pointer || tokens.len() == 1)?;
         let Some(id) = host.visible(name, place.at) else {
             return host.pointee(name).filter(|_| is_pointer).map(str::to_owned);

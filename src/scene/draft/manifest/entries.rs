@@ -5,21 +5,33 @@ use std::{collections::BTreeSet, fmt::Write as _, rc::Rc};
 use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
 use crate::{
     cuda::KernelParameter,
-    scene::draft::{
-        code::{Span, pointers::Offset, regions::Kind},
-        expression::{cpp_number::Number, text::quoted, told::Told},
-        host::{Assumes, Host, Launch, MOST_LAUNCHES},
-        values::{
-            conditions::When,
-            evaluator::Place,
-            loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
-            trace::{Act, Call},
+    scene::{
+        comparison::Comparison,
+        draft::{
+            code::{Span, pointers::Offset, regions::Kind},
+            expression::{
+                cpp_number::Number,
+                syntax::Expression,
+                text::{quoted, quoted_text},
+                told::Told,
+            },
+            host::{Assumes, Host, Launch, MOST_LAUNCHES},
+            values::{
+                conditions::When,
+                evaluator::Place,
+                loops::{Loop, MOST_LOOPS, MOST_ROUNDS, counter},
+                trace::{Act, Call},
+                until::Until,
+            },
         },
     },
 };
 
+/// The most rounds of a loop whose end kernels find, where the host says no more of it.
+const SOME_ROUNDS: i128 = 1000;
+
 /// A loop whose group is open.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(in crate::scene::draft) struct Open {
     region: usize,
     /// The call that runs it, by its place alone.
@@ -51,7 +63,7 @@ impl<'a, 's> Draft<'a, 's> {
             time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
         };
         let steps = host.done.iter().position(|done| {
-            matches!(done.act, Act::Launch(_) | Act::Transfer(_))
+            matches!(done.act, Act::Launch(_) | Act::Transfer(_) | Act::Untold(_))
                 && is_in_time(&host.place_of(done))
         });
         self.uses = self.uses_of_memory(steps.unwrap_or(0));
@@ -73,10 +85,12 @@ impl<'a, 's> Draft<'a, 's> {
                     self.entry(index, launch, &place, on, skipped, &mut open);
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
+                Act::Untold(_) => self.untold(index, &place, skipped, &open),
                 Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
                 Act::Write(_) | Act::Symbol(_) => {}
             }
         }
+        self.write_untold(None);
         self.starts();
         self.symbols();
     }
@@ -179,8 +193,22 @@ impl<'a, 's> Draft<'a, 's> {
             self.remarks.push(text);
             return;
         };
-        if kernel.template && instance.is_empty() {
+        if launch.arguments.iter().any(|span| self.host.is_lambda(span, place)) {
+            self.remark(format!(
+                "{FILL_IN}: `{}` is given a lambda, whose type has no name: a structure with the same `operator()` has one",
+                launch.kernel
+            ));
+            return;
+        }
+        if kernel.template && instance.is_empty() && !kernel.has_defaults() {
             self.remarks.push(nameless_instance(&kernel.name));
+            return;
+        }
+        if let Some(word) = self.unsaid(&instance, place) {
+            self.remark(format!(
+                "{FILL_IN}: `{}` is launched, whose template argument `{word}` means nothing to a kernel",
+                launch.kernel
+            ));
             return;
         }
         if !self.can_write(&kernel) {
@@ -302,6 +330,7 @@ impl<'a, 's> Draft<'a, 's> {
             count += usize::from(is_understood);
             let condition = match &region.kind {
                 Kind::While { .. } if is_understood => continue,
+                Kind::Do { .. } if is_understood => continue,
                 Kind::While { condition } => condition,
                 Kind::Do { condition: Some(condition) } => condition,
                 Kind::For { header, .. } if !host.loops.contains_key(&place) => {
@@ -341,25 +370,23 @@ impl<'a, 's> Draft<'a, 's> {
         skipped: usize,
         open: &mut Vec<Open>,
     ) {
-        // Another call runs the rounds of a loop anew.
-        let opened = |(depth, own): (usize, &&Loop<'s>)| {
-            let around = place.around_loop(depth, place.at);
-            Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
-        };
-        let all = place.loops.iter().enumerate().map(opened);
-        let all: Vec<Open> = all.skip(skipped).collect();
+        let all = groups(place, skipped);
         let shared = open.iter().zip(&all).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
         for (depth, opened) in all.into_iter().enumerate().skip(shared) {
+            open.push(opened);
+            self.write_untold(Some(open));
             let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
             self.group(&own, on, depth);
-            open.push(opened);
         }
     }
 
     /// Writes the group of the innermost loop at `place`, which lies in `depth` others.
     fn group(&mut self, place: &Place<'a, 's>, on: &str, depth: usize) {
         let Some(inner) = place.loops.last() else { return };
+        if let Some(until) = &inner.until {
+            return self.group_until(until, place, on, depth);
+        }
         let rounds = |host: &Host<'s>| {
             host.rounds(place).or_else(|| {
                 host.doubt();
@@ -391,4 +418,55 @@ impl<'a, 's> Draft<'a, 's> {
         let _ = writeln!(self.passes, "repeat  = {}{}", rounds.text, rounds.remark());
         let _ = writeln!(self.passes, "counter = \"{}\"", counter(self.host, &place.loops));
     }
+}
+
+impl<'a, 's> Draft<'a, 's> {
+    /// The same of a loop that what kernels find ends.
+    fn group_until(&mut self, until: &'a Until<'s>, place: &Place<'a, 's>, on: &str, depth: usize) {
+        let host: &'a Host<'s> = self.host;
+        let at = Place { at: until.at, ..place.clone() };
+        let (array, is_sure) = self.surely(|draft| draft.known_array(until.pointer, &at));
+        let number = |limit: &Expression<'s>| {
+            let around = place.around_loop(place.loops.len() - 1, until.condition.start);
+            host.told_at(limit, &around)?.number()
+        };
+        let (limit, is_told) = host.surely(|_| number(&until.limit));
+        let most = until.most.as_ref().and_then(|most| number(most)?.whole());
+        let most = most.filter(|most| (1..=MOST_ROUNDS).contains(most)).unwrap_or(SOME_ROUNDS);
+        let _ = writeln!(self.passes, "\n{}", header(depth));
+        if on != "step" && depth == 0 {
+            let _ = writeln!(self.passes, "on     = \"{on}\"");
+        }
+        let _ = writeln!(self.passes, "repeat = {most} # {FILL_IN}: so many rounds at most");
+        let condition = host.text(&until.condition);
+        let Some(array) = array else {
+            self.remark(format!("{FILL_IN}: a loop goes on while `{condition}`"));
+            return;
+        };
+        let ends = match until.comparison {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterEqual,
+            Comparison::LessEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessEqual,
+            Comparison::GreaterEqual => Comparison::Less,
+        };
+        let limit_text = limit.map_or_else(|| "0".to_owned(), Number::written);
+        let text = quoted_text(&format!("{array}[0] {} {limit_text}", ends.spelling()));
+        let end = place.loops.last().and_then(|own| self.end_of(own));
+        let is_sure = is_sure && is_told && limit.is_some() && end.is_none();
+        let end = end.map_or_else(String::new, |end| format!(", or {end}"));
+        let guess = Guess::of((text, is_sure), &format!("it goes on while {condition}{end}"));
+        let _ = writeln!(self.passes, "until  = {}{}", guess.text, guess.remark());
+    }
+}
+
+/// What stands for the groups of the loops around a place.
+pub(in crate::scene::draft) fn groups(place: &Place<'_, '_>, skipped: usize) -> Vec<Open> {
+    // Another call runs the rounds of a loop anew.
+    let opened = |(depth, own): (usize, &&Loop<'_>)| {
+        let around = place.around_loop(depth, place.at);
+        Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
+    };
+    place.loops.iter().enumerate().map(opened).skip(skipped).collect()
 }

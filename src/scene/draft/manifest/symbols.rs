@@ -53,10 +53,6 @@ impl<'a, 's> Draft<'a, 's> {
                 }
             }
         }
-        for call in &host.untold {
-            let call = host.text(call);
-            self.remark(format!("{FILL_IN}: `{call}` is made, which nothing here does"));
-        }
     }
 }
 

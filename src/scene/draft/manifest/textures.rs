@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Draft, FILL_IN, arrays::element_of, guess::Guess, names};
+use super::{Draft, FILL_IN, arrays::element_of, extents::Extent, guess::Guess, names};
 use crate::{
     cuda::{CType, Pointee},
     scene::draft::{
@@ -15,21 +15,34 @@ use crate::{
 /// A texture, as kernels read or write it.
 pub(in crate::scene::draft) struct DraftedTexture {
     format: &'static str,
+    /// Whether the host says that texels are so.
+    is_format_known: bool,
     dimensions: u8,
+    /// Its size, where the host says it.
+    extent: Option<Extent>,
     /// Some kernel writes it.
     pub(in crate::scene::draft) is_written: bool,
 }
 
 impl DraftedTexture {
     pub(in crate::scene::draft) fn written(&self, name: &str) -> String {
-        let Self { format, dimensions, is_written } = self;
-        let size = match dimensions {
+        let Self { format, is_format_known, dimensions, extent, is_written } = self;
+        let some = match dimensions {
             1 => "[1024]",
             3 => "[64, 64, 64]",
             _ => "[512, 512]",
         };
-        let mut text = format!("\n[texture.{name}]\nformat = \"{format}\" # {FILL_IN}\n");
-        let _ = writeln!(text, "size   = {size} # {FILL_IN}");
+        let size = match extent {
+            Some(Extent { sides, doubt, .. }) => {
+                let what = doubt.as_deref().unwrap_or_default();
+                let size = Guess::of((format!("{sides:?}"), doubt.is_none()), what);
+                format!("{}{}", size.text, size.remark())
+            }
+            None => format!("{some} # {FILL_IN}"),
+        };
+        let mark = if *is_format_known { String::new() } else { format!(" # {FILL_IN}") };
+        let mut text = format!("\n[texture.{name}]\nformat = \"{format}\"{mark}\n");
+        let _ = writeln!(text, "size   = {size}");
         if !is_written {
             let _ = writeln!(text, "# The host fills it, as `file = \"{name}.png\"` would.");
         }
@@ -86,12 +99,23 @@ impl Draft<'_, '_> {
         if let Some(("tex1Dfetch", texel)) = found {
             return self.fetched(name, texel);
         }
+        let of_host = name;
         let name = self.names.of(name, names::TEXTURE);
         let texture = self.textures.entry(name.clone()).or_insert_with(|| {
             let (function, texel) = found.unwrap_or_default();
             let digits = function.trim_start_matches(|c: char| !c.is_ascii_digit());
             let dimensions = digits.bytes().next().map_or(2, |digit| digit - b'0');
-            DraftedTexture { format: format_of(texel), dimensions, is_written: false }
+            let extent = host.extent_of(of_host, dimensions.into());
+            // What kernels see of a texel may be a number made of it.
+            let told = extent.as_ref().and_then(|extent| extent.texel.as_deref());
+            let known = told.and_then(format_known);
+            DraftedTexture {
+                format: known.unwrap_or_else(|| format_known(texel).unwrap_or("r32f")),
+                is_format_known: known.is_some(),
+                dimensions,
+                extent,
+                is_written: false,
+            }
         });
         texture.is_written |= matches!(ctype, CType::Surface);
         Guess::known(format!("\"{name}\""))
@@ -111,12 +135,13 @@ impl Draft<'_, '_> {
     }
 }
 
-/// The format whose texels kernels see so.
-fn format_of(texel: &str) -> &'static str {
+/// The format whose texels are of this type.
+fn format_known(texel: &str) -> Option<&'static str> {
     match texel {
-        "float4" => "rgba32f",
-        "float2" => "rg32f",
-        "uchar4" => "rgba8",
-        _ => "r32f",
+        "float4" => Some("rgba32f"),
+        "float2" => Some("rg32f"),
+        "uchar4" => Some("rgba8"),
+        "float" => Some("r32f"),
+        _ => None,
     }
 }

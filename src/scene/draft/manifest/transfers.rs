@@ -47,7 +47,10 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// What `find` finds, and whether it is sure.
-    fn surely<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+    pub(in crate::scene::draft) fn surely<T>(
+        &mut self,
+        find: impl FnOnce(&mut Self) -> T,
+    ) -> (T, bool) {
         let host = self.host;
         host.surely(|_| find(self))
     }
@@ -109,7 +112,7 @@ impl<'a, 's> Draft<'a, 's> {
                 })
             }
             Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) => false,
-            Act::Write(_) | Act::Symbol(_) => false,
+            Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => false,
         })
     }
 

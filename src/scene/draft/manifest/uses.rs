@@ -44,7 +44,11 @@ impl<'s> Uses<'s> {
 
 impl<'s> Host<'s> {
     /// The pointers that a part of the code names at a place, those of structures among them.
-    fn pointers_in(&self, span: &Span, place: &Place<'_, 's>) -> Vec<&'s str> {
+    pub(in crate::scene::draft) fn pointers_in(
+        &self,
+        span: &Span,
+        place: &Place<'_, 's>,
+    ) -> Vec<&'s str> {
         let words = self.tokens(span).iter().filter(|token| token.kind == Kind::Word);
         let own = words.map(|word| self.surely(|host| host.pointer_of(word.text, place).0).0);
         own.chain(self.members_in(span, place)).collect()
@@ -70,7 +74,7 @@ impl<'a, 's> Draft<'a, 's> {
     /// What the host does with memory, where it sets any.
     pub(in crate::scene::draft) fn uses_of_memory(&self, steps: usize) -> Uses<'s> {
         let mut found = Uses { steps, ..Uses::default() };
-        if self.host.transfers.is_empty() {
+        if self.host.transfers.is_empty() && self.host.untold.is_empty() {
             return found;
         }
         for done in &self.host.done {
@@ -109,6 +113,12 @@ impl<'a, 's> Draft<'a, 's> {
                     written.extend(transfer.to.map(own));
                     taken.extend(transfer.to.into_iter().chain(from).map(own));
                 }
+            }
+            // It may write to all that it is given.
+            Act::Untold(call) => {
+                let untold = &host.untold[call];
+                taken.extend(host.memory_in(untold.library.as_deref().unwrap_or_default(), &place));
+                written.extend(taken.iter().copied());
             }
             Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
             Act::Write(_) | Act::Symbol(_) => {}

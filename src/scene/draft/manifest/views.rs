@@ -20,7 +20,7 @@ const MOST_VALUES: u64 = 1 << 20;
 pub(in crate::scene::draft) fn view(arrays: &[Array], structures: &Structures) -> Option<String> {
     let drawn = points(arrays, structures).or_else(|| image(arrays));
     let is_result = |array: &&Array| {
-        is_number(array) && !array.filled && array.rows.is_none() && !is_one(array)
+        is_number(array) && array.filled.is_none() && array.rows.is_none() && !is_one(array)
     };
     match drawn {
         // What is computed from what is seen is seen beside it.
@@ -116,7 +116,7 @@ fn image(arrays: &[Array]) -> Option<String> {
         is_texel(&array.element) && array.rows.is_some_and(|rows| !is_strip(rows.sides))
     };
     let meant = || arrays.iter().filter(is_meant);
-    let found = meant().rfind(|array| !array.filled).or_else(|| meant().next_back())?;
+    let found = meant().rfind(|array| array.filled.is_none()).or_else(|| meant().next_back())?;
     let Rows { sides: [width, height], is_sure } = found.rows?;
     let name = quoted(&found.name);
     let mark = if is_sure { String::new() } else { format!(" # {FILL_IN}") };
@@ -161,7 +161,8 @@ fn plot(array: &Array, of: &str) -> String {
 /// The array with the most elements, the last of them; what the host fills only where all are such, and what has one
 /// element only where nothing has more.
 fn largest(arrays: &[Array], is_meant: impl Fn(&&Array) -> bool) -> Option<&Array> {
-    let size = |array: &&Array| (!is_one(array), !array.filled, array.count.unwrap_or(SOME));
+    let size =
+        |array: &&Array| (!is_one(array), array.filled.is_none(), array.count.unwrap_or(SOME));
     arrays.iter().filter(is_meant).max_by_key(size)
 }
 

@@ -254,12 +254,16 @@ impl<'s> Reader<'_, 's> {
         (!words.is_empty()).then_some((words, at))
     }
 
-    /// `enum { N = 16, M }`.
+    /// `enum { N = 16, M }`, `enum class Name { N, M }`, whose numbers are named with its own name alone.
     pub(in crate::scene::draft) fn enumeration(&mut self, at: usize) {
         let end = self.found.code.len().min(at + 10);
         let open = (at..end).find(|at| matches!(self.text(*at), "{" | ";" | "("));
         let Some(open) = open.filter(|open| self.text(*open) == "{") else { return };
-        let (scope, mut last, mut more) = (self.found.regions.scope(at), None, 0);
+        let is_scoped = matches!(self.text(at + 1), "class" | "struct");
+        let name = if is_scoped { at + 2 } else { at + 1 };
+        let of = (name < open && self.is_word(name)).then(|| self.text(name));
+        let scope = if is_scoped { open..open } else { self.found.regions.scope(at) };
+        let (mut last, mut more) = (None, 0);
         for part in self.list(open).into_iter().take(LONGEST) {
             if !self.is_word(part.start) {
                 continue;
@@ -271,6 +275,7 @@ impl<'s> Reader<'_, 's> {
             let name = self.text(part.start);
             let declared = Declared { words: vec!["int"], ..Declared::default() };
             let id = self.declare(name, part.start, scope.clone(), declared, None);
+            self.found.enumerators.extend(of.map(|of| ((of, name), id)));
             self.define(id, Value::Behind(last.clone(), more), part.start);
             more += 1;
         }

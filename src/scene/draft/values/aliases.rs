@@ -144,6 +144,14 @@ impl<'s> Host<'s> {
         }
     }
 
+    /// Whether a part of the code is a lambda, or the name of a variable that is one.
+    pub(in crate::scene::draft) fn is_lambda(&self, span: &Span, place: &Place<'_, 's>) -> bool {
+        let begins = |span: &Span| self.text_at(span.start) == "[";
+        let variable = self.word(span).and_then(|word| self.visible(word, place.at));
+        let first = variable.and_then(|id| self.variables.get(id).definitions.first());
+        begins(span) || first.and_then(value_of).is_some_and(|value| begins(&value))
+    }
+
     /// The name with which a variable is declared that may be a reference to it.
     fn own_name(&self, name: &'s str, at: usize) -> &'s str {
         self.visible(name, at).map_or(name, |id| self.variables.get(id).name)

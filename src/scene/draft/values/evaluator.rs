@@ -201,6 +201,12 @@ impl<'s> Host<'s> {
             Expression::Number(number) => Some(Told::Number(*number)),
             Expression::Name(name) => self.told_named(name, look),
             Expression::Field(of, field) => self.told_field(of, field, look),
+            Expression::Scoped(of, name) => {
+                let id = *self.enumerators.get(&(*of, *name))?;
+                let variable = self.variables.get(id);
+                let set = variable.definitions.first()?;
+                self.told_definition(set, &variable.declared.words, id, look)
+            }
             Expression::Signed(sign, operand) => self.told_signed(*sign, operand, look),
             Expression::Binary(link, operands) => self.told_binary(*link, operands, look),
             Expression::Conditional(parts) => self.told_conditional(parts, look),
@@ -378,7 +384,8 @@ impl<'s> Host<'s> {
             // Nothing goes wrong.
             return Some(Told::Number(Number::int(0)));
         }
-        if let Some(depth) = look.place.loops.iter().rposition(|around| around.variable == id) {
+        if let Some(depth) = look.place.loops.iter().rposition(|around| around.variable == Some(id))
+        {
             return self.value_in(look.place, depth);
         }
         if variable.declared.is_indirect {
@@ -393,6 +400,8 @@ impl<'s> Host<'s> {
         };
         match self.named_type(words) {
             Some(of) => self.converted(told, of),
+            // What has an enumeration's type has one of its numbers.
+            None if self.enumerators.keys().any(|(of, _)| words.contains(of)) => Some(told),
             None if words.contains(&"auto") => match self.type_of_first(id, look) {
                 Some(of) => self.converted(told, of),
                 None => Some(told),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::evaluator::Place;
+use super::{evaluator::Place, until::Until};
 use crate::scene::{
     comparison::Comparison,
     draft::{
@@ -30,18 +30,21 @@ pub(in crate::scene::draft) const MOST_ROUNDS: i128 = 1_000_000;
 /// `for (int variable = first; variable < limit; variable += by)`, or a `while` that does the same.
 pub(in crate::scene::draft) struct Loop<'s> {
     pub(in crate::scene::draft) region: usize,
-    pub(in crate::scene::draft) variable: Id,
+    /// `None` where it counts nothing.
+    pub(in crate::scene::draft) variable: Option<Id>,
     pub(in crate::scene::draft) name: &'s str,
-    of: Type,
+    pub(super) of: Type,
     pub(in crate::scene::draft) header: Span,
     pub(in crate::scene::draft) body: Span,
-    first: Span,
-    comparison: Comparison,
-    limit: Expression<'s>,
-    step: Operator,
-    by: Expression<'s>,
+    pub(super) first: Span,
+    pub(super) comparison: Comparison,
+    pub(super) limit: Expression<'s>,
+    pub(super) step: Operator,
+    pub(super) by: Expression<'s>,
     /// Its body sets the variable, too.
     pub(in crate::scene::draft) is_changed: bool,
+    /// What kernels find ends it: it has no number of rounds then.
+    pub(in crate::scene::draft) until: Option<Until<'s>>,
 }
 
 impl Loop<'_> {
@@ -69,7 +72,11 @@ impl<'s> Host<'s> {
             }
             // Others are blocks of macros.
             Kind::While { condition } if self.text_at(condition.start - 2) == "while" => {
-                Some((region, self.understood_while(region, condition, &of.span)?))
+                let counted = self.understood_while(region, condition, &of.span);
+                Some((region, counted.or_else(|| self.understood_until(region, condition))?))
+            }
+            Kind::Do { condition: Some(condition) } => {
+                Some((region, self.understood_until(region, condition)?))
             }
             _ => None,
         });
@@ -97,7 +104,7 @@ impl<'s> Host<'s> {
         let (comparison, limit) = comparison.zip(limit)?;
         Some(Loop {
             region,
-            variable,
+            variable: Some(variable),
             name,
             of,
             header,
@@ -108,6 +115,7 @@ impl<'s> Host<'s> {
             step,
             by,
             is_changed,
+            until: None,
         })
     }
 
@@ -143,7 +151,7 @@ impl<'s> Host<'s> {
         let (step, by) = self.step(&(start..end), name)?;
         Some(Loop {
             region,
-            variable,
+            variable: Some(variable),
             name,
             of,
             header: condition.clone(),
@@ -155,11 +163,12 @@ impl<'s> Host<'s> {
             step,
             by,
             is_changed: !is_sure,
+            until: None,
         })
     }
 
     /// Split at signs outside of brackets.
-    fn split(&self, span: &Span, sign: &str) -> Vec<Span> {
+    pub(super) fn split(&self, span: &Span, sign: &str) -> Vec<Span> {
         let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, span.start);
         for at in span.clone().take(LONGEST) {
             match self.text_at(at) {
@@ -177,7 +186,11 @@ impl<'s> Host<'s> {
     }
 
     /// What the variable is compared with: `i < n`, `n > i`, `i`.
-    fn limit(&self, condition: &Span, name: &str) -> (Option<Comparison>, Option<Expression<'s>>) {
+    pub(super) fn limit(
+        &self,
+        condition: &Span,
+        name: &str,
+    ) -> (Option<Comparison>, Option<Expression<'s>>) {
         let parsed = self.parsed(self.tokens(condition), condition.start);
         let is_it = |side: &Expression<'_>| matches!(side, Expression::Name(of) if *of == name);
         let found = match parsed {

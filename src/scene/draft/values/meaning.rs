@@ -308,7 +308,7 @@ impl<'s> Host<'s> {
         self.done.iter().filter_map(|done| match done.act {
             Act::Launch(launch) => Some((&self.launches[launch], self.place_of(done))),
             Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) => None,
-            Act::Fill(_) | Act::Write(_) | Act::Symbol(_) => None,
+            Act::Fill(_) | Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => None,
         })
     }
 

@@ -77,7 +77,49 @@ pub(in crate::scene::draft) fn fields<'s>(
     Some((fields, is_sure))
 }
 
+/// The same where the structure is made of a list at the place itself: `Twice{3}`, `Twice(3)`.
+pub(in crate::scene::draft) fn fields_made<'s>(
+    host: &Host<'s>,
+    name: &str,
+    span: &Span,
+    place: &Place<'_, 's>,
+) -> Option<(Vec<Field<'s>>, bool)> {
+    let members = host.structures.members(name, MOST_FIELDS).filter(|found| !found.is_empty())?;
+    let (_, parts) = host.made_at(span).filter(|(of, _)| !host.constructed.contains(of))?;
+    let (fields, is_sure) = host.surely(|host| {
+        let values = listed(host, &members, &parts);
+        let field = |(index, member): (usize, &Member)| {
+            let value = values.get(index).cloned().flatten();
+            let given = match &member.held {
+                Held::Element(element) => {
+                    let value = value.and_then(|value| written(host, element, &value, place));
+                    value.map_or_else(|| Given::Unknown(zero(element)), Given::Known)
+                }
+                Held::Pointer(to) => {
+                    let pointer = value.and_then(|value| host.base(&value));
+                    pointer.map_or(Given::Nothing, |own| Given::Pointer(own, to.clone()))
+                }
+                Held::Unknown => Given::Nothing,
+            };
+            Field { path: member.path.clone(), given }
+        };
+        members.iter().enumerate().map(field).collect::<Vec<_>>()
+    });
+    Some((fields, is_sure))
+}
+
 impl<'s> Host<'s> {
+    /// The structure that all of `span` makes, `name{parts}`, and of what.
+    pub(in crate::scene::draft) fn made_at(&self, span: &Span) -> Option<(&'s str, Vec<Span>)> {
+        let [name, open, .., close] = self.tokens(span) else { return None };
+        let is_list = matches!((open.text, close.text), ("(", ")") | ("{", "}"));
+        let is_structure = || self.structures.members(name.text, 1).is_some();
+        (is_list && is_structure()).then(|| {
+            let inner = span.start + 2..span.end - 1;
+            (name.text, if inner.is_empty() { Vec::new() } else { self.parts(inner) })
+        })
+    }
+
     /// The structure that a name stands for at a place: what a call gives, or what a pointer points to. With it where
     /// it has that name.
     pub(in crate::scene::draft) fn structure_of<'h>(

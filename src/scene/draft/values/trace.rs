@@ -52,6 +52,7 @@ pub(in crate::scene::draft) enum Act {
     Fill(usize),
     Write(usize),
     Symbol(usize),
+    Untold(usize),
 }
 
 /// Something that the host does at a place, within a call.
@@ -105,11 +106,13 @@ impl<'s> Host<'s> {
         let swaps = self.swaps.iter().map(|(.., at)| *at).enumerate();
         let allocations = self.allocating.iter().map(|found| found.target.start).enumerate();
         let fills = self.filling.iter().map(|target| target.start).enumerate();
+        let untold = self.untold.iter().map(|untold| untold.call.start).enumerate();
         let acts = (launches.map(|(place, at)| (at, Act::Launch(place))))
             .chain(transfers.map(|(place, at)| (at, Act::Transfer(place))))
             .chain(swaps.map(|(place, at)| (at, Act::Swap(place))))
             .chain(allocations.map(|(place, at)| (at, Act::Allocation(place))))
-            .chain(fills.map(|(place, at)| (at, Act::Fill(place))));
+            .chain(fills.map(|(place, at)| (at, Act::Fill(place))))
+            .chain(untold.map(|(place, at)| (at, Act::Untold(place))));
         acts.collect()
     }
 
