@@ -16,7 +16,7 @@ use warpaint::{
         self,
         pass::guard::{
             CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, LocalMemory, guard_telling,
-            record::{MOST, Telling, VARIABLE, control, field, prints},
+            record::{MOST, Telling, VARIABLE, control, field, prints, table},
         },
     },
 };
@@ -162,10 +162,11 @@ impl Bench {
         let mut ranges: Vec<(u64, u64)> =
             memories.iter().map(|memory| (memory.address(), memory.bytes() as u64)).collect();
         ranges.sort_unstable();
-        let words: Vec<u8> = ranges
-            .iter()
-            .flat_map(|(start, bytes)| [start.to_ne_bytes(), bytes.to_ne_bytes()].concat())
-            .collect();
+        let mut words = vec![0; table::FIRST as usize];
+        words[table::COUNT as usize..][..4].copy_from_slice(&(ranges.len() as u32).to_ne_bytes());
+        for (start, bytes) in &ranges {
+            words.extend([start.to_ne_bytes(), bytes.to_ne_bytes()].concat());
+        }
         self.stream.upload(self.table.slice(..words.len()).unwrap(), &words).unwrap();
         let mut block = vec![0; control::BYTES];
         block[control::STOP as usize] = (stop == Stop::Flag).into();
@@ -174,7 +175,6 @@ impl Bench {
         };
         put(control::RECORD, &self.record.address().to_ne_bytes());
         put(control::TABLE, &self.table.address().to_ne_bytes());
-        put(control::RANGES, &(ranges.len() as u32).to_ne_bytes());
         put(control::PRINTS, &self.prints.address().to_ne_bytes());
         put(control::STACK, &self.lowest.to_ne_bytes());
         self.stream.upload(self.module.global(VARIABLE).unwrap(), &block).unwrap();

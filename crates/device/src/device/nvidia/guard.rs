@@ -17,6 +17,7 @@ mod control;
 mod known;
 mod launched;
 mod records;
+mod tables;
 
 use std::{
     ffi::c_void,
@@ -48,6 +49,7 @@ pub(super) use control::Control;
 use known::Known;
 pub(super) use launched::Launched;
 use records::{RecordPool, Records};
+use tables::{Table, Tables};
 
 /// Room for what one call of `printf` puts into the buffer: a header, the format's address and 28 numbers, or text.
 const PRINT_BYTES: usize = 256;
@@ -68,23 +70,11 @@ pub(super) struct Guard {
 struct State {
     /// Those whose functions look how much of the stack is left.
     deep: Vec<Weak<Loaded>>,
-    table: Table,
+    tables: Tables,
     /// Where the heap of `malloc` lies, once it was looked for.
     heap: Option<Option<Range<u64>>>,
     /// What modules that tell of all faults have told.
     reported: Vec<Fault>,
-}
-
-/// The table of ranges in device memory.
-#[derive(Clone, Copy, Debug, Default)]
-struct Table {
-    /// 0 where there is none yet.
-    address: u64,
-    /// How many ranges it can hold, and holds.
-    capacity: usize,
-    count: u32,
-    /// The number of changes of the ranges that it is of.
-    changes: u64,
 }
 
 impl Guard {
@@ -110,19 +100,15 @@ impl Guard {
 
     /// Gives its memory back, when the context ends.
     pub(super) fn free(&self, context: &CudaContext) {
-        let table = std::mem::take(&mut lock(&self.state).table);
-        for address in [table.address, self.prints].into_iter().filter(|address| *address != 0) {
-            // SAFETY: allocated by `cuMemAlloc`; nothing of the context runs any more.
-            if let Err(error) = context.check(unsafe { context.driver().cuMemFree_v2(address) }) {
-                tracing::debug!("while ending the guard: {error}");
-            }
-        }
+        lock(&self.state).tables.free(context);
         lock(&self.records).free(context);
+        // SAFETY: allocated by `cuMemAlloc`; nothing of the context runs any more.
+        let prints = context.check(unsafe { context.driver().cuMemFree_v2(self.prints) });
         // SAFETY: allocated by `cuMemHostAlloc`; nothing of the context runs any more.
         let freed = context.check(unsafe { context.driver().cuMemFreeHost(self.printed.0) });
         // SAFETY: created by `cuStreamCreateWithPriority`.
         let ended = context.check(unsafe { context.driver().cuStreamDestroy_v2(self.stream.0) });
-        if let Err(error) = freed.and(ended) {
+        if let Err(error) = prints.and(freed).and(ended) {
             tracing::debug!("while ending the guard: {error}");
         }
     }
@@ -191,33 +177,8 @@ impl Guard {
     }
 
     /// The table of ranges, as the memory is now.
-    fn table(&self, context: &CudaContext) -> Result<Table> {
-        let mut state = lock(&self.state);
-        let table = &mut state.table;
-        if table.address != 0 && table.changes == context.ranges().changes() {
-            return Ok(*table);
-        }
-        // Kernels that run may read the table.
-        context.wait_for_work()?;
-        let (ranges, changes) = context.ranges().all();
-        if ranges.len() > table.capacity || table.address == 0 {
-            let Table { address: before, .. } = std::mem::take(table);
-            if before != 0 {
-                // SAFETY: allocated by `cuMemAlloc`, and no kernel runs that reads it.
-                context.check(unsafe { context.driver().cuMemFree_v2(before) })?;
-            }
-            let (mut address, capacity) = (0, ranges.len().next_power_of_two().max(256));
-            let bytes = 16 * capacity;
-            // SAFETY: `address` is written before the call returns.
-            context.check(unsafe { context.driver().cuMemAlloc_v2(&raw mut address, bytes) })?;
-            *table = Table { address, capacity, ..Table::default() };
-        }
-        let words: Vec<[u64; 2]> = ranges.iter().map(|(start, bytes)| [*start, *bytes]).collect();
-        if !words.is_empty() {
-            self.write(context, table.address, bytemuck::cast_slice(&words))?;
-        }
-        (table.count, table.changes) = (words.len() as u32, changes);
-        Ok(*table)
+    fn table(&self, context: &CudaContext) -> Result<Arc<Table>> {
+        lock(&self.state).tables.current(self, context)
     }
 
     /// Keeps what a module has told that goes on.

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use super::{Guard, Launched, records::Records};
+use super::{Guard, Launched, records::Records, tables::Table};
 use crate::{
     device::{
         Fault, FaultKind, GuardedModule, Result,
@@ -29,8 +29,8 @@ pub(in crate::device::nvidia) struct Control {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Which table of ranges the control block has, by the number of changes of the ranges.
-    table: Option<u64>,
+    /// The table of ranges that the control block has.
+    table: Option<Arc<Table>>,
     knows_heap: bool,
     /// The kernel that was launched last.
     launched: Option<Arc<str>>,
@@ -89,15 +89,16 @@ impl Control {
                 self.write(context, control::HEAP, &bytes)?;
             }
         }
-        if !self.module.searches() || state.table == Some(context.ranges().changes()) {
+        let changes = context.ranges().changes();
+        let is_known = state.table.as_ref().is_some_and(|table| table.changes() == changes);
+        if !self.module.searches() || is_known {
             return Ok(());
         }
         let table = self.guard.table(context)?;
-        let mut bytes = [0; (control::RANGES + 4 - control::TABLE) as usize];
-        bytes[..8].copy_from_slice(&table.address.to_ne_bytes());
-        bytes[8..].copy_from_slice(&table.count.to_ne_bytes());
-        state.table = Some(table.changes);
-        self.write(context, control::TABLE, &bytes)
+        // One word: a kernel that runs has the old one or the new one.
+        self.write(context, control::TABLE, &table.address().to_ne_bytes())?;
+        state.table = Some(table);
+        Ok(())
     }
 
     /// Notes on whose behalf its kernels are launched.

@@ -24,20 +24,28 @@ pub mod control {
     pub const CLAIMED: i64 = 4;
     /// Address of the first record; others lie behind it. 64 bits.
     pub const RECORD: i64 = 8;
-    /// Address of the table of ranges. 64 bits.
+    /// Address of the table of ranges (`table`); 0: there is none. 64 bits.
     pub const TABLE: i64 = 16;
-    /// How many ranges there are, of 16 bytes each: address and length, by ascending address. 32 bits.
-    pub const RANGES: i64 = 24;
     /// Address of the count of calls of `printf` (`prints`). 64 bits.
-    pub const PRINTS: i64 = 32;
+    pub const PRINTS: i64 = 24;
     /// Address of the heap of `malloc`, which is no memory to kernels of modules that have no `malloc`. 64 bits.
-    pub const HEAP: i64 = 40;
+    pub const HEAP: i64 = 32;
     /// Its length in bytes; 0 where there is none yet. 64 bits.
-    pub const HEAP_BYTES: i64 = 48;
+    pub const HEAP_BYTES: i64 = 40;
     /// The lowest address of a thread's stack in the window of local memory; 0 where it is not known. 64 bits.
-    pub const STACK: i64 = 56;
+    pub const STACK: i64 = 48;
     /// Its size in bytes.
-    pub const BYTES: usize = 64;
+    pub const BYTES: usize = 56;
+}
+
+/// Where the fields of a table of ranges lie, in bytes. One that a control block has is never written to.
+pub mod table {
+    /// How many ranges there are. 32 bits.
+    pub const COUNT: i64 = 0;
+    /// The first one; the others lie behind it, by ascending address.
+    pub const FIRST: i64 = 16;
+    /// The bytes of a range: its address and its length, of 64 bits each.
+    pub const BYTES: usize = 16;
 }
 
 /// Where the fields of the record lie, in bytes. It begins as zeros.

@@ -4,7 +4,7 @@
 
 use super::code::{Code, at, unless, when};
 use super::globals::Globals;
-use super::record::{Recorder, control};
+use super::record::{Recorder, control, table};
 use super::windows::{LocalMemory, Windows};
 use crate::ptx::operand::{Label, Operand, Reg, Scalar, Special};
 use crate::ptx::types::Type;
@@ -83,20 +83,22 @@ impl Found {
 
     /// Looks for the range of an address in the table, by halves.
     fn find(self, code: &mut Code, recorder: Recorder, address: Reg) {
-        let table = code.give("ld.global.u64", Type::B64, [recorder.control(control::TABLE)]);
-        let low = code.give("mov.u32", Type::B32, [Operand::Int(0)]);
-        let high = code.give("ld.global.u32", Type::B32, [recorder.control(control::RANGES)]);
         let (again, nowhere, done) = (code.label(), code.label(), code.label());
+        let ranges = code.give("ld.global.u64", Type::B64, [recorder.control(control::TABLE)]);
+        let none = code.give("setp.eq.u64", Type::Pred, [Operand::Reg(ranges), Operand::Int(0)]);
+        code.jump(when(none), nowhere);
+        let low = code.give("mov.u32", Type::B32, [Operand::Int(0)]);
+        let high = code.give("ld.global.u32", Type::B32, [at(ranges, table::COUNT)]);
         let [low, high] = [low, high].map(Operand::Reg);
         code.place(again);
         let empty = code.give("setp.hs.u32", Type::Pred, [low.clone(), high.clone()]);
         code.jump(when(empty), nowhere);
         let middle = code.give("add.u32", Type::B32, [low.clone(), high.clone()]);
         code.put("shr.u32", [Operand::Reg(middle)], [Operand::Reg(middle), Operand::Int(1)]);
-        let entry = [Operand::Reg(middle), Operand::Int(16), Operand::Reg(table)];
+        let entry = [Operand::Reg(middle), Operand::Int(table::BYTES as i64), Operand::Reg(ranges)];
         let entry = code.give("mad.wide.u32", Type::B64, entry);
-        let start = code.give("ld.global.u64", Type::B64, [at(entry, 0)]);
-        let bytes = code.give("ld.global.u64", Type::B64, [at(entry, 8)]);
+        let start = code.give("ld.global.u64", Type::B64, [at(entry, table::FIRST)]);
+        let bytes = code.give("ld.global.u64", Type::B64, [at(entry, table::FIRST + 8)]);
         let below = [Operand::Reg(address), Operand::Reg(start)];
         let below = code.give("setp.lo.u64", Type::Pred, below);
         code.put_if(when(below), "mov.u32", [high], [Operand::Reg(middle)]);
