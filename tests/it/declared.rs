@@ -54,7 +54,7 @@ fn names_are_those_of_the_declaration_that_is_compiled() {
     }
 }
 
-/// Where the text alone does not tell which one is compiled, that is said, and nothing is guessed.
+/// Where the text alone does not tell which one is compiled, nothing is guessed: the compiler is asked.
 #[test]
 fn of_declarations_of_which_none_is_sure_the_compiled_one_counts() {
     for condition in [
