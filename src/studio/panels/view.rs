@@ -241,17 +241,39 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
 /// That a text is compiled, and for how long where that is a while.
 fn compiling(ui: &Ui, generation: u64) -> String {
     let now = ui.input(|input| input.time);
-    let seconds = ui.data_mut(|data| {
-        let since = data.get_temp_mut_or(Id::unique("compiling since"), (generation, now));
-        if since.0 != generation {
-            *since = (generation, now);
-        }
-        (now - since.1).floor()
+    let compilation = ui.data_mut(|data| {
+        let id = Id::unique("compilation");
+        let compilation = Compilation::seen(data.get_temp(id), generation, now);
+        data.insert_temp(id, compilation);
+        compilation
     });
-    ui.ctx().request_repaint_after(Duration::from_millis(250));
-    match seconds >= 1.0 {
-        true => format!("compiling\u{2026} {seconds:.0} s"),
-        false => "compiling\u{2026}".to_owned(),
+    ui.ctx().request_repaint_after(Compilation::LOOK_EVERY);
+    match (now - compilation.since).floor() {
+        seconds if seconds >= 1.0 => format!("compiling\u{2026} {seconds:.0} s"),
+        _ => "compiling\u{2026}".to_owned(),
+    }
+}
+
+/// What is compiled, as it was seen last. Times are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Compilation {
+    generation: u64,
+    since: f64,
+    seen: f64,
+}
+
+impl Compilation {
+    const LOOK_EVERY: Duration = Duration::from_millis(250);
+    /// After this time unseen it is another one: a new session's generations begin anew.
+    const LONGEST_UNSEEN: f64 = 1.0;
+
+    /// The text of `generation` is compiled `now`.
+    fn seen(before: Option<Self>, generation: u64, now: f64) -> Self {
+        let is_same = |before: &Self| {
+            before.generation == generation && now - before.seen <= Self::LONGEST_UNSEEN
+        };
+        let since = before.filter(is_same).map_or(now, |before| before.since);
+        Self { generation, since, seen: now }
     }
 }
 
@@ -275,5 +297,22 @@ fn corners(ui: &Ui, rect: Rect, legend: Option<&Legend>, probe: Option<&Probe>) 
         let frame = Rect::from_min_max(corner - galley.size() - vec2(20.0, 10.0), corner);
         painter.rect_filled(frame, 6.0, theme::faded(theme::bar(), theme::VEIL));
         painter.galley(frame.min + vec2(10.0, 5.0), galley, theme::strong());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_compilation_has_a_time_of_its_own() {
+        let first = Compilation::seen(None, 1, 10.0);
+        let later = (0..20).fold(first, |before, frame| {
+            Compilation::seen(Some(before), 1, 10.0 + 0.25 * f64::from(frame))
+        });
+        assert_eq!((later.since, later.seen), (10.0, 14.75));
+        // The next text, and the first one of another session.
+        assert_eq!(Compilation::seen(Some(later), 2, 15.0).since, 15.0);
+        assert_eq!(Compilation::seen(Some(later), 1, 40.0).since, 40.0);
     }
 }
