@@ -1,6 +1,7 @@
 //! The files that a compilation may open, which the system's kernel holds it to.
 //!
-//! Enters: folders, and a function that compiles. Leaves: what the function returns. Must not know: what is compiled.
+//! Enters: folders, and a function that compiles. Leaves: what the function returns. Must not know: `cuda`,
+//! `scene`, `session`.
 //!
 //! `compile::includes` reads a source as the compiler would, and refuses what leads out of its reach with the place and
 //! the reason. It may read something otherwise than the compiler does. So the compiler runs in a thread that

@@ -2,7 +2,7 @@
 //! nowhere else in PTX.
 //!
 //! Enters: PTX that was compiled with [`OPTIONS`]. Leaves: names of functions and of their parameters. Must not know:
-//! how the source was read.
+//! `cuda`, `scene`, `session`.
 //!
 //! PTX has the sections of DWARF (version 2 by NVRTC 13) as lists of numbers (PTX ISA, "Debugging Directives").
 

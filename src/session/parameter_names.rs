@@ -1,7 +1,7 @@
 //! Whether the parameters of a scene's kernels were read as the compiler reads them.
 //!
 //! Enters: a scene, what its passes bind to, and what was compiled. Leaves: remarks on passes whose kernels have other
-//! parameters. Must not know: how a text is read.
+//! parameters. Must not know: `device`, `gl`, `state`.
 //!
 //! PTX has the types of parameters, but not their names, which arguments go by. These are read from the text, and
 //! where it has conditions (`#if`), a head may be read that the compiler leaves out. Two parameters of one type would
