@@ -27,19 +27,23 @@ pub(super) struct Mention {
     pub line: u32,
 }
 
-/// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name
-/// is computed or the text asks for the time.
+/// What reading the kernels of a text depends on.
 #[cfg(any(feature = "gl", test))]
-pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
-    let Mentions { found, asks_for_time, has_conditions: _ } = Mentions::of(text);
-    let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
-    names.filter(|_| !asks_for_time)
+pub(crate) struct Dependencies {
+    /// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name is
+    /// computed or the text asks for the time.
+    pub included: Option<Vec<String>>,
+    /// Whether conditions may decide what is compiled of it; that it is read once is none.
+    pub has_conditions: bool,
 }
 
-/// Whether conditions may decide what is compiled of a text; that it is read once is none.
-#[cfg(feature = "gl")]
-pub(crate) fn has_conditions(text: &[u8]) -> bool {
-    Mentions::of(text).has_conditions
+#[cfg(any(feature = "gl", test))]
+impl Dependencies {
+    pub(crate) fn of(text: &[u8]) -> Self {
+        let Mentions { found, asks_for_time, has_conditions } = Mentions::of(text);
+        let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
+        Self { included: names.filter(|_| !asks_for_time), has_conditions }
+    }
 }
 
 /// Macros that make two compilations of one text differ.
@@ -347,6 +351,14 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+
+    fn has_conditions(text: &[u8]) -> bool {
+        Dependencies::of(text).has_conditions
+    }
+
+    fn included_names(text: &[u8]) -> Option<Vec<String>> {
+        Dependencies::of(text).included
+    }
 
     fn lines(text: &str) -> Vec<u32> {
         Mentions::of(text.as_bytes()).found.iter().map(|mention| mention.line).collect()

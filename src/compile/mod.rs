@@ -54,7 +54,7 @@ pub(crate) use diagnostics::remark_of_name;
 pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]
-pub(crate) use mentions::{has_conditions, included_names};
+pub(crate) use mentions::Dependencies;
 pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};

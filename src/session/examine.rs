@@ -14,8 +14,8 @@ use super::{
 use crate::{
     array::{Checksum, Summary, Values},
     compile::{
-        self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
-        debug_info, remark_of_name,
+        self, Compiled, Compiler, Dependencies, Header, Limits, Outcome, PRELUDE_NAME, Reach,
+        Request, Target, debug_info, remark_of_name,
     },
     cuda::{self, SourceFile},
     data::Cache,
@@ -227,14 +227,13 @@ struct ReadFiles {
 /// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot be
 /// read is for the compiler to say.
 fn read_included(scene: &mut Scene) -> ReadFiles {
-    let mut has_conditions = compile::has_conditions(scene.source.as_bytes());
     let Some(path) = scene.path.clone() else {
+        let Dependencies { has_conditions, .. } = Dependencies::of(scene.source.as_bytes());
         return ReadFiles { paths: Vec::new(), has_conditions };
     };
     let included = included(&scene.source, &path, &include_dirs(scene), &reach(scene));
     read_kernels(scene, &included);
-    let mut texts = included.files.iter().filter_map(|file| file.text.as_ref());
-    has_conditions |= texts.any(|text| compile::has_conditions(text.as_bytes()));
+    let has_conditions = included.has_conditions;
     let mut paths: Vec<PathBuf> = included.files.into_iter().map(|file| file.path).collect();
     paths.sort_unstable();
     ReadFiles { paths, has_conditions }
@@ -268,6 +267,8 @@ struct Included {
     names: Vec<(String, PathBuf)>,
     /// In the order in which they are read.
     files: Vec<IncludedFile>,
+    /// Whether conditions may decide what is compiled, of the scene itself or of one of them.
+    has_conditions: bool,
 }
 
 struct IncludedFile {
@@ -280,10 +281,13 @@ struct IncludedFile {
 
 /// The files beside a `source` that it includes.
 fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> Included {
-    let beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
+    let mut has_conditions = false;
+    let mut beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
         let own = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
-        let names = compile::included_names(text.as_bytes()).unwrap_or_default();
+        let found = Dependencies::of(text.as_bytes());
+        has_conditions |= found.has_conditions;
+        let names = found.included.unwrap_or_default();
         // The first one that is there, or where it would be.
         let placed = names.into_iter().map(|name| {
             let places = folders.iter().map(|folder| folder.join(&name));
@@ -304,11 +308,11 @@ fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> I
         }
         let text = reach.holds(&path).then(|| budget.read(&path).ok()).flatten();
         let text = text.and_then(|text| String::from_utf8(text).ok());
-        let names = text.iter().flat_map(|text| beside(text, &path)).collect::<Vec<_>>();
+        let names = text.as_ref().map_or_else(Vec::new, |text| beside(text, &path));
         open.extend(names.iter().map(|(_, path)| path.clone()));
         files.push(IncludedFile { path, text, names });
     }
-    Included { names, files }
+    Included { names, files, has_conditions }
 }
 
 /// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are

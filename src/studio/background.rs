@@ -50,6 +50,20 @@ impl<T: Send + 'static> Background<T> {
         Ok(Self { result, interrupt, thread: Some(thread) })
     }
 
+    /// As [`Background::begin`], of work that nothing interrupts: whoever drops this does not wait for it.
+    ///
+    /// # Errors
+    /// Those of [`Background::begin`].
+    pub fn begin_apart(
+        name: &str,
+        wake: Wake,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let mut begun = Self::begin(name, wake, |_| work())?;
+        begun.thread = None;
+        Ok(begun)
+    }
+
     /// What has come of it; a second time it has failed.
     pub fn progress(&self) -> Progress<T> {
         match self.result.try_recv() {

@@ -20,7 +20,7 @@ mod seen;
 mod structures;
 mod templates;
 
-use super::support::Workplace;
+use super::support::{Workplace, read_npy_f32};
 
 /// A file with a loop of time steps, halves that change places, sizes by constants, and data from the host.
 const HEAT: &str = r#"
@@ -114,7 +114,7 @@ colormap = "viridis"
     place.file("scene.cu", &scene.replace("random = [0, 1]", "value = 0"));
     let run = ["render", "scene.cu", "--steps", "3", "--device", "cpu", "--npy", "d_in=a.npy"];
     place.run(&run).expect(0, &[]);
-    let (_, found) = super::support::read_npy_f32(&place.path("a.npy"));
+    let (_, found) = read_npy_f32(&place.path("a.npy"));
     // Three steps of diffusion from a border that stays at first.
     let mut row = [0.0_f32; 64];
     row[0] = 1.0;
@@ -253,6 +253,22 @@ int main() {
     place.run(&command).expect(0, &[]);
     let seen = std::fs::read(place.path("seen.npy")).unwrap();
     assert!(seen.ends_with(&[1; 64]), "the pointer was null for every thread");
+}
+
+/// The numbers of an array of floats after one step of what is drafted, which has all of `parts`.
+#[track_caller]
+fn after_a_step(text: &str, parts: &[&str], array: &str) -> Vec<f32> {
+    let place = Workplace::new();
+    place.file("t.cu", text);
+    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
+    let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
+    for part in parts {
+        assert!(scene.contains(part), "no {part:?} in {scene}");
+    }
+    let npy = format!("{array}=a.npy");
+    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", &npy];
+    place.run(&run).expect(0, &[]);
+    read_npy_f32(&place.path("a.npy")).1
 }
 
 /// The manifest for host code that is `host`, with a kernel of these parameters; it has all of `parts`.

@@ -94,8 +94,8 @@ impl<'h, 's> Reader<'h, 's> {
                 "template" => self.template(at),
                 "<" if self.is_launch(at) => self.launch(at),
                 "<" | ">" => self.change(at),
-                "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" => self.allocation(at),
-                "cudaMallocHost" | "cudaHostAlloc" => self.allocation(at),
+                "cudaMalloc" | "cudaMallocManaged" | "cudaMallocAsync" | "cudaMallocHost"
+                | "cudaHostAlloc" => self.allocation(at),
                 "cudaHostGetDevicePointer" => self.same_memory(at),
                 "cudaMallocPitch" => self.allocation_of_rows(at),
                 "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(at),

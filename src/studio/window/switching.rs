@@ -1,11 +1,6 @@
 //! Another device: the state goes there as a file, and the scene goes on with it.
 
-use std::{
-    path::PathBuf,
-    sync::mpsc::{self, Receiver, TryRecvError},
-    thread,
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 
 use super::{Studio, opening, resuming};
 use crate::{
@@ -14,7 +9,10 @@ use crate::{
     file::TemporaryFolder,
     scene::Value,
     session::{self, Command, Exportable, Exported, LoadedState},
-    studio::{background::PANICKED, runners::Runner},
+    studio::{
+        background::{Background, PANICKED, Progress},
+        runners::Runner,
+    },
 };
 
 /// On the way to another device.
@@ -33,7 +31,7 @@ enum Stage {
     /// The old session writes the state.
     Leaving,
     /// The device is being opened.
-    Opening(Receiver<device::Result<Device>>),
+    Opening(Background<device::Result<Device>>),
     /// The new one is being compiled.
     Arriving,
     /// It runs, and is about to get the state.
@@ -74,10 +72,7 @@ impl Studio {
         }
         let folder = match TemporaryFolder::new("state") {
             Ok(folder) => folder,
-            Err(error) => {
-                let text = format!("The scene does not go to {to}: {error}.");
-                return self.workspace.tell(Severity::Error, text);
-            }
+            Err(error) => return self.tell_stays(&to, &error),
         };
         let runs = self.snapshot.compile.running > 0;
         let plays = self.session.as_ref().is_none_or(|_| self.snapshot.clock.playing);
@@ -109,15 +104,9 @@ impl Studio {
 
     /// Opens the other device, on a thread: the driver may take a second.
     fn arrive(&mut self, mut switch: Switch) {
-        let choice = switch.to.choice;
-        let (wake, (sender, opening)) = (opening::wake(&self.proxy), mpsc::channel());
-        let open = move || {
-            // Nobody may want it any more.
-            _ = sender.send(Device::open(choice));
-            wake();
-        };
-        match thread::Builder::new().name("open device".to_owned()).spawn(open) {
-            Ok(_) => {
+        let (choice, wake) = (switch.to.choice, opening::wake(&self.proxy));
+        match Background::begin_apart("open device", wake, move || Device::open(choice)) {
+            Ok(opening) => {
                 switch.stage = Stage::Opening(opening);
                 self.switch = Some(switch);
             }
@@ -127,18 +116,22 @@ impl Studio {
 
     /// The scene does not go to the other device.
     fn stay(&mut self, switch: &Switch, why: &dyn std::fmt::Display) {
-        let text = format!("The scene does not go to {}: {why}.", switch.to);
-        self.workspace.tell(Severity::Error, text);
+        self.tell_stays(&switch.to, why);
         self.play_again(switch.plays);
+    }
+
+    fn tell_stays(&mut self, to: &Runner, why: &dyn std::fmt::Display) {
+        let text = format!("The scene does not go to {to}: {why}.");
+        self.workspace.tell(Severity::Error, text);
     }
 
     /// Opens a session on the other device, once that has been opened.
     fn follow_opening_of_device(&mut self) {
         let Some(Switch { stage: Stage::Opening(opening), .. }) = &self.switch else { return };
-        let opened = match opening.try_recv() {
-            Ok(opened) => opened.map_err(|error| error.to_string()),
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => Err(PANICKED.to_owned()),
+        let opened = match opening.progress() {
+            Progress::Done(opened) => opened.map_err(|error| error.to_string()),
+            Progress::Pending => return,
+            Progress::Failed => Err(PANICKED.to_owned()),
         };
         let Some(switch) = self.switch.take() else { return };
         match opened {

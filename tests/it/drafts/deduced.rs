@@ -1,23 +1,15 @@
 //! What a launch leaves to the compiler, and types that headers or kernels name, are what the compiler takes them for.
 
-use crate::support::{Workplace, read_npy_f32};
+use super::after_a_step;
+use crate::support::Workplace;
 
 /// A scene is drafted of the text, in which nothing is marked, and begins so; after one step `array` begins with these.
 #[track_caller]
 fn gives(text: &str, parts: &[&str], array: &str, expected: &[f32]) {
     let place = Workplace::new();
-    place.file("t.cu", text);
-    place.run(&["check", "t.cu"]).expect(0, &[]);
-    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
-    let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
-    for part in parts {
-        assert!(scene.contains(part), "no {part:?} in {scene}");
-    }
-    let npy = format!("{array}=a.npy");
-    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", &npy];
-    place.run(&run).expect(0, &[]);
-    let (_, found) = read_npy_f32(&place.path("a.npy"));
-    assert_eq!(found[..expected.len()], *expected, "{scene}");
+    place.run(&["check", place.file("t.cu", text)]).expect(0, &[]);
+    let found = after_a_step(text, parts, array);
+    assert_eq!(found[..expected.len()], *expected, "{text}");
 }
 
 #[test]

@@ -1,22 +1,6 @@
 //! Loops that go on until kernels have found something, and the halves of pairs that change places in them.
 
-use super::drafts;
-use crate::support::Workplace;
-
-/// The numbers of an array of floats after one step of what is drafted, which has all of `parts`.
-fn gives(source: &str, parts: &[&str], array: &str) -> Vec<f32> {
-    let place = Workplace::new();
-    place.file("t.cu", source);
-    place.run(&["new", "--from", "t.cu", "--out", "s.cu"]).expect(0, &[]);
-    let scene = std::fs::read_to_string(place.path("s.cu")).unwrap();
-    for part in parts {
-        assert!(scene.contains(part), "{part} in\n{scene}");
-    }
-    let npy = format!("{array}=a.npy");
-    let run = ["render", "s.cu", "--steps", "1", "--device", "cpu", "--npy", &npy];
-    place.run(&run).expect(0, &[]);
-    crate::support::read_npy_f32(&place.path("a.npy")).1
-}
+use super::{after_a_step, drafts};
 
 /// Each round reaches one element more, until no element is reached.
 const SEARCH: &str = "
@@ -46,13 +30,17 @@ fn a_search_goes_on_until_its_flag_stays_unset() {
         "clear  = [\"d_stop\"]\n",
     ];
     // The threads of a round may see what others of it reach: each element is one more than that before it.
-    assert_eq!(gives(SEARCH, &parts, "d_reached"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    assert_eq!(after_a_step(SEARCH, &parts, "d_reached"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     let other = SEARCH
         .replace("bool *more", "int *more")
         .replace("bool *d_stop, stop", "int *d_stop, stop");
     let other = other.replace("= false", "= 0").replace("sizeof(bool)", "sizeof(int)");
     let other = other.replace("(stop)", "(stop != 0)").replace("= true", "= 1");
-    gives(&other, &["until  = \"d_stop[0] == 0\"\n", "clear  = [\"d_stop\"]\n"], "d_reached");
+    after_a_step(
+        &other,
+        &["until  = \"d_stop[0] == 0\"\n", "clear  = [\"d_stop\"]\n"],
+        "d_reached",
+    );
 }
 
 const JACOBI: &str = "
@@ -86,7 +74,7 @@ fn a_relaxation_goes_on_until_its_residual_is_small() {
         "[[pass]]\nrepeat = 500 # fill in: so many rounds at most\nuntil  = \"d_res[0] <= 0.001",
         "x = \"y\"\ny = \"y_next\"\n",
     ];
-    let found = gives(JACOBI, &parts, "y");
+    let found = after_a_step(JACOBI, &parts, "y");
     let (mut x, mut rounds) = ([0.0_f32; 16], 0);
     loop {
         let at = |i: usize| if i == 0 || i == 15 { 1.0 } else { 0.5 * (x[i - 1] + x[i + 1]) };

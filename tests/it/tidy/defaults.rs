@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use syn::{
-    Arm, Attribute, ExprMatch, ItemMod, Lit, Member, Pat, parse_file, spanned::Spanned as _, visit,
+    Arm, Attribute, ExprMatch, Lit, Member, Pat, parse_file, spanned::Spanned as _, visit,
     visit::Visit,
 };
 
-use super::{Source, source::is_test, sources};
+use super::{Source, source::without_tests, sources};
 
 /// The lint that denies default arms.
 const LINT: &str = "wildcard_enum_match_arm";
@@ -148,12 +148,6 @@ struct Finder {
 }
 
 impl<'ast> Visit<'ast> for Finder {
-    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
-        if !is_test(&item.attrs) {
-            visit::visit_item_mod(self, item);
-        }
-    }
-
     fn visit_expr_match(&mut self, item: &'ast ExprMatch) {
         let mut places = BTreeSet::new();
         item.arms.iter().for_each(|arm| self::places(&arm.pat, "", &mut places));
@@ -175,7 +169,7 @@ impl<'ast> Visit<'ast> for Finder {
 
 fn found(text: &str) -> Vec<(usize, String)> {
     let mut finder = Finder::default();
-    finder.visit_file(&parse_file(text).unwrap());
+    finder.visit_file(&without_tests(text));
     finder.found
 }
 

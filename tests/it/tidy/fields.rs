@@ -1,12 +1,9 @@
 //! Where the meaning of an operation decides, a pattern that names one of its fields names all: a modifier that is
 //! added to the table does not compile until it is looked at.
 
-use syn::{
-    Expr, ItemMod, Macro, Pat, PatStruct, Token, parse_file, spanned::Spanned as _, visit,
-    visit::Visit,
-};
+use syn::{Expr, Macro, Pat, PatStruct, Token, spanned::Spanned as _, visit, visit::Visit};
 
-use super::{source::is_test, sources};
+use super::{source::without_tests, sources};
 
 /// What compiles operations, and what analyses follow of them. (The interpreter takes types where they stand, and
 /// leaves the meaning to `interp/value`; the parser fills in what operands tell.)
@@ -22,12 +19,6 @@ struct Finder {
 }
 
 impl<'ast> Visit<'ast> for Finder {
-    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
-        if !is_test(&item.attrs) {
-            visit::visit_item_mod(self, item);
-        }
-    }
-
     fn visit_pat_struct(&mut self, pattern: &'ast PatStruct) {
         let names: Vec<String> =
             pattern.path.segments.iter().map(|one| one.ident.to_string()).collect();
@@ -62,7 +53,7 @@ impl<'ast> Visit<'ast> for Finder {
 
 fn found(text: &str) -> Vec<(usize, String)> {
     let mut finder = Finder::default();
-    finder.visit_file(&parse_file(text).unwrap());
+    finder.visit_file(&without_tests(text));
     finder.found
 }
 

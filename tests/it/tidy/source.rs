@@ -115,8 +115,23 @@ fn children(file: &File) -> Vec<String> {
     file.items.iter().filter_map(module).collect()
 }
 
+/// The syntax tree of a Rust file without its unit tests.
+pub fn without_tests(text: &str) -> File {
+    fn drop_tests(items: &mut Vec<Item>) {
+        items.retain(|item| !matches!(item, Item::Mod(module) if is_test(&module.attrs)));
+        for item in items {
+            if let Item::Mod(ItemMod { content: Some((_, items)), .. }) = item {
+                drop_tests(items);
+            }
+        }
+    }
+    let mut file = parse_file(text).unwrap();
+    drop_tests(&mut file.items);
+    file
+}
+
 /// Whether an item is there in tests only.
-pub fn is_test(attributes: &[Attribute]) -> bool {
+fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let is_cfg = attribute.path().is_ident("cfg");
         is_cfg && attribute.parse_args::<Ident>().is_ok_and(|condition| condition == "test")

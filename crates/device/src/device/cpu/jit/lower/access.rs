@@ -54,8 +54,7 @@ impl Lower<'_, '_> {
         memory: MemorySpan,
         at: i64,
     ) -> Value {
-        let (base, at) = self.part(memory, at, ty.bytes());
-        self.b.ins().load(ty, flags(true), base, at)
+        self.load_with(flags(true), ty, memory, at)
     }
 
     /// As [`Lower::load`], of any alignment.
@@ -65,8 +64,7 @@ impl Lower<'_, '_> {
         memory: MemorySpan,
         at: i64,
     ) -> Value {
-        let (base, at) = self.part(memory, at, ty.bytes());
-        self.b.ins().load(ty, flags(false), base, at)
+        self.load_with(flags(false), ty, memory, at)
     }
 
     /// As [`Lower::load`], of what stays as it is while the code runs.
@@ -76,15 +74,17 @@ impl Lower<'_, '_> {
         memory: MemorySpan,
         at: i64,
     ) -> Value {
+        self.load_with(flags(true).with_readonly().with_can_move(), ty, memory, at)
+    }
+
+    fn load_with(&mut self, flags: MemFlagsData, ty: Type, memory: MemorySpan, at: i64) -> Value {
         let (base, at) = self.part(memory, at, ty.bytes());
-        self.b.ins().load(ty, flags(true).with_readonly().with_can_move(), base, at)
+        self.b.ins().load(ty, flags, base, at)
     }
 
     /// Stores at an offset in a span, naturally aligned.
     pub(in crate::device::cpu::jit) fn store(&mut self, value: Value, memory: MemorySpan, at: i64) {
-        let bytes = self.b.func.dfg.value_type(value).bytes();
-        let (base, at) = self.part(memory, at, bytes);
-        self.b.ins().store(flags(true), value, base, at);
+        self.store_with(flags(true), value, memory, at);
     }
 
     /// As [`Lower::store`], of any alignment.
@@ -94,9 +94,13 @@ impl Lower<'_, '_> {
         memory: MemorySpan,
         at: i64,
     ) {
+        self.store_with(flags(false), value, memory, at);
+    }
+
+    fn store_with(&mut self, flags: MemFlagsData, value: Value, memory: MemorySpan, at: i64) {
         let bytes = self.b.func.dfg.value_type(value).bytes();
         let (base, at) = self.part(memory, at, bytes);
-        self.b.ins().store(flags(false), value, base, at);
+        self.b.ins().store(flags, value, base, at);
     }
 
     /// The address of a span, for code that is called with it.

@@ -91,9 +91,7 @@ impl Lower<'_, '_> {
         bytes: u32,
         threads: usize,
     ) -> MemorySpan {
-        let spill = self.context_u64(offset_of!(BlockContext, spill));
-        let address = self.element(spill, bytes);
-        MemorySpan::new(address, offset as i64, u64::from(bytes) * threads as u64)
+        self.elements(offset_of!(BlockContext, spill), offset, bytes, threads)
     }
 
     /// The elements of so many threads, from the one whose turn it is, in an array of what threads hand over.
@@ -103,9 +101,15 @@ impl Lower<'_, '_> {
         bytes: u32,
         threads: usize,
     ) -> MemorySpan {
-        let exchange = self.context_u64(offset_of!(BlockContext, exchange));
-        let address = self.element(exchange, bytes);
-        MemorySpan::new(address, field as i64, u64::from(bytes) * threads as u64)
+        self.elements(offset_of!(BlockContext, exchange), field, bytes, threads)
+    }
+
+    /// The elements of so many threads, from the one whose turn it is, in an array at `offset` in the memory whose
+    /// address the block's context has in `field`.
+    fn elements(&mut self, field: usize, offset: usize, bytes: u32, threads: usize) -> MemorySpan {
+        let memory = self.context_u64(field);
+        let address = self.element(memory, bytes);
+        MemorySpan::new(address, offset as i64, u64::from(bytes) * threads as u64)
     }
 
     fn spill(&mut self, spills: &[(Reg, usize)]) {
