@@ -1,5 +1,8 @@
 //! The structures of a text, and its variables on the device: names, and types as far as the text tells.
 //!
+//! Enters: a text, and the macros that the compiler's options define. Leaves: structures with their fields, what other
+//! names of types stand for, the types of variables. Must not know: `cuda::host`, `cuda::files`.
+//!
 //! How they lie in memory, and what a type really is, only the compiler knows: it is asked for what was found here.
 
 mod reader;
