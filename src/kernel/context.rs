@@ -15,8 +15,8 @@ use super::{
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
-        self, Choice, Device, FreeList, Function, HostFlags, LinkInput, MappedMemory, Module, Pool,
-        Stream, StreamOptions, size_class,
+        self, Choice, Device, FreeList, Function, GuardOptions, HostFlags, LinkInput, MappedMemory,
+        Module, Pool, Stream, StreamOptions, size_class,
     },
 };
 
@@ -132,7 +132,7 @@ impl Context {
 
     /// Loads PTX, guarded where this context's modules are; with why it is not, where it should be.
     pub(super) fn load(&self, ptx: &str) -> device::Result<Loaded> {
-        guarding::load(self.device(), ptx, self.shared.guarded, &[])
+        guarding::load(self.device(), ptx, self.shared.guarded, GuardOptions::default())
     }
 
     /// The same context with its work on `stream`.

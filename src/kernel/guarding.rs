@@ -10,7 +10,7 @@
 
 use std::{env, sync::LazyLock};
 
-use crate::device::{Device, Module, Result, Telling};
+use crate::device::{Device, GuardOptions, Module, Result, Telling};
 
 /// What the variable says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,16 +31,23 @@ static WISH: LazyLock<Option<Wish>> =
 /// A module, and why it is not guarded as a whole, where it should be and is not.
 pub(crate) type Loaded = (Module, Option<String>);
 
-/// Loads PTX: guarded where that is wanted and can be, but for the kernels with one of the names in `plain`.
+/// Loads PTX: guarded in the way of `options`, where that is wanted and can be. What the module tells of is the
+/// variable's to say.
 ///
 /// # Errors
 /// As [`Device::load`].
-pub(crate) fn load(device: &Device, ptx: &str, guarded: bool, plain: &[&str]) -> Result<Loaded> {
+pub(crate) fn load(
+    device: &Device,
+    ptx: &str,
+    guarded: bool,
+    options: GuardOptions<'_>,
+) -> Result<Loaded> {
     let telling = match (*WISH, guarded) {
         (Some(Wish::Report), _) => Telling::All,
         (Some(Wish::On), _) | (None, true) => Telling::First,
         (Some(Wish::Off), _) | (None, false) => return Ok((device.load(ptx)?, None)),
     };
-    let (module, not_guarded) = device.load_telling(ptx, plain, telling)?;
+    let options = GuardOptions { telling, ..options };
+    let (module, not_guarded) = device.load_guarded(ptx, &options)?;
     Ok((module, not_guarded.map(|why| why.to_string())))
 }

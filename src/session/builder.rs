@@ -31,7 +31,7 @@ use crate::{
     compile::{Compiled, Compiler, Target},
     cuda::mangled,
     data::Cache,
-    device::{self, Device, DeviceKind, Function, Module},
+    device::{self, Device, Function, GuardOptions, Module, Versions},
     diagnostic::{Diagnostic, Severity},
     kernel,
     ptx::outline::Outline,
@@ -144,12 +144,9 @@ impl Builder {
         Self { device, compiler, own, guarded, loading, summary: None, checksum: None, files }
     }
 
-    /// Whether a draft is there sooner than the real thing: on the CPU device, whose translation is quick, the
-    /// compiler's optimiser is what an edit waits for.
+    /// Whether the compiler makes drafts: its optimiser is what an edit waits for.
     pub(super) fn drafts(&self) -> bool {
-        let translates_quickly = self.device.info().kind == DeviceKind::Cpu;
-        translates_quickly
-            && self.compiler.nvrtc().is_ok_and(|nvrtc| nvrtc.version >= FIRST_TO_DRAFT)
+        self.compiler.nvrtc().is_ok_and(|nvrtc| nvrtc.version >= FIRST_TO_DRAFT)
     }
 
     /// Compiles by `compiler` and loads `scene`. Mistakes of the scene are diagnostics in the result.
@@ -286,7 +283,15 @@ fn load(made: &Made, device: &Device, guarded: bool) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
     let plain = plan.passes.iter().filter(|pass| !pass.declared.guarded);
     let plain: Vec<&str> = plain.map(|pass| lowered(made, &pass.name_expression)).collect();
-    let (module, not_guarded) = match kernel::guarding::load(device, ptx, guarded, &plain) {
+    let options = GuardOptions {
+        plain: &plain,
+        versions: match made.effort {
+            Effort::Draft => Versions::Whole,
+            Effort::Full => Versions::Proved,
+        },
+        ..GuardOptions::default()
+    };
+    let (module, not_guarded) = match kernel::guarding::load(device, ptx, guarded, options) {
         Ok(loaded) => loaded,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };

@@ -7,16 +7,16 @@ use std::{
 
 use warpaint::{
     device::{
-        Arguments, Device, Error, Fault, Function, GuardRecord, GuardedModule, LaunchConfig,
-        Memory, Module, Stream,
+        Arguments, Device, Error, Fault, Function, GuardOptions, GuardRecord, GuardedModule,
+        LaunchConfig, Memory, Module, Stream, Telling,
         cpu::{Lanes, LaunchOptions},
     },
     diagnostic,
     ptx::{
         self,
         pass::guard::{
-            CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, LocalMemory, guard_telling,
-            record::{MOST, Telling, VARIABLE, control, field, prints, table},
+            CheckKind, CheckedAccess, Find, Guarded, GuardedKernel, LocalMemory, guard,
+            record::{MOST, VARIABLE, control, field, prints, table},
         },
     },
 };
@@ -88,7 +88,7 @@ pub fn guarded_for(text: &str, telling: Telling, local: LocalMemory) -> Guarded 
     let module = ptx::parse(text).unwrap();
     let faults = ptx::verify(&module);
     assert!(!diagnostic::has_errors(&faults), "{faults:#?}");
-    let guarded = guard_telling(&module, &[], telling, local);
+    let guarded = guard(&module, &GuardOptions { telling, local, ..GuardOptions::default() });
     let guarded = guarded.unwrap_or_else(|refused| panic!("{refused}"));
     let faults = ptx::verify(&guarded.module);
     assert!(faults.is_empty(), "{faults:#?}\n{}", ptx::print(&guarded.module));
@@ -125,7 +125,9 @@ impl Bench {
 
     pub fn with(device: &Device, text: &str, telling: Telling, local: LocalMemory) -> Self {
         let guarded = guarded_for(text, telling, local);
-        let (printed, host) = GuardedModule::telling(text, &[], telling, local).unwrap();
+        let (printed, host) =
+            GuardedModule::of(text, &GuardOptions { telling, local, ..GuardOptions::default() })
+                .unwrap();
         assert_eq!(printed, ptx::print(&guarded.module));
         // The CPU device's compiler has no stack pointer that could be asked for.
         let printed =

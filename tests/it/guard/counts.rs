@@ -10,7 +10,10 @@ use std::{collections::BTreeMap, env, fs, path::PathBuf};
 
 use warpaint::{
     compile::Target,
-    ptx::{self, pass::guard::guard},
+    ptx::{
+        self,
+        pass::guard::{GuardOptions, guard},
+    },
 };
 
 use super::scenes::programs;
@@ -44,7 +47,7 @@ fn instructions_of_kernels() {
         if !name.ends_with(".cu") || name == "summary.cu" || name == "checksum.cu" {
             continue;
         }
-        let guarded = guard(&ptx::parse(&text).unwrap(), &[]).unwrap();
+        let guarded = guard(&ptx::parse(&text).unwrap(), &GuardOptions::default()).unwrap();
         let printed = ptx::print(&guarded.module);
         let file = name.replace(['/', '.'], "-");
         for (what, text) in [("plain", &*text), ("guarded", &printed)] {

@@ -1,7 +1,9 @@
 //! Kernels that do wrong.
 
 use warpaint::{
-    device::{Arguments, Device, FaultKind, GuardedModule, LaunchConfig, Memory, Telling},
+    device::{
+        Arguments, Device, FaultKind, GuardOptions, GuardedModule, LaunchConfig, Memory, Telling,
+    },
     ptx::pass::{Action, guard::CheckKind},
 };
 
@@ -473,7 +475,8 @@ fn a_failed_assertion_is_told_with_its_words() {
 /// What is not known is handed on untouched, and said.
 #[test]
 fn what_is_not_known_is_not_guarded() {
-    let refused = |text: &str| GuardedModule::of(text, &[]).unwrap_err().to_string();
+    let refused =
+        |text: &str| GuardedModule::of(text, &GuardOptions::default()).unwrap_err().to_string();
     let text = kernel("ld.global.u32 %r5, [%rd3];");
     assert_eq!(
         refused(&text.replace("size 64", "size 32")),
@@ -481,7 +484,7 @@ fn what_is_not_known_is_not_guarded() {
     );
     let old = refused(&text.replace("sm_80", "sm_60"));
     assert_eq!(old, "not guarded: it is for GPUs older than Volta");
-    let (again, _) = GuardedModule::of(&text, &[]).unwrap();
+    let (again, _) = GuardedModule::of(&text, &GuardOptions::default()).unwrap();
     assert_eq!(refused(&again), "not guarded: it is guarded already");
     let launches = text.replace(
         "\n.visible",
@@ -504,7 +507,7 @@ fn a_function_that_is_not_known_leaves_the_others_guarded() {
         .visible .entry other() { .reg .b64 %a; .reg .b32 %s; cp.async.bulk.global.shared::cta.bulk_group [%a], [%s], 16; ret; }
         .visible .entry bad";
     let text = kernel("st.global.u32 [%rd3], 1;").replace(".visible .entry bad", other);
-    let (printed, guarded) = GuardedModule::of(&text, &[]).unwrap();
+    let (printed, guarded) = GuardedModule::of(&text, &GuardOptions::default()).unwrap();
     let why = guarded.not_guarded().unwrap().to_string();
     assert!(why.starts_with("not guarded: `other` has cp.async.bulk"), "{why}");
     let other = printed.split(".entry other()").nth(1).unwrap().split('}').next().unwrap();

@@ -3,7 +3,7 @@
 use std::{env, fmt::Write as _};
 
 use fastrand::Rng;
-use warpaint::device::{Arguments, Device, GuardedModule, LaunchConfig, Memory};
+use warpaint::device::{Arguments, Device, GuardOptions, GuardedModule, LaunchConfig, Memory};
 
 use super::bench::{Bench, Stop, fault, run};
 
@@ -38,7 +38,7 @@ pub const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 /// Whether a launch of 4 blocks of 32 threads needs no check, where `x` has so many words.
 fn is_proved(body: &str, n: u32, words: u64) -> bool {
     let text = format!("{HEAD}{}", kernel("k", body));
-    let (_, host) = GuardedModule::of(&text, &[]).unwrap();
+    let (_, host) = GuardedModule::of(&text, &GuardOptions::default()).unwrap();
     let mut arguments = Arguments::new();
     arguments.push(&4096_u64).push(&n).push(&(1_u64 << 30));
     let config = LaunchConfig::new(4, 32);

@@ -1,7 +1,7 @@
 //! What versions of kernels do without beside the checks of single accesses.
 
 use warpaint::{
-    device::{Arguments, Device, GuardedModule, LaunchConfig, Memory},
+    device::{Arguments, Device, GuardOptions, GuardedModule, LaunchConfig, Memory},
     ptx::pass::Action,
 };
 
@@ -13,7 +13,7 @@ use super::{
 /// The version that is launched of a kernel whose pointers `x` and `m` point to so many words.
 fn version(body: &str, n: u32, [x, m]: [u64; 2]) -> (Option<usize>, Vec<usize>) {
     let text = format!("{HEAD}{}", kernel("k", body));
-    let (printed, host) = GuardedModule::of(&text, &[]).unwrap();
+    let (printed, host) = GuardedModule::of(&text, &GuardOptions::default()).unwrap();
     let mut arguments = Arguments::new();
     arguments.push(&4096_u64).push(&n).push(&(1_u64 << 30));
     let find = |pointer| match pointer {
@@ -69,8 +69,14 @@ fn one_index_is_compared_once_where_the_other_buffer_is_as_long() {
         "ld.global.u32 %r1, [%x+4]; mul.wide.s32 %rd7, %r1, 4;
         add.s64 %rd9, %rd6, %rd7;",
     );
-    let apart = GuardedModule::of(&format!("{HEAD}{}", kernel("k", &other)), &[]).unwrap().1;
-    let together = GuardedModule::of(&format!("{HEAD}{}", kernel("k", BOTH)), &[]).unwrap().1;
+    let apart =
+        GuardedModule::of(&format!("{HEAD}{}", kernel("k", &other)), &GuardOptions::default())
+            .unwrap()
+            .1;
+    let together =
+        GuardedModule::of(&format!("{HEAD}{}", kernel("k", BOTH)), &GuardOptions::default())
+            .unwrap()
+            .1;
     let launches = [apart, together].map(|host| host.kernel("k").unwrap().counts.launches);
     assert_eq!(launches, [1, 2], "the loads of the index, and one comparison");
 }

@@ -10,9 +10,9 @@ use crate::ptx::{
     self,
     ast::{LocationId, Module},
     pass::guard::{
-        Check, CheckKind, CheckedAccess, Counts, Find, GuardedKernel, Launch, LocalMemory,
-        NotGuarded, Word, guard_telling, pointer_at,
-        record::{NO_KERNEL, Telling, field},
+        self, Check, CheckKind, CheckedAccess, Counts, Find, GuardOptions, GuardedKernel, Launch,
+        NotGuarded, Telling, Word, pointer_at,
+        record::{NO_KERNEL, field},
     },
     types::Space,
 };
@@ -22,7 +22,7 @@ use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, LaunchConfig, Locat
 /// What is known of a module that was guarded.
 ///
 /// ```
-/// use warpaint::device::GuardedModule;
+/// use warpaint::device::{GuardOptions, GuardedModule};
 ///
 /// let ptx = ".version 7.0 .target sm_75 .address_size 64
 ///     .visible .entry store(.param .u64 x) {
@@ -31,7 +31,7 @@ use super::{Allocation, Dim3, Fault, FaultKind, InlinedCall, LaunchConfig, Locat
 ///         st.global.u32 [%x+8], 1;
 ///         ret;
 ///     }";
-/// let (text, guarded) = GuardedModule::of(ptx, &[])?;
+/// let (text, guarded) = GuardedModule::of(ptx, &GuardOptions::default())?;
 /// assert!(text.contains("__warpaint_guard"));
 /// let store = guarded.kernel("store").ok_or("no kernel")?;
 /// assert_eq!(store.counts.checked, 1);
@@ -100,26 +100,11 @@ const fn halves(word: u64) -> [u32; 2] {
 const MOST_SEEN: usize = 16;
 
 impl GuardedModule {
-    /// Guards the text of PTX, but for the kernels that are called as one of `plain`; gives the text that is to be
-    /// loaded.
+    /// Guards the text of PTX; gives the text that is to be loaded.
     ///
     /// # Errors
     /// [`NotGuarded`], where each kernel has something that the guard does not know: then it is loaded as it is.
-    pub fn of(text: &str, plain: &[&str]) -> Result<(String, Self), NotGuarded> {
-        Self::telling(text, plain, Telling::First, LocalMemory::Window)
-    }
-
-    /// The same; tells of the first fault, at which kernels end, or of one at each place, on a device with this local
-    /// memory.
-    ///
-    /// # Errors
-    /// As [`GuardedModule::of`].
-    pub fn telling(
-        text: &str,
-        plain: &[&str],
-        telling: Telling,
-        local: LocalMemory,
-    ) -> Result<(String, Self), NotGuarded> {
+    pub fn of(text: &str, options: &GuardOptions<'_>) -> Result<(String, Self), NotGuarded> {
         let told = |diagnostics: &[crate::diagnostic::Diagnostic]| NotGuarded {
             why: diagnostics.first().map_or_else(String::new, ToString::to_string),
         };
@@ -128,7 +113,7 @@ impl GuardedModule {
         if crate::diagnostic::has_errors(&faults) {
             return Err(told(&faults));
         }
-        let guarded = guard_telling(&module, plain, telling, local)?;
+        let guarded = guard::guard(&module, options)?;
         let printed = ptx::print(&guarded.module);
         let this = Self {
             module,
@@ -138,7 +123,7 @@ impl GuardedModule {
             allocates: guarded.allocates,
             stack_bytes: guarded.stack_bytes,
             not_guarded: guarded.not_guarded,
-            telling,
+            telling: options.telling,
             seen: Mutex::default(),
         };
         Ok((printed, this))

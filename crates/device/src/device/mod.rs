@@ -46,7 +46,7 @@ mod spelling;
 mod stream;
 mod texture;
 
-pub use crate::ptx::pass::guard::{NotGuarded, record::Telling};
+pub use crate::ptx::pass::guard::{GuardOptions, NotGuarded, Telling, Versions};
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
 #[doc(hidden)]
@@ -508,37 +508,27 @@ impl Device {
     }
 
     /// The same, so that no kernel of it can harm a GPU's context, or run without end: see
-    /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. Kernels that are called as one of
-    /// `plain` stay as they are. On the CPU device every kernel is watched.
+    /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. On the CPU device every kernel is
+    /// watched.
     ///
     /// ```
-    /// # use warpaint::device::Device;
+    /// # use warpaint::device::{Device, GuardOptions};
     /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
-    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx, &[])?;
+    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx, &GuardOptions::default())?;
     /// assert!(module.function("idle").is_ok() && not_guarded.is_none());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Device::load`].
-    pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
-        self.load_telling(ptx, plain, Telling::First)
-    }
-
-    /// The same; where an NVIDIA GPU is to tell of all faults its kernels go on, and [`Device::take_reported`] gives
-    /// what they told.
-    ///
-    /// # Errors
-    /// As [`Device::load`].
-    pub fn load_telling(
+    pub fn load_guarded(
         &self,
         ptx: &str,
-        plain: &[&str],
-        telling: Telling,
+        options: &GuardOptions<'_>,
     ) -> Result<(Module, Option<NotGuarded>)> {
         Ok(match self {
             Self::Nvidia(d) => {
-                let (module, not_guarded) = d.load_telling(ptx, plain, telling)?;
+                let (module, not_guarded) = d.load_guarded(ptx, options)?;
                 (Module::Nvidia(module), not_guarded)
             }
             Self::Cpu(d) => (Module::Cpu(d.load(ptx)?), None),

@@ -39,10 +39,10 @@ use super::{
     module::Loaded,
 };
 use crate::{
-    device::{Arguments, Error, Fault, GuardedModule, LaunchConfig, Result},
+    device::{Arguments, Error, Fault, GuardOptions, GuardedModule, LaunchConfig, Result},
     ptx::pass::guard::{
         LOCAL_WINDOW, LocalMemory, NotGuarded,
-        record::{MOST, MOST_PRINTS, Telling, VARIABLE, prints},
+        record::{MOST, MOST_PRINTS, VARIABLE, prints},
     },
 };
 pub(super) use control::Control;
@@ -275,38 +275,29 @@ impl Device {
     /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
     /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
     /// stops kernels that do not end. Where that cannot be, a function stays as it is, or the whole module, and it is
-    /// said why. The kernels that are called as one of `plain` stay as they are.
+    /// said why. Where modules tell of all faults their kernels go on, and [`Device::take_reported`] gives what they told.
     ///
     /// ```no_run
-    /// use warpaint::device::nvidia::Device;
+    /// use warpaint::device::{GuardOptions, nvidia::Device};
     ///
     /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
-    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &[])?;
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &GuardOptions::default())?;
     /// assert!(not_guarded.is_none() && module.guarded().is_some());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Device::load`].
-    pub fn load_guarded(&self, ptx: &str, plain: &[&str]) -> Result<(Module, Option<NotGuarded>)> {
-        self.load_telling(ptx, plain, Telling::First)
-    }
-
-    /// The same; its faults are errors, or its kernels go on and [`Device::take_reported`] gives one at each place.
-    ///
-    /// # Errors
-    /// As [`Device::load`].
-    pub fn load_telling(
+    pub fn load_guarded(
         &self,
         ptx: &str,
-        plain: &[&str],
-        telling: Telling,
+        options: &GuardOptions<'_>,
     ) -> Result<(Module, Option<NotGuarded>)> {
-        let (text, guarded) =
-            match GuardedModule::telling(ptx, plain, telling, LocalMemory::FromStackPointer) {
-                Ok(guarded) => guarded,
-                Err(why) => return Ok((self.load(ptx)?, Some(why))),
-            };
+        let options = GuardOptions { local: LocalMemory::FromStackPointer, ..*options };
+        let (text, guarded) = match GuardedModule::of(ptx, &options) {
+            Ok(guarded) => guarded,
+            Err(why) => return Ok((self.load(ptx)?, Some(why))),
+        };
         let module = match self.load(&text) {
             Ok(module) => module,
             Err(Error::Load { log, .. }) => {

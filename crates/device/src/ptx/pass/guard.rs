@@ -35,6 +35,7 @@ mod extent;
 mod follow;
 mod globals;
 mod noted;
+mod options;
 mod plan;
 mod poll;
 mod prints;
@@ -53,6 +54,7 @@ mod words;
 use std::collections::HashMap;
 
 pub use self::{
+    options::{GuardOptions, Telling, Versions},
     proof::{Launch, Proof},
     search::LOCAL_WINDOW,
     windows::LocalMemory,
@@ -67,7 +69,7 @@ use crate::ptx::types::{Space, Type};
 use code::Code;
 use follow::Sources;
 use proof::Version;
-use record::{NO_KERNEL, Recorder, Telling, VARIABLE, control};
+use record::{NO_KERNEL, Recorder, VARIABLE, control};
 use stack::Stack;
 use stop::Reason;
 use weave::Weaver;
@@ -231,25 +233,12 @@ impl NotGuarded {
 /// How the names of functions begin that give memory which no table has, or launch kernels that nobody guards.
 const UNKNOWN_MEMORY: [&str; 3] = ["__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice"];
 
-/// Guards a module that [`verify`](crate::ptx::verify()) found no fault in, but for the kernels that are called as
-/// one of `plain`: they stay as they are, and what they do is not watched.
+/// Guards a module that [`verify`](crate::ptx::verify()) found no fault in.
 ///
 /// # Errors
 /// [`NotGuarded`], where each kernel has something that is not known here, or the module as a whole.
-pub fn guard(module: &Module, plain: &[&str]) -> Result<Guarded, NotGuarded> {
-    guard_telling(module, plain, Telling::First, LocalMemory::Window)
-}
-
-/// The same; tells of the first fault, or of those at all places, for a device with this local memory.
-///
-/// # Errors
-/// As [`guard`].
-pub fn guard_telling(
-    module: &Module,
-    plain: &[&str],
-    telling: Telling,
-    local: LocalMemory,
-) -> Result<Guarded, NotGuarded> {
+pub fn guard(module: &Module, options: &GuardOptions<'_>) -> Result<Guarded, NotGuarded> {
+    let GuardOptions { plain, telling, versions, local } = *options;
     expect_known(module)?;
     let variable = module.variables.len() as u32;
     let stack = Stack::of(module, local);
@@ -287,7 +276,8 @@ pub fn guard_telling(
         let heap = guarded.allocates;
         let recorder = Recorder { variable, kernel, seen, globals, heap, windows };
         let checks = guarded.checks.len();
-        let done = guard_function(module, index, body, (recorder, &stack), &mut guarded.checks);
+        let done =
+            guard_function(module, index, body, (recorder, &stack, versions), &mut guarded.checks);
         let done = match done {
             Ok(done) => done,
             Err(why) => {
@@ -381,7 +371,7 @@ fn guard_function(
     module: &Module,
     index: usize,
     body: &Body,
-    (recorder, stack): (Recorder, &Stack),
+    (recorder, stack, versions): (Recorder, &Stack, Versions),
     checks: &mut Vec<Check>,
 ) -> Result<Done, NotGuarded> {
     let function = &module.functions[index];
@@ -449,11 +439,12 @@ fn guard_function(
         };
     let (whole, words, searches) =
         weave(Words::new(&function.params), &Version::default(), &polls)?;
-    let versions = match function.kind {
-        FunctionKind::Entry => {
+    let versions = match (function.kind, versions) {
+        (FunctionKind::Entry, Versions::Proved) => {
             proof::promising(module, function, body, &cfg, &plan.groups, &surfaces, &polls)
         }
-        FunctionKind::Func => Vec::new(),
+        (FunctionKind::Entry, Versions::Whole)
+        | (FunctionKind::Func, Versions::Proved | Versions::Whole) => Vec::new(),
     };
     let (mut counts, mut proved, mut all) = (plan.counts, Vec::new(), words);
     counts.launches = versions

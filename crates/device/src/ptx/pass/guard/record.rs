@@ -89,16 +89,6 @@ pub const MOST: usize = 1000;
 /// Most calls of `printf` that print between two looks of the host.
 pub const MOST_PRINTS: u32 = 32_768;
 
-/// What a guarded module tells of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telling {
-    /// The first thing that is wrong, at which all loops end.
-    #[default]
-    First,
-    /// The first thing at each place, and the kernels go on.
-    All,
-}
-
 /// The name of the table of the places that were told of.
 pub(super) const SEEN: &str = "__warpaint_guard_seen";
 

@@ -1,4 +1,4 @@
-use super::{Word, guard};
+use super::{GuardOptions, Word, guard};
 use crate::ptx::{inst::Op, parse, print};
 
 /// A word of what the launch gives is what the comparison needs: the first address less the lowest offset, and how many
@@ -72,7 +72,7 @@ fn nothing_is_put_in_that_is_not_known() {
         setp.ne.u32 %p2, %r2, 7; @%p2 bra L; brkpt; @%p1 trap; ret;
         }";
     let module = parse(text).unwrap();
-    let guarded = guard(&module, &[]).unwrap();
+    let guarded = guard(&module, &GuardOptions::default()).unwrap();
     let bodies = guarded.module.functions.iter().filter_map(|function| function.body.as_ref());
     for i in bodies.flat_map(|body| body.instructions()) {
         assert!(!matches!(i.op, Op::Unsupported { .. }), "{i:?}");
@@ -102,7 +102,7 @@ fn only_windows_that_the_module_makes_addresses_of_are_searched() {
             ld.u32 %r2, [%rd2]; st.global.u32 [%rd1], %r2; ret;
             }}"
         );
-        let guarded = guard(&parse(&text).unwrap(), &[]).unwrap();
+        let guarded = guard(&parse(&text).unwrap(), &GuardOptions::default()).unwrap();
         assert!(guarded.searches);
         let printed = print(&guarded.module);
         ["shared", "local"].map(|space| printed.contains(&format!("isspacep.{space}")))
@@ -127,7 +127,8 @@ fn matrices_of_unknown_strides_are_not_guarded() {
             ret;
             }}"
         );
-        guard(&parse(&text).unwrap(), &[]).map(|guarded| guarded.kernels[0].counts.accesses)
+        guard(&parse(&text).unwrap(), &GuardOptions::default())
+            .map(|guarded| guarded.kernels[0].counts.accesses)
     };
     assert_eq!(guarded(""), Ok(1));
     assert_eq!(guarded(", 24"), Ok(1));
@@ -153,7 +154,7 @@ fn an_index_that_nothing_writes_is_compared() {
             st.global.u32 [%d4], %r4;
             ret;
         }";
-    let guarded = guard(&parse(text).unwrap(), &[]).unwrap();
+    let guarded = guard(&parse(text).unwrap(), &GuardOptions::default()).unwrap();
     let counts = guarded.kernels[0].counts;
     assert_eq!((counts.checked, counts.unchecked), (2, 0), "{counts:?}");
 }
@@ -167,7 +168,7 @@ fn only_loops_that_surely_end_soon_look_at_no_flag() {
              .reg .pred %p<2>; .reg .b32 %r<3>; mov.u32 %r1, 0; L: {add} %r1, %r1, 1; \
              setp.ne.s32 %p1, %r1, 8; @%p1 bra L; ret; }}"
         );
-        let guarded = guard(&parse(&text).unwrap(), &[]).unwrap();
+        let guarded = guard(&parse(&text).unwrap(), &GuardOptions::default()).unwrap();
         guarded.module.functions[0].body.as_ref().unwrap().instructions().count()
     };
     let plain = instructions_with("add.s32");
@@ -190,7 +191,7 @@ fn what_malloc_gives_is_searched_for() {
         { .param .b64 p; st.param.b64 [p], %rd1; call free, (p); }
         ret;
         }";
-    let guarded = guard(&parse(text).unwrap(), &[]).unwrap();
+    let guarded = guard(&parse(text).unwrap(), &GuardOptions::default()).unwrap();
     assert!(guarded.searches && guarded.allocates);
     let counts = guarded.kernels[0].counts;
     assert_eq!((counts.accesses, counts.checked, counts.unchecked), (1, 1, 0));

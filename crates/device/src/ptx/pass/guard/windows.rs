@@ -13,11 +13,12 @@ use crate::ptx::types::Space;
 const STACKSAVE: (u32, u32) = (7, 3);
 
 /// Which part of the window of local memory a thread has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LocalMemory {
     /// What lies at its stack pointer and above, as on NVIDIA GPUs. Modules older than `stacksave` have the window.
     FromStackPointer,
     /// What of the window it has is not known.
+    #[default]
     Window,
 }
 
