@@ -1,7 +1,7 @@
 //! What versions of kernels do without beside the checks of single accesses.
 
 use warpaint::{
-    device::{Arguments, Device, GuardOptions, GuardedModule, LaunchConfig, Memory},
+    device::{Arguments, Device, GuardOptions, GuardedModule, LaunchConfig, Memory, Versions},
     ptx::pass::Action,
 };
 
@@ -46,6 +46,24 @@ fn loops_that_are_short_in_a_launch_look_at_no_flag() {
     // The end is loaded.
     let loaded = one.replace("mov.u32 %r1, 0;", "ld.global.u32 %r3, [%x]; mov.u32 %r1, 0;");
     assert_eq!(version(&loaded.replace("%n", "%r3"), 1, words), (Some(0), vec![2, 2]));
+}
+
+/// A module that is to load quickly has one version of each kernel, which has all checks and every look.
+#[test]
+fn a_module_may_have_the_versions_with_all_checks_alone() {
+    let body = "mov.u32 %r1, 0; L: add.s32 %r1, %r1, 1; st.global.u32 [%x], %r1;
+        setp.lt.s32 %p1, %r1, %n; @%p1 bra L;";
+    let text = format!("{HEAD}{}", kernel("k", body));
+    let of = |versions| {
+        let options = GuardOptions { versions, ..GuardOptions::default() };
+        let (printed, host) = GuardedModule::of(&text, &options).unwrap();
+        let kernels = printed.matches(".entry ").count();
+        let kernel = host.kernel("k").unwrap();
+        (kernels, kernel.proved.len(), kernel.counts.checked, kernel.words.clone())
+    };
+    let (proved, whole) = (of(Versions::Proved), of(Versions::Whole));
+    assert_eq!((proved.0, proved.1, whole.0, whole.1), (3, 2, 1, 0));
+    assert_eq!((whole.2, &whole.3), (proved.2, &proved.3), "it is checked as the others are");
 }
 
 /// Elements of two buffers at one index that was loaded.
