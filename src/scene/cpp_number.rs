@@ -161,8 +161,12 @@ impl Type {
         match self {
             Self::Float | Self::Double => None,
             Self::Bool => Some([0, 1]),
-            _ if self.is_unsigned() => Some([0, (1 << bits) - 1]),
-            _ => Some([-(1 << (bits - 1)), (1 << (bits - 1)) - 1]),
+            Self::UnsignedChar | Self::UnsignedShort | Self::Unsigned | Self::UnsignedLong => {
+                Some([0, (1 << bits) - 1])
+            }
+            Self::Char | Self::Short | Self::Int | Self::Long => {
+                Some([-(1 << (bits - 1)), (1 << (bits - 1)) - 1])
+            }
         }
     }
 

@@ -198,11 +198,8 @@ impl Binary {
 
     /// The value where the left operand alone decides it.
     pub(super) fn decided_by(self, left: Number) -> Option<Number> {
-        match (self, truth(left)) {
-            (Self::Or, true) => Some(Number::Bool(true)),
-            (Self::And, false) => Some(Number::Bool(false)),
-            _ => None,
-        }
+        let is_decided = self == Self::Or && truth(left) || self == Self::And && !truth(left);
+        is_decided.then(|| Number::Bool(truth(left)))
     }
 
     pub(super) fn apply(
@@ -220,10 +217,12 @@ impl Binary {
                 Ok(Number::Bool(comparison.holds(&a, &b)))
             }
             (_, Number::Int(a), Number::Int(b)) => self.integer(a, b),
-            _ => match (left.as_f64(), right.as_f64()) {
-                (Some(a), Some(b)) => self.float(a, b, floats),
-                _ => Err(NO_NUMBERS.into()),
-            },
+            (_, Number::Int(_) | Number::Float(_) | Number::Bool(_), _) => {
+                match (left.as_f64(), right.as_f64()) {
+                    (Some(a), Some(b)) => self.float(a, b, floats),
+                    _ => Err(NO_NUMBERS.into()),
+                }
+            }
         }
     }
 
@@ -399,7 +398,32 @@ impl Function {
                 Some(log) => Ok(log.into()),
                 None => Err(format!("`ilog2` takes a number above 0, not {a}")),
             }),
-            _ => None,
+            (
+                Self::Min
+                | Self::Max
+                | Self::Abs
+                | Self::Floor
+                | Self::Ceil
+                | Self::Int
+                | Self::CeilDiv
+                | Self::Ilog2,
+                _,
+            ) => None,
+            (
+                Self::Float
+                | Self::Sqrt
+                | Self::Exp
+                | Self::Log
+                | Self::Log2
+                | Self::Sin
+                | Self::Cos
+                | Self::Tan
+                | Self::Pow
+                | Self::IsNan
+                | Self::IsInf
+                | Self::IsFinite,
+                _,
+            ) => None,
         }
     }
 }

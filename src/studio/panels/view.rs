@@ -146,7 +146,7 @@ fn camera(
         match hand {
             Hand::Turns if first => actions.push(Look::Orbit(by)),
             Hand::Touches if first => {}
-            _ => actions.push(Look::Pan(by)),
+            Hand::Turns | Hand::Moves | Hand::Touches => actions.push(Look::Pan(by)),
         }
     }
     if let Some(place) = response.hover_pos() {

@@ -104,7 +104,16 @@ impl Motion {
             // From a selection a caret goes to that end of it.
             Self::Left if !range.is_empty() => Selection::caret(range.start),
             Self::Right if !range.is_empty() => Selection::caret(range.end),
-            _ => self.from(rope, selection),
+            Self::Left
+            | Self::Right
+            | Self::WordLeft
+            | Self::WordRight
+            | Self::Up(_)
+            | Self::Down(_)
+            | Self::LineStart
+            | Self::LineEnd
+            | Self::Start
+            | Self::End => self.from(rope, selection),
         }
     }
 

@@ -209,8 +209,17 @@ pub(in crate::scene::draft) fn binary(
     let (a, b) = (left.bound(binding + is_shift), right.bound(binding + 1));
     let range = match of {
         Type::Bool => Some([0, 1]),
-        _ if of.is_float() => None,
-        _ => left.range.zip(right.range).and_then(|(left, right)| range(operator, left, right)),
+        Type::Float | Type::Double => None,
+        Type::Char
+        | Type::UnsignedChar
+        | Type::Short
+        | Type::UnsignedShort
+        | Type::Int
+        | Type::Unsigned
+        | Type::Long
+        | Type::UnsignedLong => {
+            left.range.zip(right.range).and_then(|(left, right)| range(operator, left, right))
+        }
     };
     Some(Formula {
         binding,
@@ -249,7 +258,14 @@ fn range(operator: Operator, [a, b]: [i128; 2], [c, d]: [i128; 2]) -> Option<[i1
             let most = u128::try_from(b.max(d)).ok()?;
             Some([0, i128::try_from((most + 1).next_power_of_two() - 1).ok()?])
         }
-        _ => None,
+        Operator::BitOr
+        | Operator::BitXor
+        | Operator::BitAnd
+        | Operator::Compare(_)
+        | Operator::ShiftLeft
+        | Operator::ShiftRight
+        | Operator::Divide
+        | Operator::Remainder => None,
     }
 }
 

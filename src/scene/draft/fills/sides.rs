@@ -86,7 +86,14 @@ impl<'s> Host<'s> {
         let set = match expression {
             Expression::Name(name) => self.expression_of(name, place),
             Expression::Field(of, path) => self.written_member(of, path, place),
-            _ => None,
+            Expression::Number(_)
+            | Expression::Scoped(..)
+            | Expression::Signed(..)
+            | Expression::Binary(..)
+            | Expression::Conditional(_)
+            | Expression::Cast(..)
+            | Expression::Call(..)
+            | Expression::Unknown => None,
         };
         if let Some((span, there)) = set
             && let Some(inner) = self.parsed(self.tokens(&span), there.at)
@@ -96,7 +103,14 @@ impl<'s> Host<'s> {
         }
         let name = match expression {
             Expression::Name(name) | Expression::Field(_, name) => name,
-            _ => "",
+            Expression::Number(_)
+            | Expression::Scoped(..)
+            | Expression::Signed(..)
+            | Expression::Binary(..)
+            | Expression::Conditional(_)
+            | Expression::Cast(..)
+            | Expression::Call(..)
+            | Expression::Unknown => "",
         };
         let look = Look { place, given: None, depth: 0, nested: 0 };
         let value = self.told_in(expression, &look)?.number()?.whole()?;

@@ -78,7 +78,14 @@ impl<'s> Host<'s> {
             Kind::Do { condition: Some(condition) } => {
                 Some((region, self.understood_until(region, condition)?))
             }
-            _ => None,
+            Kind::Block
+            | Kind::Function { .. }
+            | Kind::Lambda { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
         });
         all.collect()
     }
@@ -272,7 +279,13 @@ impl<'s> Host<'s> {
             Operator::ShiftRight => bits().map(Way::Halved),
             Operator::Multiply => power().map(Way::Doubled),
             Operator::Divide => power().map(Way::Halved),
-            _ => None,
+            Operator::BitOr
+            | Operator::BitXor
+            | Operator::BitAnd
+            | Operator::Compare(_)
+            | Operator::Add
+            | Operator::Subtract
+            | Operator::Remainder => None,
         }
     }
 
@@ -339,7 +352,7 @@ impl<'s> Host<'s> {
             (Way::Down(_) | Way::Halved(_), Comparison::Greater) => [limit?[0] + 1, high],
             (Way::Down(_) | Way::Halved(_), Comparison::GreaterEqual) => [limit?[0], high],
             (Way::Down(_) | Way::Halved(_), Comparison::NotEqual) => [limit?[0] + 1, high],
-            _ => return None,
+            (Way::Up(_) | Way::Down(_) | Way::Doubled(_) | Way::Halved(_), _) => return None,
         };
         Some([found[0], found[1].max(found[0])])
     }
@@ -403,7 +416,7 @@ impl<'s> Host<'s> {
                 }
                 self.powers(first, last, by)?
             }
-            _ => return None,
+            (Way::Up(_) | Way::Down(_) | Way::Doubled(_) | Way::Halved(_), _) => return None,
         };
         match found {
             Told::Number(number) => Some(Told::Number(Number::int(number.whole()?.max(0)))),

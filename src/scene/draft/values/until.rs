@@ -53,12 +53,12 @@ impl<'s> Host<'s> {
                     comparison.zip(limit)?
                 }
             };
-            match (self.copied_to(name, &body), comparison) {
-                (Some((pointer, at)), _) if found.is_none() => {
+            match self.copied_to(name, &body) {
+                Some((pointer, at)) if found.is_none() => {
                     found = Some((pointer, at, comparison, limit));
                 }
-                (None, Comparison::Less) if most.is_none() => most = Some(limit),
-                _ => return None,
+                None if comparison == Comparison::Less && most.is_none() => most = Some(limit),
+                Some(_) | None => return None,
             }
         }
         let (pointer, at, comparison, limit) = found?;
