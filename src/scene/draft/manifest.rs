@@ -5,6 +5,7 @@
 mod arguments;
 mod arrays;
 mod deduced;
+mod elements;
 mod entries;
 mod extents;
 mod guess;
