@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Error, Result, Run, SceneSource,
-    render::{Out, Render},
+    render_request::{Out, Render},
 };
 use crate::{device::DeviceKind, file, record::Target, scene::Initial, session};
 
