@@ -1,13 +1,13 @@
 //! How long the rows of arrays are: numbers of the host whose product is how many elements there are.
 
-use crate::scene::draft::{
-    code::{Span, variables::Value},
-    expression::{
-        cpp_number::{Operator, Type},
-        syntax::{Expression, Link},
+use crate::scene::{
+    draft::{
+        code::{Span, variables::Value},
+        expression::{cpp_number::Type, syntax::Expression},
+        host::{Allocation, Assumes, Host},
+        values::evaluator::{Look, Place},
     },
-    host::{Allocation, Assumes, Host},
-    values::evaluator::{Look, Place},
+    operator::{Binary, Operator},
 };
 
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
@@ -66,7 +66,7 @@ impl<'s> Host<'s> {
             return None;
         }
         match expression {
-            Expression::Binary(Link::Operator(Operator::Multiply), operands) => {
+            Expression::Binary(Binary::Operator(Operator::Multiply), operands) => {
                 self.factors(&operands[0], place, depth + 1, found)?;
                 return self.factors(&operands[1], place, depth + 1, found);
             }
@@ -149,7 +149,7 @@ impl<'s> Host<'s> {
 /// Whether an expression is a product, or another name for something.
 fn is_told_by_others(expression: &Expression<'_>) -> bool {
     match expression {
-        Expression::Binary(Link::Operator(Operator::Multiply), _)
+        Expression::Binary(Binary::Operator(Operator::Multiply), _)
         | Expression::Name(_)
         | Expression::Field(..) => true,
         Expression::Cast(_, inner) => is_told_by_others(inner),

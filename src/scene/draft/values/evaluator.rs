@@ -10,19 +10,22 @@ use super::{
 };
 use crate::{
     cuda::lexer::{self, Token},
-    scene::draft::{
-        code::{
-            LONGEST, Span,
-            variables::{Definition, Id, Value},
+    scene::{
+        draft::{
+            code::{
+                LONGEST, Span,
+                variables::{Definition, Id, Value},
+            },
+            expression::{
+                cpp_number::{Number, Type},
+                formula::{self, Formula},
+                headers::known,
+                syntax::{self, Expression, SIZE, Sign},
+                told::Told,
+            },
+            host::{ASSUMED, Assumes, Host},
         },
-        expression::{
-            cpp_number::{Number, Operator, Type},
-            formula::{self, Formula},
-            headers::known,
-            syntax::{self, Expression, Link, SIZE, Sign},
-            told::Told,
-        },
-        host::{ASSUMED, Assumes, Host},
+        operator::{Binary, Operator},
     },
 };
 
@@ -208,7 +211,7 @@ impl<'s> Host<'s> {
                 self.told_definition(set, &variable.declared.words, id, look)
             }
             Expression::Signed(sign, operand) => self.told_signed(*sign, operand, look),
-            Expression::Binary(link, operands) => self.told_binary(*link, operands, look),
+            Expression::Binary(binary, operands) => self.told_binary(*binary, operands, look),
             Expression::Conditional(parts) => self.told_conditional(parts, look),
             Expression::Cast(of, operand) => self.converted(self.told_in(operand, look)?, *of),
             Expression::Call(callee, arguments) => self.told_call(callee, arguments, look),
@@ -244,14 +247,16 @@ impl<'s> Host<'s> {
 
     fn told_binary(
         &self,
-        link: Link,
+        binary: Binary,
         operands: &[Expression<'s>; 2],
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
         let [left, right] = operands;
-        let operator = match link {
-            Link::Operator(operator) => operator,
-            Link::And | Link::Or => return self.told_both(link == Link::And, operands, look),
+        let operator = match binary {
+            Binary::Operator(operator) => operator,
+            Binary::And | Binary::Or => {
+                return self.told_both(binary == Binary::And, operands, look);
+            }
         };
         let (left, right) = (self.told_in(left, look)?, self.told_in(right, look)?);
         self.combined(operator, left, right)

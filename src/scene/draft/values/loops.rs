@@ -12,14 +12,15 @@ use crate::scene::{
             variables::{Definition, Id, Variable},
         },
         expression::{
-            cpp_number::{Number, Operator, Type},
+            cpp_number::{Number, Type},
             formula::{self, Formula},
-            syntax::{Expression, Link},
+            syntax::Expression,
             text::possible,
             told::Told,
         },
         host::Host,
     },
+    operator::{Binary, Operator},
 };
 
 /// The innermost loops that become groups: a manifest has no more in one another.
@@ -204,7 +205,7 @@ impl<'s> Host<'s> {
             Some(Expression::Name(of)) if of == name => {
                 Some((Comparison::NotEqual, Expression::Number(Number::int(0))))
             }
-            Some(Expression::Binary(Link::Operator(Operator::Compare(comparison)), sides)) => {
+            Some(Expression::Binary(Binary::Operator(Operator::Compare(comparison)), sides)) => {
                 let [left, right] = *sides;
                 match (is_it(&left), is_it(&right)) {
                     (true, false) => Some((comparison, right)),
@@ -231,7 +232,7 @@ impl<'s> Host<'s> {
             ([own, "<", "<", "="], _) if is_it(own) => by(Operator::ShiftLeft, 4),
             ([own, ">", ">", "="], _) if is_it(own) => by(Operator::ShiftRight, 4),
             ([own, "=", ..], _) if is_it(own) => match self.parsed(tokens.get(2..)?, span.start)? {
-                Expression::Binary(Link::Operator(operator), sides) => {
+                Expression::Binary(Binary::Operator(operator), sides) => {
                     let [left, right] = *sides;
                     let own = matches!(left, Expression::Name(of) if of == name);
                     own.then_some((operator, right))

@@ -4,17 +4,20 @@ use super::evaluator::{Look, Place};
 use crate::{
     cuda::{Held, Member, Pointee, lexer::Token},
     element::{Element, Scalar},
-    scene::draft::{
-        code::{
-            Span,
-            members::MOST_FIELDS,
-            variables::{Definition, Id, Value},
+    scene::{
+        draft::{
+            code::{
+                Span,
+                members::MOST_FIELDS,
+                variables::{Definition, Id, Value},
+            },
+            expression::{
+                cpp_number::{Number, Type},
+                told::Told,
+            },
+            host::Host,
         },
-        expression::{
-            cpp_number::{Number, Operator, Type},
-            told::Told,
-        },
-        host::Host,
+        operator::Operator,
     },
 };
 

@@ -11,11 +11,12 @@ use crate::scene::{
             regions::{Kind, Region},
         },
         expression::{
-            cpp_number::{Number, Operator, Type},
+            cpp_number::{Number, Type},
             syntax::Expression,
         },
         host::Host,
     },
+    operator::Operator,
 };
 
 /// When such a loop goes on.
