@@ -5,7 +5,7 @@ use crate::scene::{
         code::{Span, variables::Value},
         expression::{cpp_number::Type, syntax::Expression},
         host::{Allocation, Assumes, Host},
-        values::evaluator::{Look, Place},
+        values::place::{Look, Place},
     },
     operator::{Binary, Operator},
 };

@@ -9,7 +9,7 @@ use crate::scene::draft::{
         syntax::{Callee, Expression, Sign},
     },
     host::Host,
-    values::{calls::Called, evaluator::Place},
+    values::{calls::Called, place::Place},
 };
 use crate::scene::{
     comparison::Comparison,

@@ -16,7 +16,7 @@ use crate::{
         },
         host::Host,
         reader::mentions::{Does, Mention},
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

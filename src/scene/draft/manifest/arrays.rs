@@ -17,7 +17,7 @@ use crate::{
             },
             fills::{Contents, Elements, sides::Rows},
             host::{Allocation, Assumes, Host},
-            values::evaluator::Place,
+            values::place::Place,
         },
     },
 };

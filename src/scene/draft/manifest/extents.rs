@@ -4,7 +4,7 @@
 use crate::scene::draft::{
     code::{Span, variables::Value},
     host::Host,
-    values::evaluator::Place,
+    values::place::Place,
 };
 
 /// A texture has at most so many texels along an axis.

@@ -1,12 +1,11 @@
 //! What expressions of host code are: numbers, as C++ computes them, or formulas of the rounds of the loops around.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::rc::Rc;
 
 use super::{
     calls::type_of_call,
-    loops::Loop,
+    place::{Call, Look, Place},
     sizes::{Here, is_size},
-    trace::Call,
 };
 use crate::{
     cuda::lexer::{self, Token},
@@ -33,28 +32,6 @@ use crate::{
 const DEEPEST: usize = 24;
 /// Operators within one another that are looked into.
 const MOST_NESTED: usize = 200;
-
-/// Where an expression stands.
-#[derive(Clone)]
-pub(in crate::scene::draft) struct Place<'h, 's> {
-    pub(in crate::scene::draft) at: usize,
-    /// The loops around it whose rounds formulas may name, from the outermost.
-    pub(in crate::scene::draft) loops: Vec<&'h Loop<'s>>,
-    /// The region of the one of them that is the loop of time steps.
-    pub(in crate::scene::draft) time: Option<usize>,
-    /// The call of the function around it that led there, where one did.
-    pub(in crate::scene::draft) call: Option<Rc<Call>>,
-}
-
-/// What an expression is looked at with.
-pub(in crate::scene::draft) struct Look<'l, 'h, 's> {
-    pub(in crate::scene::draft) place: &'l Place<'h, 's>,
-    /// The parameters of the function that it is the value of.
-    pub(in crate::scene::draft) given: Option<&'l BTreeMap<&'s str, Told>>,
-    /// Names that led here, and operators.
-    pub(in crate::scene::draft) depth: usize,
-    pub(in crate::scene::draft) nested: usize,
-}
 
 impl<'s> Host<'s> {
     /// The number of an expression at its place.

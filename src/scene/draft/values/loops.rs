@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{evaluator::Place, until::Until};
+use super::{loop_header::Loop, place::Place};
 use crate::scene::{
     comparison::Comparison,
     draft::{
         code::{
             LONGEST, Span,
             regions::Kind,
-            variables::{Definition, Id, Variable},
+            variables::{Definition, Variable},
         },
         expression::{
             cpp_number::{Number, Type},
@@ -27,33 +27,6 @@ use crate::scene::{
 pub(in crate::scene::draft) const MOST_LOOPS: usize = 8;
 /// The most rounds of a loop that is counted here.
 pub(in crate::scene::draft) const MOST_ROUNDS: i128 = 1_000_000;
-
-/// `for (int variable = first; variable < limit; variable += by)`, or a `while` that does the same.
-pub(in crate::scene::draft) struct Loop<'s> {
-    pub(in crate::scene::draft) region: usize,
-    /// `None` where it counts nothing.
-    pub(in crate::scene::draft) variable: Option<Id>,
-    pub(in crate::scene::draft) name: &'s str,
-    pub(super) of: Type,
-    pub(in crate::scene::draft) header: Span,
-    pub(in crate::scene::draft) body: Span,
-    pub(super) first: Span,
-    pub(super) comparison: Comparison,
-    pub(super) limit: Expression<'s>,
-    pub(super) step: Operator,
-    pub(super) by: Expression<'s>,
-    /// Its body sets the variable, too.
-    pub(in crate::scene::draft) is_changed: bool,
-    /// What kernels find ends it: it has no number of rounds then.
-    pub(in crate::scene::draft) until: Option<Until<'s>>,
-}
-
-impl Loop<'_> {
-    /// Whether the variable goes up by 1.
-    pub(in crate::scene::draft) fn counts_up(&self) -> bool {
-        self.step == Operator::Add && self.by == Expression::Number(Number::int(1))
-    }
-}
 
 /// How a loop's variable goes on, by how much.
 enum Way {

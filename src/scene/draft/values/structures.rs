@@ -1,6 +1,6 @@
 //! Structures that host code gives kernels by value.
 
-use super::evaluator::{Look, Place};
+use super::place::{Look, Place};
 use crate::{
     cuda::{Held, Member, Pointee, lexer::Token},
     element::{Element, Scalar},
