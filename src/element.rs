@@ -444,11 +444,10 @@ impl Element {
 
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.lanes, self.scalar, self.scalar.stem()) {
-            (1, scalar, _) => scalar.fmt(f),
-            (lanes, _, Some(stem)) => write!(f, "{stem}{lanes}"),
-            (lanes, Scalar::BF16, None) => write!(f, "__nv_bfloat16{lanes}"),
-            (lanes, scalar, None) => write!(f, "{scalar}{lanes}"),
+        match (self.lanes, self.scalar.stem()) {
+            (1, _) => self.scalar.fmt(f),
+            (lanes, Some(stem)) => write!(f, "{stem}{lanes}"),
+            (lanes, None) => write!(f, "{}{lanes}", self.scalar),
         }
     }
 }

@@ -379,7 +379,7 @@ impl Layout {
                     self.keep(axis..axis + rest, &mut part);
                     axis += rest;
                 }
-                index => {
+                index @ (Index::At(_) | Index::Range { .. } | Index::Through { .. }) => {
                     self.index_axis(axis, index, &mut part)?;
                     axis += 1;
                 }

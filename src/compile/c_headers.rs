@@ -4,9 +4,9 @@
 //! (`printf`, `assert`, `memcpy`, `malloc`, the functions of `math.h`) NVRTC knows by itself; here are the types and
 //! constants that it does not know. Each has its name in C++ too, with its functions and types in the namespace `std`.
 
-use std::sync::LazyLock;
+use std::{path::PathBuf, sync::LazyLock};
 
-use super::{Header, includes, request::Request};
+use super::{Header, request::Request};
 
 /// Names without their endings, texts, and what the namespace `std` has of them in C++.
 const HEADERS: [(&str, &str, &str); 11] = [
@@ -57,9 +57,11 @@ pub(super) fn has(name: &str) -> bool {
     ALL.iter().any(|header| header.name == name)
 }
 
-/// Those of which `request` has none of its own, in memory or in one of its folders.
-pub(super) fn for_request(request: &Request) -> impl Iterator<Item = &Header> {
-    let folders = includes::folders(request);
+/// Those of which `request` has none of its own, in memory or in one of its `folders`.
+pub(super) fn for_request(
+    request: &Request,
+    folders: Vec<PathBuf>,
+) -> impl Iterator<Item = &Header> {
     let in_folder = move |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
     let in_memory = |name: &str| request.headers.iter().any(|header| header.name == name);
     ALL.iter().filter(move |header| !in_memory(&header.name) && !in_folder(&header.name))

@@ -12,6 +12,7 @@ use super::{
     confinement::Confinement,
     diagnostics,
     discovery::Toolchain,
+    includes::folders,
     library,
     request::{PRELUDE_NAME, Request, Target},
     sources::Sources,
@@ -20,6 +21,9 @@ use crate::ptx::files::renamed;
 
 /// The first version that precompiles headers.
 const FIRST_TO_PRECOMPILE: (u32, u32) = (12, 8);
+
+/// More PTX than this is not taken, in bytes: nobody wrote that by hand, and what comes next would choke on it.
+pub(super) const LONGEST_PTX: usize = 256 << 20;
 
 /// What there is to know of a library that was loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +118,7 @@ impl Job {
         let mut headers: Vec<(String, String)> = request
             .headers
             .iter()
-            .chain(c_headers::for_request(request))
+            .chain(c_headers::for_request(request, folders(request)))
             .map(|header| (header.name.clone(), header.text.clone()))
             .chain(sources.headers())
             .collect();
@@ -176,7 +180,7 @@ impl Job {
                 let text = format!(
                     "this compiles to {} MiB of PTX, and at most {} MiB are taken; large tables belong into arrays",
                     len >> 20,
-                    super::nvrtc::LONGEST_PTX >> 20
+                    LONGEST_PTX >> 20
                 );
                 Ok(Outcome::rejected(&request.name, text))
             }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use super::job::{Answer, Facts, Job};
+use super::job::{Answer, Facts, Job, LONGEST_PTX};
 
 /// `nvrtcResult`; an integer, since each version adds codes.
 type Code = c_int;
@@ -20,9 +20,6 @@ const SUCCESS: Code = 0;
 pub(super) const OUT_OF_MEMORY: Code = 1;
 const INVALID_OPTION: Code = 5;
 const COMPILATION: Code = 6;
-
-/// More PTX than this is not taken, in bytes: nobody wrote that by hand, and what comes next would choke on it.
-pub(super) const LONGEST_PTX: usize = 256 << 20;
 
 /// Memory reserved for precompiled headers, in bytes; what is not used of it costs nothing. A quarter of it, NVRTC's
 /// own choice, is too little for `cooperative_groups/reduce.h`.

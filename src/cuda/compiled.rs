@@ -148,7 +148,14 @@ impl Group<'_, '_> {
                     self.known.insert(name.clone(), pointed_to(to));
                     parameter.ctype = is.clone();
                 }
-                _ => {}
+                (
+                    CType::Value(_)
+                    | CType::Pointer { .. }
+                    | CType::Surface
+                    | CType::Texture
+                    | CType::Named(_),
+                    _,
+                ) => {}
             }
         }
     }

@@ -11,6 +11,7 @@
 //! macros mark what is for the device. What it does not understand it leaves in. It looks at each token a few times, so
 //! that it takes a time in proportion to the text's length.
 
+mod class;
 mod declarations;
 mod declarator;
 mod left_out;

@@ -4,7 +4,8 @@ use std::io::Read;
 
 use super::{
     Error, Found, Numpy, Origin, Result, Shape, Wanted,
-    convert::{convert, with_room},
+    bytes::exactly,
+    convert::convert,
     order::{swap_bytes, to_c_order},
     structures,
 };
@@ -97,17 +98,6 @@ pub(super) fn raw(file: impl Read, length: u64, scalar: Scalar, wanted: &Wanted)
 
 fn found(bytes: Vec<u8>, is_one: bool) -> Found {
     if is_one { Found::One(bytes) } else { Found::All(bytes) }
-}
-
-/// So many bytes, neither more nor fewer, whatever happens to the file meanwhile.
-pub(super) fn exactly(file: impl Read, bytes: u64) -> Result<Vec<u8>> {
-    let room = usize::try_from(bytes).unwrap_or(usize::MAX);
-    let mut content = with_room(room)?;
-    file.take(bytes).read_to_end(&mut content)?;
-    match content.len() == room {
-        true => Ok(content),
-        false => Err(Error::Format("it has become shorter while it was read".to_owned())),
-    }
 }
 
 /// That an array of this shape, with so many numbers in all, is what is wanted; whether it is one element for all.

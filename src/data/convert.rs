@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::{Error, Origin, Result};
+use super::{Error, Origin, Result, bytes::with_room};
 use crate::element::Scalar;
 
 /// Digits of a floating-point type in binary, up to which every integer is exact.
@@ -121,16 +121,6 @@ pub(super) fn written(
         bytes.extend(&bits.to_le_bytes()[..scalar.bytes()]);
     }
     Ok(bytes)
-}
-
-/// Room for so many bytes, which a file asks for.
-///
-/// # Errors
-/// [`Error::Memory`] where there is not so much.
-pub(super) fn with_room(bytes: usize) -> Result<Vec<u8>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(bytes).map_err(|_| Error::Memory { bytes: bytes as u64 })?;
-    Ok(room)
 }
 
 #[cfg(test)]

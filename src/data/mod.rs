@@ -6,6 +6,7 @@
 //! Numbers are converted only where nothing can be lost, but for those of pictures, which stand for shares of 1.
 
 mod array;
+mod bytes;
 mod cache;
 mod convert;
 mod order;

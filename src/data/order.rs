@@ -1,6 +1,6 @@
 //! The order of bytes in numbers, and of numbers in arrays.
 
-use super::{Result, convert::with_room};
+use super::{Result, bytes::with_room};
 
 /// Turns big-endian numbers of `width` bytes into little-endian ones, or the other way round.
 pub(super) fn swap_bytes(bytes: &mut [u8], width: usize) {

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use super::{Error, Found, Result, Wanted, convert::with_room};
+use super::{Error, Found, Result, Wanted, bytes::with_room};
 use crate::element::{Part, Scalar};
 
 /// So many bytes are made at most.

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use super::{
     Error, Found, Numpy, Origin, Result, Wanted,
-    array::exactly,
-    convert::{convert, with_room},
+    bytes::{exactly, with_room},
+    convert::convert,
     order::{swap_bytes, to_c_order},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! What two sides differ in, as one picture.
 
-use super::picture;
+use super::cover;
 use crate::gl::{
     Blend, Format, Framebuffer, Gl, Program, Result, Size, Source, Texture, Uniform, VertexArray,
 };
@@ -39,8 +39,8 @@ impl Difference {
     pub fn new(gl: &Gl) -> Result<Self> {
         Ok(Self {
             gl: gl.clone(),
-            tints: Program::new(gl, picture::VERTEX, TINTS)?,
-            subtraction: Program::new(gl, picture::VERTEX, SUBTRACTION)?,
+            tints: Program::new(gl, cover::VERTEX, TINTS)?,
+            subtraction: Program::new(gl, cover::VERTEX, SUBTRACTION)?,
             nothing: VertexArray::new(gl, &[])?,
             picture: None,
             image: None,
@@ -111,5 +111,5 @@ fn cover(
 ) -> Result<()> {
     program.set("a", Uniform::I32(0));
     program.set("b", Uniform::I32(1));
-    picture::cover(target, program, nothing, Blend::Replace, &[(0, a), (1, b)], &[])
+    cover::cover(target, program, nothing, Blend::Replace, &[(0, a), (1, b)], &[])
 }

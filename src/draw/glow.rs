@@ -1,7 +1,7 @@
 //! The glow around bright places: a pyramid of ever smaller pictures, blurred on the way down and up again
 //! (M. Kawase's and J. Jimenez's dual filter).
 
-use super::picture::{VERTEX, cover};
+use super::cover::{VERTEX, cover};
 use crate::gl::{
     Blend, Format, Framebuffer, Gl, Program, Result, Source, Texture, Uniform, VertexArray,
 };

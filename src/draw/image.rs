@@ -1,6 +1,6 @@
 //! Images: a texture of two dimensions, flat on the picture.
 
-use super::{Background, Coloring, PanZoom, picture};
+use super::{Background, Coloring, PanZoom, cover};
 use crate::gl::{
     Blend, Filter, Framebuffer, Gl, Program, Result, Source, Texture, Uniform, VertexArray, Wrap,
 };
@@ -45,7 +45,7 @@ const MOST_TAPS: f32 = 8.0;
 
 impl Images {
     pub(super) fn new(gl: &Gl) -> Result<Self> {
-        let program = Program::new(gl, picture::VERTEX, FRAGMENT)?;
+        let program = Program::new(gl, cover::VERTEX, FRAGMENT)?;
         Ok(Self { program, nothing: VertexArray::new(gl, &[])? })
     }
 
@@ -75,6 +75,6 @@ impl Images {
         program.set("taps", Uniform::I32(taps));
         program.set("ground", Uniform::Vec3(background.middle));
         let textures = [(0, image.texture), (1, colormap)];
-        picture::cover(target, program, &self.nothing, Blend::Replace, &textures, &[])
+        cover::cover(target, program, &self.nothing, Blend::Replace, &textures, &[])
     }
 }

@@ -20,8 +20,10 @@
 
 mod camera;
 mod chart;
+mod cloud;
 mod coloring;
 mod colormap;
+mod cover;
 mod difference;
 mod glow;
 mod image;
@@ -39,6 +41,7 @@ mod volume;
 
 pub use camera::{Bounds, Camera};
 pub use chart::{Chart, Look, Marks, Series};
+pub use cloud::{Blend, Cloud, Values};
 pub use coloring::{Coloring, Paint};
 pub use colormap::Colormap;
 pub use difference::Difference;
@@ -46,7 +49,6 @@ pub use image::Image;
 pub use legend::Legend;
 pub use pan_zoom::PanZoom;
 pub use picture::Background;
-pub use points::{Blend, Cloud, Values};
 pub use surface::Surface;
 pub use view::{Content, Frame, View};
 pub use volume::Volume;

@@ -1,9 +1,11 @@
 //! Light and the picture that is developed from it.
 
-use super::glow::Glow;
+use super::{
+    cover::{VERTEX, cover},
+    glow::Glow,
+};
 use crate::gl::{
-    Blend, Depth, DrawCall, Format, Framebuffer, Gl, Primitive, Program, Result, Source, Storage,
-    Target, Texture, Uniform, VertexArray,
+    Blend, Format, Framebuffer, Gl, Program, Result, Source, Target, Uniform, VertexArray,
 };
 
 /// Where content's light is gathered (linear colour times weight, and the weight, in half floats), and the
@@ -45,9 +47,6 @@ impl Default for Background {
     }
 }
 
-/// The vertex shader of everything that covers the whole picture.
-pub(super) const VERTEX: Source =
-    Source { name: "shaders/picture.vert", text: include_str!("../../shaders/picture.vert") };
 const SHARP: Source = Source {
     name: "shaders/picture.frag",
     text: concat!("#version 330 core\n", include_str!("../../shaders/picture.frag")),
@@ -147,29 +146,4 @@ fn framebuffers(gl: &Gl, size: [u32; 2]) -> Result<[Framebuffer; 2]> {
         Framebuffer::new(gl, Format::Rgba16f, size, true)?,
         Framebuffer::new(gl, Format::Rgba8, size, false)?,
     ])
-}
-
-/// Draws a program over the whole of a framebuffer.
-pub(super) fn cover(
-    target: &Framebuffer,
-    program: &Program,
-    nothing: &VertexArray,
-    blend: Blend,
-    textures: &[(u32, &Texture)],
-    storage: &[Storage<'_>],
-) -> Result<()> {
-    let [w, h] = target.size();
-    let call = DrawCall {
-        target: Target::Framebuffer(target),
-        rect: [0, 0, w, h],
-        program,
-        vertices: nothing,
-        count: 3,
-        primitive: Primitive::Triangles,
-        blend,
-        depth: Depth::Ignore,
-        textures,
-        storage,
-    };
-    call.draw()
 }

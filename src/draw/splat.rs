@@ -2,8 +2,8 @@
 //! costs many times as much, on GPUs and more so where the CPU draws.
 
 use super::{
-    picture,
-    points::{Cloud, LIGHT, Values},
+    cloud::{Cloud, LIGHT, Values},
+    cover,
 };
 use crate::gl::{
     Blend, Buffer, Component, Dispatch, Framebuffer, Gl, Program, Result, Source, Storage, Texture,
@@ -52,7 +52,7 @@ impl Splat {
         Ok(Some(Self {
             gl: gl.clone(),
             splat: Program::compute(gl, SPLAT)?,
-            gather: Program::new(gl, picture::VERTEX, GATHER)?,
+            gather: Program::new(gl, cover::VERTEX, GATHER)?,
             nothing: VertexArray::new(gl, &[])?,
             sums: Buffer::with_data(gl, &[[0_u32; 4]])?,
         }))
@@ -104,7 +104,7 @@ impl Splat {
             self.run(colormap, cloud, before, part.min(count - before))?;
         }
         let sums = [Storage::new(0, &self.sums)];
-        picture::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
+        cover::cover(light, &self.gather, &self.nothing, Blend::Replace, &[], &sums)
     }
 
     /// Adds `count` points, those behind the first ones.

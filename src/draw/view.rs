@@ -1,14 +1,14 @@
 //! One face for all kinds of content.
 
 use super::{
-    Background, Camera, PanZoom,
+    Background, Camera, Cloud, PanZoom,
     chart::{Chart, Look},
     coloring::Palette,
     image::{Image, Images},
     legend::Legend,
     overlay::Overlay,
     picture::{Development, Picture},
-    points::{Cloud, Points},
+    points::Points,
     surface::{Surface, Surfaces},
     volume::{Volume, Volumes},
 };

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Camera, Coloring, Paint, picture};
+use super::{Camera, Coloring, Paint, cover};
 use crate::gl::{
     Blend, Filter, Framebuffer, Gl, Program, Result, Source, Texture, Uniform, VertexArray, Wrap,
 };
@@ -49,7 +49,7 @@ const STEP_TEXELS: f32 = 0.8;
 
 impl Volumes {
     pub(super) fn new(gl: &Gl) -> Result<Self> {
-        let program = Program::new(gl, picture::VERTEX, FRAGMENT)?;
+        let program = Program::new(gl, cover::VERTEX, FRAGMENT)?;
         Ok(Self { program, nothing: VertexArray::new(gl, &[])? })
     }
 
@@ -64,7 +64,7 @@ impl Volumes {
         self.set_uniforms(camera, light.size(), volume);
         volume.texture.set_sampling(Filter::Linear, Wrap::Clamp);
         let textures = [(0, volume.texture), (1, colormap)];
-        picture::cover(light, &self.program, &self.nothing, Blend::Replace, &textures, &[])
+        cover::cover(light, &self.program, &self.nothing, Blend::Replace, &textures, &[])
     }
 
     fn set_uniforms(&self, camera: &Camera, size: [u32; 2], volume: &Volume<'_>) {

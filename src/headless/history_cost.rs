@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::{
-    Bench, Error, Result, SceneSource,
+    Error, Result, Run, SceneSource,
     run::{progress_bar, run_to},
 };
 use crate::{
@@ -78,14 +78,13 @@ impl HistoryCost {
 /// # Errors
 /// What is wrong with the scene, kernels' faults, the device's errors.
 pub(super) fn measure(
-    request: &Bench,
+    run: &Run,
     scene: &SceneSource,
     device: &Device,
     compiler: &Compiler,
 ) -> Result<HistoryCost> {
     let open = |past, work: &mut dyn FnMut(&mut Session) -> Result<HistoryCost>| {
         let interop = Interop::none(device);
-        let run = &request.run;
         run.session_with(scene, device, compiler, interop, past, |session, _| work(session))
     };
     open(Past::Forgotten, &mut |plain| open(Past::Kept, &mut |keeping| compare([plain, keeping])))

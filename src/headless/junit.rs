@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::test::{Case, Outcome};
+use super::case::{Case, Outcome};
 use crate::diagnostic::printable;
 
 /// The file's text: a suite a scene.

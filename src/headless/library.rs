@@ -1,6 +1,6 @@
 //! The array library's main operations, for `bench --library`.
 
-use super::{Result, bench::Figure, ceilings::Ceilings, stopwatch::quickest_ms};
+use super::{Result, ceilings::Ceilings, figure::Figure, stopwatch::quickest_ms};
 use crate::{
     array::{self, Expr, GpuArray, Order, random::Generator},
     device::DeviceKind,

@@ -5,12 +5,14 @@
 //! It drives [`session`](crate::session) exactly as the studio does.
 
 mod bench;
+mod case;
 mod ceilings;
 mod check;
 mod compare;
 mod devices;
 mod draft;
 mod error;
+mod figure;
 mod golden;
 mod history_cost;
 mod junit;
@@ -20,6 +22,7 @@ mod npy;
 mod outputs;
 mod plots;
 mod render;
+mod render_request;
 pub mod replay;
 mod report;
 mod run;
@@ -33,16 +36,18 @@ mod watchdog;
 
 pub use crate::file::clear_drafts;
 pub use bench::{Bench, bench};
+pub use case::{Case, Outcome};
 pub use check::{Check, check};
 pub use compare::{Compare, Side, compare};
 pub use devices::devices;
 pub use draft::{draft, write_draft};
 pub use error::{Error, ExitStatus, Result, lines};
 pub use plots::PlotFile;
-pub use render::{Dump, Out, Render, Save, render, render_with};
+pub use render::{render, render_with};
+pub use render_request::{Dump, Out, Render, Save};
 pub use run::Run;
 pub use sanitize::{Sanitize, sanitize};
 pub use source::SceneSource;
 pub use template::{template, write_template};
-pub use test::{Case, Outcome, Test, test};
+pub use test::{Test, test};
 pub use watchdog::OnStuck;

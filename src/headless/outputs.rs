@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Error, Result, Run, SceneSource,
-    render::{Out, Render},
+    render_request::{Out, Render},
 };
 use crate::{device::DeviceKind, file, record::Target, scene::Initial, session};
 
@@ -163,7 +163,9 @@ impl Output<'_> {
             }
             (Some(target @ Target::Sequence { .. }), _) => is_of(target, other.path),
             (_, Some(target @ Target::Sequence { .. })) => is_of(target, self.path),
-            _ => identity(self.path).is_some_and(|file| Some(file) == identity(other.path)),
+            (Some(Target::Picture(_) | Target::Clip(..)) | None, _) => {
+                identity(self.path).is_some_and(|file| Some(file) == identity(other.path))
+            }
         }
     }
 }

@@ -16,10 +16,16 @@ use crate::{
 /// # Errors
 /// [`Error::File`] where it cannot be read, [`Error::Usage`] with the place where it is damaged, [`Error::Stopped`].
 pub fn read(path: &Path, interrupt: &Interrupt) -> Result<Replay> {
-    Replay::read(path, interrupt).map_err(|error| match error {
-        _ if interrupt.is_raised() => Error::Stopped,
-        session::Error::NoRun(problem) => Error::Usage(format!("{}: {problem}", path.display())),
-        other => other.into(),
+    Replay::read(path, interrupt).map_err(|error| {
+        if interrupt.is_raised() {
+            return Error::Stopped;
+        }
+        match error {
+            session::Error::NoRun(problem) => {
+                Error::Usage(format!("{}: {problem}", path.display()))
+            }
+            other => other.into(),
+        }
     })
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{Error, Result, render::Render, run::measure};
+use super::{Error, Result, render_request::Render, run::measure};
 use crate::{
     array::Statistics,
     compile::Compiler,

@@ -311,7 +311,9 @@ impl Interop {
             (Some(gl), Device::Nvidia(device), Path::Registered) => {
                 Storage::Registered(Registered::new(gl, device, bytes, access)?)
             }
-            (Some(gl), device, _) => Storage::Copied(Copied::new(gl, device, bytes, access)?),
+            (Some(gl), device, Path::Registered | Path::Copied(_) | Path::None) => {
+                Storage::Copied(Copied::new(gl, device, bytes, access)?)
+            }
             (None, device, _) => Storage::Plain(device.alloc(bytes)?),
         };
         Ok(SharedBuffer { device: self.device.id(), bytes, storage, mapping: None })

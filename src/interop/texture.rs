@@ -111,12 +111,14 @@ impl Interop {
             (Some(gl), Device::Nvidia(device), Path::Registered) => {
                 Storage::Registered(RegisteredImage::new(device, of_gl(gl)?, access)?)
             }
-            (Some(gl), device, _) => Storage::Copied(Copied {
-                array: device.array(&descriptor)?,
-                texture: of_gl(gl)?,
-                access,
-                on_its_way: None,
-            }),
+            (Some(gl), device, Path::Registered | Path::Copied(_) | Path::None) => {
+                Storage::Copied(Copied {
+                    array: device.array(&descriptor)?,
+                    texture: of_gl(gl)?,
+                    access,
+                    on_its_way: None,
+                })
+            }
             (None, device, _) => Storage::Plain(device.array(&descriptor)?),
         };
         Ok(SharedTexture {
@@ -268,7 +270,7 @@ impl SharedTexture {
                 // One that nobody fetched is given up: it is older.
                 copied.on_its_way = Some(stream.download(copied.array.region())?);
             }
-            _ => {}
+            (Storage::Registered(_) | Storage::Copied(_) | Storage::Plain(_), _) => {}
         }
         Ok(())
     }
@@ -290,7 +292,7 @@ fn is_same(a: &Array, b: &Array) -> bool {
         (Array::Nvidia(a), Array::Nvidia(b)) => a.is_same(b),
         // The copied path has one array for all times.
         (Array::Cpu(_), Array::Cpu(_)) => true,
-        _ => false,
+        (Array::Nvidia(_) | Array::Cpu(_), _) => false,
     }
 }
 

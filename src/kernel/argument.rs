@@ -172,7 +172,12 @@ impl Argument {
             }
             (Kind::Bytes(found), CType::Value(expected)) => expected.bytes() == found,
             (Kind::Bytes(_) | Kind::Value(_), CType::Named(_)) => true,
-            _ => false,
+            (
+                Kind::Array(_),
+                CType::Value(_) | CType::Surface | CType::Texture | CType::Named(_),
+            )
+            | (Kind::Value(_), CType::Pointer { .. })
+            | (Kind::Bytes(_), CType::Pointer { .. } | CType::Surface | CType::Texture) => false,
         }
     }
 }

@@ -9,14 +9,14 @@ use std::{
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Error, Key, Result, Source, SourceModule,
+    Error, Key, Result,
     guarding::{self, Loaded},
 };
 use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
-        self, Choice, Device, FreeList, Function, GuardOptions, HostFlags, LinkInput, MappedMemory,
-        Module, Pool, Stream, StreamOptions, size_class,
+        self, Choice, Device, FreeList, Function, GuardOptions, HostFlags, MappedMemory, Module,
+        Pool, Stream, StreamOptions, size_class,
     },
 };
 
@@ -244,43 +244,6 @@ impl Context {
     /// ```
     pub fn target(&self) -> Target {
         self.shared.target
-    }
-
-    /// Compiles `source` and loads it.
-    ///
-    /// ```
-    /// # use warpaint::{device::Device, kernel::{Context, Error, Source}};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let source = Source::new("__global__ void twice(float *x) {\n    x[threadIdx.x] *= two;\n}").named("twice.cu");
-    /// let Err(Error::Rejected { diagnostics, .. }) = context.module(&source) else { panic!("there is no `two`") };
-    /// assert_eq!((diagnostics[0].line, diagnostics[0].column), (Some(2), Some(23)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] for mistakes in the source; the compiler's and the device's.
-    pub fn module(&self, source: &Source) -> Result<SourceModule> {
-        SourceModule::new(self, source)
-    }
-
-    /// Compiles sources that use each other's functions and variables, and links them, with other code too, to one
-    /// module.
-    ///
-    /// ```
-    /// use warpaint::{device::Device, kernel::{Context, Source}};
-    ///
-    /// let twice = "__device__ int twice(int x) { return 2 * x; }";
-    /// let kernel = "__device__ int twice(int x); __global__ void run(int *x) { *x = twice(*x); }";
-    /// let sources = [Source::new(twice).named("twice.cu"), Source::new(kernel).named("run.cu")];
-    /// let context = Context::new(Device::cpu()?)?;
-    /// assert!(context.link(&sources, &[])?.kernel("run").is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] for mistakes in a source; the compiler's; the device's, as of [`Device::link`].
-    pub fn link(&self, sources: &[Source], code: &[LinkInput<'_>]) -> Result<SourceModule> {
-        SourceModule::linked(self, sources, code)
     }
 
     /// Waits until the work on its stream has ended.

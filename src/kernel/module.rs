@@ -74,28 +74,55 @@ impl Piece {
     }
 }
 
-impl SourceModule {
-    pub(super) fn new(context: &Context, source: &Source) -> Result<Self> {
-        let piece = Piece::compile(context, source)?;
-        let (module, not_guarded) = context.load(&piece.ptx)?;
+impl Context {
+    /// Compiles `source` and loads it.
+    ///
+    /// ```
+    /// # use warpaint::{device::Device, kernel::{Context, Error, Source}};
+    /// # let context = Context::new(Device::cpu()?)?;
+    /// let source = Source::new("__global__ void twice(float *x) {\n    x[threadIdx.x] *= two;\n}").named("twice.cu");
+    /// let Err(Error::Rejected { diagnostics, .. }) = context.module(&source) else { panic!("there is no `two`") };
+    /// assert_eq!((diagnostics[0].line, diagnostics[0].column), (Some(2), Some(23)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for mistakes in the source; the compiler's and the device's.
+    pub fn module(&self, source: &Source) -> Result<SourceModule> {
+        let piece = Piece::compile(self, source)?;
+        let (module, not_guarded) = self.load(&piece.ptx)?;
         let not_guarded = not_guarded.map(Arc::from);
-        Ok(Self { not_guarded, ..Self::of(module, piece.ptx.clone(), vec![piece]) })
+        Ok(SourceModule { not_guarded, ..SourceModule::of(module, piece.ptx.clone(), vec![piece]) })
     }
 
-    pub(super) fn linked(
-        context: &Context,
-        sources: &[Source],
-        code: &[LinkInput<'_>],
-    ) -> Result<Self> {
-        let compile = |source: &Source| Piece::compile(context, &source.clone().relocatable());
+    /// Compiles sources that use each other's functions and variables, and links them, with other code too, to one
+    /// module.
+    ///
+    /// ```
+    /// use warpaint::{device::Device, kernel::{Context, Source}};
+    ///
+    /// let twice = "__device__ int twice(int x) { return 2 * x; }";
+    /// let kernel = "__device__ int twice(int x); __global__ void run(int *x) { *x = twice(*x); }";
+    /// let sources = [Source::new(twice).named("twice.cu"), Source::new(kernel).named("run.cu")];
+    /// let context = Context::new(Device::cpu()?)?;
+    /// assert!(context.link(&sources, &[])?.kernel("run").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for mistakes in a source; the compiler's; the device's, as of [`Device::link`].
+    pub fn link(&self, sources: &[Source], code: &[LinkInput<'_>]) -> Result<SourceModule> {
+        let compile = |source: &Source| Piece::compile(self, &source.clone().relocatable());
         let pieces: Vec<_> = sources.iter().map(compile).collect::<Result<_>>()?;
         let inputs = pieces.iter().map(|piece| LinkInput::ptx(&piece.name, &piece.ptx));
         let inputs: Vec<_> = inputs.chain(code.iter().copied()).collect();
-        let module = context.device().link(&inputs)?;
+        let module = self.device().link(&inputs)?;
         let texts: Vec<_> = pieces.iter().map(|piece| &*piece.ptx).collect();
-        Ok(Self::of(module, texts.join("\n").into(), pieces))
+        Ok(SourceModule::of(module, texts.join("\n").into(), pieces))
     }
+}
 
+impl SourceModule {
     fn of(module: Module, ptx: Arc<str>, pieces: Vec<Piece>) -> Self {
         let (mut names, mut log) = (BTreeMap::new(), String::new());
         let (mut warnings, mut kernels) = (Vec::new(), Vec::new());

@@ -515,9 +515,11 @@ fn check_resource(
             }
             // Of a structure its bytes are seen otherwise.
             (CType::Pointer { to: Pointee::Element(to), .. }, None) => to.bytes() == 1,
-            (CType::Pointer { .. }, _) => true,
+            (CType::Pointer { to: Pointee::Void | Pointee::Named(_), .. }, _) => true,
             (CType::Texture, Some(element)) => is_fetchable(element),
-            _ => false,
+            (CType::Texture, None) | (CType::Value(_) | CType::Surface | CType::Named(_), _) => {
+                false
+            }
         };
         let write = format!("{of} *");
         return if fits { Ok(()) } else { Err(mismatch(parameter, &what, &write)) };
@@ -525,7 +527,9 @@ fn check_resource(
     match (&parameter.ctype, resource.texture()) {
         (CType::Texture, Some(texture)) => check_sampling(resource, texture),
         (CType::Surface, _) => Ok(()),
-        _ => Err(mismatch(parameter, &what, "cudaSurfaceObject_t ")),
+        (CType::Texture, None) | (CType::Value(_) | CType::Pointer { .. } | CType::Named(_), _) => {
+            Err(mismatch(parameter, &what, "cudaSurfaceObject_t "))
+        }
     }
 }
 
@@ -548,7 +552,7 @@ fn check_sampling(resource: &Resource, texture: &Texels) -> Result<(), Mismatch>
             texture.wrap.name()
         )
         .into()),
-        _ => Ok(()),
+        Wrap::Clamp | Wrap::Repeat | Wrap::Mirror => Ok(()),
     }
 }
 
@@ -744,8 +748,11 @@ fn check_vector(
 /// That the parameter is `bool` or an integer.
 fn truth(parameter: &KernelParameter, what: &str, write: &str) -> Result<(), Mismatch> {
     match parameter.ctype {
-        CType::Value(Element { scalar: Scalar::Bool, lanes: 1 }) => Ok(()),
-        CType::Value(Element { scalar, lanes: 1 }) if scalar.is_integer() => Ok(()),
+        CType::Value(Element { scalar, lanes: 1 })
+            if scalar == Scalar::Bool || scalar.is_integer() =>
+        {
+            Ok(())
+        }
         _ => Err(mismatch(parameter, what, write)),
     }
 }

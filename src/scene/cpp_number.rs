@@ -4,7 +4,7 @@
 
 use crate::{
     element::{Element, Scalar},
-    scene::{self, comparison::Comparison},
+    scene::{self, operator::Operator},
 };
 
 /// A type of numbers, in the order in which arithmetic prefers them. `long` is as long as `long long`.
@@ -21,22 +21,6 @@ pub(in crate::scene) enum Type {
     UnsignedLong,
     Float,
     Double,
-}
-
-/// What stands between two operands, but for `&&` and `||`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scene) enum Operator {
-    BitOr,
-    BitXor,
-    BitAnd,
-    Compare(Comparison),
-    ShiftLeft,
-    ShiftRight,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
 }
 
 /// A number of a type.
@@ -161,8 +145,12 @@ impl Type {
         match self {
             Self::Float | Self::Double => None,
             Self::Bool => Some([0, 1]),
-            _ if self.is_unsigned() => Some([0, (1 << bits) - 1]),
-            _ => Some([-(1 << (bits - 1)), (1 << (bits - 1)) - 1]),
+            Self::UnsignedChar | Self::UnsignedShort | Self::Unsigned | Self::UnsignedLong => {
+                Some([0, (1 << bits) - 1])
+            }
+            Self::Char | Self::Short | Self::Int | Self::Long => {
+                Some([-(1 << (bits - 1)), (1 << (bits - 1)) - 1])
+            }
         }
     }
 
@@ -188,23 +176,6 @@ impl Operator {
                 (!common.is_float()).then_some(common)
             }
             Self::Add | Self::Subtract | Self::Multiply | Self::Divide => Some(common),
-        }
-    }
-
-    /// How it is written.
-    pub(in crate::scene) const fn spelling(self) -> &'static str {
-        match self {
-            Self::BitOr => "|",
-            Self::BitXor => "^",
-            Self::BitAnd => "&",
-            Self::Compare(comparison) => comparison.spelling(),
-            Self::ShiftLeft => "<<",
-            Self::ShiftRight => ">>",
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::Remainder => "%",
         }
     }
 

@@ -11,9 +11,10 @@ use std::fmt;
 
 pub use self::operation::Kind;
 use self::{
-    operation::{Binary, Function, Unary, truth},
+    operation::{Function, Unary, truth},
     parser::Parser,
 };
+use super::operator::Binary;
 
 /// A number of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -21,6 +21,7 @@ mod inputs;
 mod literal;
 mod manifest;
 mod mapping;
+mod operator;
 mod parameter;
 mod plan;
 mod plot;

@@ -502,10 +502,10 @@ enum Component {
 impl Component {
     /// `packed` with this behind it as a `scalar`. Integers wrap around, as C's conversions do.
     fn append(self, scalar: Scalar, packed: Packed) -> Packed {
-        let bits = match (scalar.bits_of(self.float()), scalar) {
-            (Some(bits), _) => bits,
-            (None, Scalar::Bool) => u64::from(self.int() != 0),
-            (None, _) => self.int() as u64,
+        let bits = match scalar.bits_of(self.float()) {
+            Some(bits) => bits,
+            None if scalar == Scalar::Bool => u64::from(self.int() != 0),
+            None => self.int() as u64,
         };
         packed.append(&bits.to_le_bytes()[..scalar.bytes()])
     }

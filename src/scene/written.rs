@@ -176,7 +176,10 @@ fn fitted(parameter: &Parameter, value: &Value) -> Result<Value, Unwritten> {
             parts[3] = if *has_alpha { parts[3] } else { 1.0 };
             Value::Color(parts)
         }
-        (_, value) => value.clone(),
+        (
+            Control::Slider { .. } | Control::Choice(_) | Control::Toggle | Control::Color(_),
+            Value::Int(_) | Value::Float(_) | Value::Toggle(_) | Value::Color(_),
+        ) => value.clone(),
     };
     if parameter.accepts(&fitted) {
         return Ok(fitted);
@@ -192,8 +195,10 @@ fn replaced(
     after: &Value,
     control: &Control,
 ) -> Vec<Edit> {
+    if before == after {
+        return Vec::new();
+    }
     match (written.get_ref(), before, after) {
-        _ if before == after => Vec::new(),
         // Each channel by itself: comments may stand between them.
         (DeValue::Array(written), Value::Color(before), Value::Color(after)) => {
             let parts = written.iter().zip(before.iter().zip(after));
@@ -204,7 +209,9 @@ fn replaced(
         (DeValue::Integer(_), _, Value::Toggle(on)) => {
             vec![Edit::replace(written, u8::from(*on).to_string())]
         }
-        _ => vec![Edit::replace(written, literal(after, control))],
+        (_, _, Value::Int(_) | Value::Float(_) | Value::Toggle(_) | Value::Color(_)) => {
+            vec![Edit::replace(written, literal(after, control))]
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl Way {
     ) -> Self {
         let device = device.clone();
         let bring = move || match copy() {
-            Some(copy) => copy.bring_to(&device),
+            Some(copy) => Checkpoint::bring(&copy, &device),
             None => Ok(None),
         };
         let thread = thread::Builder::new().name("copy to the device".to_owned());

@@ -68,15 +68,16 @@ impl Session {
     /// What it did; where the host stopped it, why.
     fn kind_of(&self, kind: &FaultKind, cancelled: Option<Cause>) -> String {
         let limit = self.options.step_timeout.as_secs_f64();
-        match (kind, cancelled) {
-            (FaultKind::Cancelled, Some(Cause::Limit)) => {
+        let Some(cause) = cancelled.filter(|_| *kind == FaultKind::Cancelled) else {
+            return kind.to_string();
+        };
+        match cause {
+            Cause::Limit => {
                 format!("stopped after {limit} s (the limit; `--step-timeout` raises it)")
             }
-            (FaultKind::Cancelled, Some(Cause::Successor)) => {
-                "stopped for the newer text".to_owned()
-            }
-            (FaultKind::Cancelled, Some(Cause::Wish)) => "stopped, as you asked".to_owned(),
-            (kind, _) => kind.to_string(),
+            Cause::Successor => "stopped for the newer text".to_owned(),
+            Cause::Wish => "stopped, as you asked".to_owned(),
+            Cause::Interrupt => kind.to_string(),
         }
     }
 

@@ -81,7 +81,8 @@ impl StateRequest {
 impl StateContent {
     /// Brings it to the device, where there is room for it.
     fn bring_to(mut self, device: &Device) -> Self {
-        let brought = self.loaded.checkpoint.with_host().map(|copy| copy.bring_to(device));
+        let brought =
+            self.loaded.checkpoint.with_host().map(|copy| Checkpoint::bring(&copy, device));
         self.brought = brought.and_then(|brought| brought.ok().flatten()).map(Box::new);
         self
     }

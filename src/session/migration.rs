@@ -403,7 +403,7 @@ fn convert(
                 migrate::overlay((&of.old, from), (new, to));
             }
         });
-        Ok(filled.bring_to(&device)?.unwrap_or_else(|| filled.into_checkpoint()))
+        Ok(Checkpoint::bring(&filled, &device)?.unwrap_or_else(|| filled.into()))
     };
     thread::Builder::new().name("migrate".to_owned()).spawn(work).map_err(Error::Thread)
 }

@@ -6,7 +6,7 @@ use crate::{
     element::Type,
     gl,
     scene::{self, ResourceId},
-    state::{Borrowed, Download, HostCopy, Subject},
+    state::{Borrowed, Checkpoint, Download, HostCopy, Subject},
 };
 
 impl Session {
@@ -84,7 +84,7 @@ impl Session {
                 |resource: &scene::Resource| Subject::Half { resource: resource.clone(), half: 0 };
             let subjects: Vec<_> =
                 wanted.map(|(of, borrowed)| (subject(of), borrowed.region())).collect();
-            Ok(Download::start(&subjects, inputs, pool, stream)?)
+            Ok(Checkpoint::download_of(&subjects, inputs, pool, stream)?)
         })
     }
 

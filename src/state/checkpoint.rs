@@ -1,22 +1,20 @@
 //! A copy of a state.
 
-use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use super::{
     borrowed::Borrowed,
     download::{self, Download, HostCopy},
-    sending::{Arrived, Sending},
+    part::{Layout, Part, Subject, laid_out},
+    sending::{Arrived, Sending, bring},
 };
 use crate::{
     array::{Checksum, PendingChecksum},
     cuda::mangled::counterparts,
-    device::{self, Pool, PoolBlock, Region, Slice, Stream},
-    interop::Result,
-    scene::{self, Inputs, Manifest},
+    device::{self, Device, Pool, PoolBlock, Region, Slice, Stream},
+    interop::{Error, Result},
+    scene::{Inputs, Manifest},
 };
-
-/// Each part of a checkpoint begins at a multiple of so many bytes: no copy is slower for where it begins.
-const ALIGNMENT: usize = 256;
 
 /// What a state held at a moment: the contents of its resources, both halves where there are two, and of the variables
 /// of the program's module; and what enters the step behind it.
@@ -27,32 +25,6 @@ pub(crate) struct Checkpoint {
     content: Content,
     /// That of its content, on its way.
     checksum: Option<Box<PendingChecksum>>,
-}
-
-/// What one part of a checkpoint is a copy of, and where it lies.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
-    /// What it is a copy of.
-    pub(crate) of: Subject,
-    offset: usize,
-    bytes: usize,
-}
-
-/// What is copied.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Subject {
-    /// A half of a resource: 0 is the last one, 1 the one that is being written.
-    Half {
-        /// As it was declared.
-        resource: scene::Resource,
-        /// Which.
-        half: usize,
-    },
-    /// A variable of the module.
-    Variable {
-        /// Its name there.
-        lowered: String,
-    },
 }
 
 /// Where the bytes are.
@@ -206,14 +178,21 @@ impl Checkpoint {
         Self { inputs, parts, content: Content::Host(Arc::new(all)), checksum: None }
     }
 
-    /// One whose content is this.
-    pub(super) fn with(inputs: Inputs, parts: Arc<[Part]>, bytes: Arc<Vec<u8>>) -> Self {
-        Self { inputs, parts, content: Content::Host(bytes), checksum: None }
-    }
-
-    /// One whose content is on the device.
-    pub(super) fn on_device(inputs: Inputs, parts: Arc<[Part]>, block: PoolBlock) -> Self {
-        Self { inputs, parts, content: Content::Device(Arc::new(block)), checksum: None }
+    /// One whose content is on `device`, too, `None` where there is no room for it; for threads that may wait.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn bring(copy: &HostCopy, device: &Device) -> Result<Option<Self>> {
+        match bring(&copy.bytes, device) {
+            Ok(block) => Ok(Some(Self {
+                inputs: copy.inputs.clone(),
+                parts: copy.parts.clone(),
+                content: Content::Device(Arc::new(block)),
+                checksum: None,
+            })),
+            Err(device::Error::OutOfMemory { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Its content, where that is with the host alone.
@@ -304,6 +283,29 @@ impl Checkpoint {
         Ok(Download::new(self.inputs.clone(), self.parts.clone(), content))
     }
 
+    /// Puts the copying of what these hold to the host on `stream`. They are copied on the device first, in memory of
+    /// `pool`, so that nobody waits for the way; where there is no room for that, they go from where they are, and to
+    /// page-lock memory for them takes its time.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn download_of(
+        subjects: &[(Subject, Region<'_>)],
+        inputs: Inputs,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Download> {
+        match Self::of(subjects, inputs.clone(), pool, stream) {
+            Ok(copy) => copy.download(stream),
+            Err(Error::Device(device::Error::OutOfMemory { .. })) => {
+                let regions = subjects.iter().map(|(_, region)| Ok(*region));
+                let content = download::Content::coming(regions, stream)?;
+                Ok(Download::new(inputs, laid_out(subjects).0, content))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Waits for what is on its way to the host.
     fn settled(&mut self) -> Result<Transfer> {
         let (content, way) =
@@ -337,47 +339,52 @@ impl Checkpoint {
     }
 }
 
-impl Subject {
-    /// The name of a variable in its module.
-    fn variable(&self) -> Option<&str> {
-        match self {
-            Self::Variable { lowered } => Some(lowered),
-            Self::Half { .. } => None,
+/// What stays with the host.
+impl From<HostCopy> for Checkpoint {
+    fn from(copy: HostCopy) -> Self {
+        let HostCopy { inputs, parts, bytes } = copy;
+        Self { inputs, parts, content: Content::Host(bytes), checksum: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    /// By way of a copy on the device, and part by part where there is no room for one.
+    #[test]
+    fn what_comes_is_the_same_by_either_way() {
+        let device = Device::cpu().unwrap();
+        let (stream, pool) = (device.stream().unwrap(), Pool::new(&device));
+        let contents = [vec![1_u8; 300], vec![2; 7], vec![3; 256]];
+        let memories = contents.each_ref().map(|bytes| {
+            let memory = device.alloc(bytes.len()).unwrap();
+            stream.upload(memory.slice(..).unwrap(), bytes).unwrap();
+            memory
+        });
+        let subject = |at: usize| Subject::Variable { lowered: at.to_string() };
+        let subjects: Vec<(Subject, Region<'_>)> = memories
+            .iter()
+            .map(|of| of.slice(..).unwrap().into())
+            .enumerate()
+            .map(|(at, of)| (subject(at), of))
+            .collect();
+        let regions = subjects.iter().map(|(_, region)| Ok(*region));
+        let content = download::Content::coming(regions, &stream).unwrap();
+        let ways = [
+            Checkpoint::download_of(&subjects, Inputs::default(), &pool, &stream).unwrap(),
+            Download::new(Inputs::default(), laid_out(&subjects).0, content),
+        ];
+        for way in ways {
+            let copy = way.wait().unwrap();
+            let found = copy.contents();
+            let expected = contents.iter().enumerate().map(|(at, bytes)| (subject(at), &bytes[..]));
+            assert!(
+                found
+                    .into_iter()
+                    .eq(expected.collect::<Vec<_>>().iter().map(|(of, bytes)| (of, *bytes)))
+            );
         }
-    }
-
-    /// The resource, as it was declared.
-    pub(crate) fn resource(&self) -> Option<&scene::Resource> {
-        match self {
-            Self::Half { resource, .. } => Some(resource),
-            Self::Variable { .. } => None,
-        }
-    }
-}
-
-/// Where a copy of each of them lies in one of all, and the size of that.
-pub(super) fn laid_out(subjects: &[(Subject, Region<'_>)]) -> (Arc<[Part]>, usize) {
-    let mut layout = Layout::default();
-    let part = |(of, region): &(Subject, Region<'_>)| layout.part(of.clone(), region.bytes());
-    (subjects.iter().map(part).collect(), layout.end)
-}
-
-impl Part {
-    pub(super) fn range(&self) -> Range<usize> {
-        self.offset..self.offset + self.bytes
-    }
-}
-
-/// Where the next part lies.
-#[derive(Default)]
-struct Layout {
-    end: usize,
-}
-
-impl Layout {
-    fn part(&mut self, of: Subject, bytes: usize) -> Part {
-        let offset = self.end;
-        self.end = (offset + bytes).next_multiple_of(ALIGNMENT);
-        Part { of, offset, bytes }
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    Checkpoint, Subject,
-    checkpoint::{Part, laid_out},
-    sending::{Sending, bring},
+    part::{Part, Subject},
+    sending::Sending,
 };
 use crate::{
-    device::{self, Device, Pool, Readback, Region, Stream},
+    device::{Readback, Region, Stream},
     interop::{Error, Result},
     scene::Inputs,
 };
@@ -33,8 +32,8 @@ pub(super) enum Content {
 pub(crate) struct HostCopy {
     /// What enters the next step.
     pub(crate) inputs: Inputs,
-    parts: Arc<[Part]>,
-    bytes: Arc<Vec<u8>>,
+    pub(super) parts: Arc<[Part]>,
+    pub(super) bytes: Arc<Vec<u8>>,
 }
 
 impl Content {
@@ -55,29 +54,6 @@ impl Content {
 }
 
 impl Download {
-    /// Puts the copying of what these hold to the host on `stream`. They are copied on the device first, in memory of
-    /// `pool`, so that nobody waits for the way; where there is no room for that, they go from where they are, and to
-    /// page-lock memory for them takes its time.
-    ///
-    /// # Errors
-    /// The device's.
-    pub(crate) fn start(
-        subjects: &[(Subject, Region<'_>)],
-        inputs: Inputs,
-        pool: &Pool,
-        stream: &Stream,
-    ) -> Result<Self> {
-        match Checkpoint::of(subjects, inputs.clone(), pool, stream) {
-            Ok(copy) => copy.download(stream),
-            Err(Error::Device(device::Error::OutOfMemory { .. })) => {
-                let regions = subjects.iter().map(|(_, region)| Ok(*region));
-                let content = Content::coming(regions, stream)?;
-                Ok(Self::new(inputs, laid_out(subjects).0, content))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     pub(super) fn new(inputs: Inputs, parts: Arc<[Part]>, content: Content) -> Self {
         Self { inputs, parts, content }
     }
@@ -128,27 +104,6 @@ impl HostCopy {
         Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
-    /// A checkpoint with this content whose bytes are on `device`, `None` where there is no room for it; for threads
-    /// that may wait.
-    ///
-    /// # Errors
-    /// The device's.
-    pub(crate) fn bring_to(&self, device: &Device) -> Result<Option<Checkpoint>> {
-        match bring(&self.bytes, device) {
-            Ok(block) => {
-                let (inputs, parts) = (self.inputs.clone(), self.parts.clone());
-                Ok(Some(Checkpoint::on_device(inputs, parts, block)))
-            }
-            Err(device::Error::OutOfMemory { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// A checkpoint with this content, which stays where it is.
-    pub(crate) fn into_checkpoint(self) -> Checkpoint {
-        Checkpoint::with(self.inputs, self.parts, self.bytes)
-    }
-
     /// Lets `change` change what the parts hold.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&Subject, &mut [u8])) {
         let bytes = Arc::make_mut(&mut self.bytes);
@@ -167,47 +122,5 @@ impl HostCopy {
     pub(crate) fn contents(&self) -> Vec<(&Subject, &[u8])> {
         let content = |part: &'_ Part| self.bytes.get(part.range());
         self.parts.iter().filter_map(|part| Some((&part.of, content(part)?))).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::Device;
-
-    /// By way of a copy on the device, and part by part where there is no room for one.
-    #[test]
-    fn what_comes_is_the_same_by_either_way() {
-        let device = Device::cpu().unwrap();
-        let (stream, pool) = (device.stream().unwrap(), Pool::new(&device));
-        let contents = [vec![1_u8; 300], vec![2; 7], vec![3; 256]];
-        let memories = contents.each_ref().map(|bytes| {
-            let memory = device.alloc(bytes.len()).unwrap();
-            stream.upload(memory.slice(..).unwrap(), bytes).unwrap();
-            memory
-        });
-        let subject = |at: usize| Subject::Variable { lowered: at.to_string() };
-        let subjects: Vec<(Subject, Region<'_>)> = memories
-            .iter()
-            .map(|of| of.slice(..).unwrap().into())
-            .enumerate()
-            .map(|(at, of)| (subject(at), of))
-            .collect();
-        let regions = subjects.iter().map(|(_, region)| Ok(*region));
-        let content = Content::coming(regions, &stream).unwrap();
-        let ways = [
-            Download::start(&subjects, Inputs::default(), &pool, &stream).unwrap(),
-            Download::new(Inputs::default(), laid_out(&subjects).0, content),
-        ];
-        for way in ways {
-            let copy = way.wait().unwrap();
-            let found = copy.contents();
-            let expected = contents.iter().enumerate().map(|(at, bytes)| (subject(at), &bytes[..]));
-            assert!(
-                found
-                    .into_iter()
-                    .eq(expected.collect::<Vec<_>>().iter().map(|(of, bytes)| (of, *bytes)))
-            );
-        }
     }
 }

@@ -15,6 +15,7 @@ mod fill;
 mod free;
 pub(crate) mod migrate;
 mod parity;
+mod part;
 mod resample;
 mod resources;
 mod sending;
@@ -23,10 +24,11 @@ mod texture;
 mod until_error;
 
 pub(crate) use borrowed::{Borrowed, Extent, extents, linear};
-pub(crate) use checkpoint::{Checkpoint, Subject, Transfer};
+pub(crate) use checkpoint::{Checkpoint, Transfer};
 pub(crate) use download::{Download, HostCopy};
 pub(crate) use fill::put;
 pub(crate) use free::{Aside, free};
+pub(crate) use part::Subject;
 pub(crate) use resources::{Resources, TooLarge};
 
 use crate::scene::Inputs;

@@ -77,3 +77,8 @@ impl Handover {
         Ok(serde_json::from_str(&text)?)
     }
 }
+
+/// Where the state lies in a folder that a process leaves, or another device gets.
+pub fn state_in(folder: &Path) -> PathBuf {
+    folder.join("state.npz")
+}

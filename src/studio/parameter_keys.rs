@@ -106,7 +106,9 @@ pub fn pressed(parameter: &Parameter, back: bool) -> Option<Command> {
             let (count, step) = (choices.len().max(1) as i64, if back { -1 } else { 1 });
             Value::Int((at + step).rem_euclid(count))
         }
-        _ => return None,
+        (Control::Slider { .. } | Control::Choice(_) | Control::Toggle | Control::Color(_), _) => {
+            return None;
+        }
     };
     Some(Command::SetParameter(parameter.name.clone(), value))
 }

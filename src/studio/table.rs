@@ -121,7 +121,9 @@ impl Content {
                     }
                     // With all their zeros such numbers have up to 300 digits.
                     Number::Float(number) if number.is_finite() => write!(to, ",{number:e}"),
-                    number => write!(to, ",{number}"),
+                    number @ (Number::Int(_) | Number::Float(_) | Number::Bool(_)) => {
+                        write!(to, ",{number}")
+                    }
                 }?;
             }
             writeln!(to)?;

@@ -266,10 +266,9 @@ impl Scan {
         places: &Places,
     ) -> Steps {
         let one = matches!(segments, Segments::One);
-        let is_head = match (segments, &heads) {
-            (Segments::Along(_), _) => begins_row(places.count()),
-            (_, Some(heads)) => heads,
-            (_, None) => "i == 0",
+        let is_head = match segments {
+            Segments::Along(_) => begins_row(places.count()),
+            Segments::One | Segments::Heads(_) => heads.as_deref().unwrap_or("i == 0"),
         };
         let load = match segments {
             Segments::One => "map_(x_, i)",

@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{
-    Brackets, Marks, declarator,
+    Brackets, Marks,
+    class::Class,
+    declarator,
     left_out::{Function, MOST_BASES, Member, kind_of},
     names::of_class,
 };
@@ -48,26 +50,6 @@ pub(super) struct Declaration<'s> {
     pub(super) constant: Option<usize>,
     /// The outermost class that this data member is part of, by its place among [`Reader::classes`].
     pub(super) layout: Option<usize>,
-}
-
-/// A class, as it is read.
-#[derive(Debug)]
-pub(super) struct Class<'s> {
-    /// Its name; empty where it has none.
-    pub(super) name: &'s str,
-    /// From its first token to behind its `}`.
-    pub(super) body: Range<usize>,
-    /// From its first token to behind its `;`.
-    pub(super) whole: Range<usize>,
-}
-
-impl<'s> Class<'s> {
-    /// Its name, and those of what is declared with it: `typedef struct { } Name;`.
-    pub(super) fn names(&self, code: &[Token<'s>]) -> Vec<&'s str> {
-        let behind = code[self.body.end..self.whole.end].iter();
-        let behind = behind.filter(|token| token.kind == Kind::Word).map(|token| token.text);
-        [self.name].into_iter().filter(|name| !name.is_empty()).chain(behind).collect()
-    }
 }
 
 /// Where names are looked for in a namespace or a class.

@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-use super::declarations::Class;
+use super::class::Class;
 use crate::cuda::lexer::Token;
 
 /// A function for the host alone without which kernels mean something else.

@@ -6,6 +6,8 @@
 mod egl;
 mod platform;
 #[cfg(feature = "cli")]
+mod surface;
+#[cfg(feature = "cli")]
 mod window;
 
 use std::{

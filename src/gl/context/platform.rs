@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_void};
 use glutin::{api::egl, display::GetGlDisplay, prelude::*};
 
 #[cfg(feature = "cli")]
-use super::window::Surface;
+use super::surface::Surface;
 use crate::gl::{Error, Result};
 
 /// A context's platform side. Dropping it makes the context non-current and destroys it.

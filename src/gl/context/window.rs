@@ -1,16 +1,14 @@
 //! Contexts with a window: winit's window, GLX or EGL.
-#![expect(unsafe_code, reason = "glutin's display, context and surface creation")]
+#![expect(unsafe_code, reason = "glutin's display and its configurations")]
 
-use std::{num::NonZeroU32, sync::Arc};
+use std::sync::Arc;
 
 use glutin::{
     config::{Config, ConfigTemplateBuilder},
-    context::PossiblyCurrentContext,
-    display::{Display, DisplayApiPreference, GetGlDisplay},
+    display::{Display, DisplayApiPreference},
     prelude::*,
-    surface::{SurfaceAttributesBuilder, SwapInterval, WindowSurface},
 };
-use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
+use raw_window_handle::{HasDisplayHandle, RawDisplayHandle};
 use winit::{
     error::EventLoopError,
     event_loop::ActiveEventLoop,
@@ -20,15 +18,8 @@ use winit::{
 
 use super::{
     Attempt, CurrentContext, Error, Gl, Kind, Result, Wish, leave_current, platform::Platform,
+    surface::Surface,
 };
-
-/// A window's surface and its context. The fields' order is the order of their drops.
-pub(super) struct Surface {
-    pub(super) context: PossiblyCurrentContext,
-    pub(super) surface: glutin::surface::Surface<WindowSurface>,
-    // The surface lies on the window, so the window must go last.
-    window: Arc<Window>,
-}
 
 impl CurrentContext {
     /// Opens a window and makes a context for it, current on this thread.
@@ -125,42 +116,4 @@ fn dislike(config: &Config) -> (bool, bool, bool, u8, u8, u8) {
         config.depth_size(),
         config.stencil_size(),
     )
-}
-
-impl Surface {
-    fn new(window: &Arc<Window>, config: &Config, wish: Wish) -> glutin::error::Result<Self> {
-        let handle =
-            window.window_handle().map_err(|_| glutin::error::ErrorKind::BadNativeWindow)?.as_raw();
-        let display = config.display();
-        // SAFETY: the window handle is valid while `window` lives, longer than the context.
-        let context = unsafe { display.create_context(config, &wish.attributes(Some(handle))) }?;
-        let [width, height] = nonzero(window.inner_size().into());
-        let attributes = SurfaceAttributesBuilder::<WindowSurface>::new()
-            .with_srgb(Some(false))
-            .build(handle, width, height);
-        // SAFETY: the window handle is valid while `window` lives, and the surface is dropped before it.
-        let surface = unsafe { display.create_window_surface(config, &attributes) }?;
-        let context = context.make_current(&surface)?;
-        Ok(Self { context, surface, window: Arc::clone(window) })
-    }
-
-    pub(super) fn resize(&self, size: [u32; 2]) {
-        let [width, height] = nonzero(size);
-        self.surface.resize(&self.context, width, height);
-    }
-
-    pub(super) fn swap_buffers(&self) -> glutin::error::Result<()> {
-        self.window.pre_present_notify();
-        self.surface.swap_buffers(&self.context)
-    }
-
-    pub(super) fn set_vsync(&self, wait: bool) -> glutin::error::Result<()> {
-        let interval =
-            if wait { SwapInterval::Wait(NonZeroU32::MIN) } else { SwapInterval::DontWait };
-        self.surface.set_swap_interval(&self.context, interval)
-    }
-}
-
-fn nonzero(size: [u32; 2]) -> [NonZeroU32; 2] {
-    size.map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN))
 }

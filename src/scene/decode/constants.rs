@@ -94,13 +94,11 @@ fn resolve(
 
 /// A replaced constant stays what it is: an `int` an `int`; a `float` takes integers too.
 fn keep_kind(report: &Report<'_>, new: &mut Constant, old: &Constant, declared: &Declared) {
-    match (old.value, new.value) {
-        (Number::Float(_), Number::Int(value)) => new.value = Number::Float(value as f64),
-        (old, found) if old.kind() != found.kind() => {
-            let text = format!("`{}` is of kind {}, not {}", new.name, old.kind(), found.kind());
-            declared.fault(report, text);
-        }
-        _ => {}
+    let (kind, found) = (old.value.kind(), new.value.kind());
+    if let (Number::Float(_), Number::Int(value)) = (old.value, new.value) {
+        new.value = Number::Float(value as f64);
+    } else if kind != found {
+        declared.fault(report, format!("`{}` is of kind {kind}, not {found}", new.name));
     }
 }
 

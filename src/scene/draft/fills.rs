@@ -30,7 +30,10 @@ use super::{
     },
     host::{Assumes, Host},
     reader::mentions::Does,
-    values::{conditions::When, evaluator::Place, trace::Call},
+    values::{
+        conditions::When,
+        place::{Call, Place},
+    },
 };
 use crate::{cuda::Structures, element::Element};
 

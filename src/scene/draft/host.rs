@@ -26,10 +26,10 @@ use super::{
     fills::{fillings::Filling, writes::Write},
     reader::{Reader, mentions::Mention},
     values::{
-        evaluator::Place,
         fields::SetFields,
-        loops::Loop,
-        trace::{Act, Call, Done},
+        loop_header::Loop,
+        place::{Call, Place},
+        trace::{Act, Done},
     },
 };
 use crate::{

@@ -5,6 +5,7 @@
 mod arguments;
 mod arrays;
 mod deduced;
+mod elements;
 mod entries;
 mod extents;
 mod guess;
@@ -37,7 +38,7 @@ use super::{
     code::{Span, regions::Region},
     expression::text::{key, one_line, quoted_text},
     host::{ASSUMED, Host, Launch, MOST_LAUNCHES},
-    values::{evaluator::Place, sizes::is_size, trace::Act},
+    values::{place::Place, sizes::is_size, trace::Act},
 };
 use crate::{
     cuda::{CType, KernelParameter, Signature, Structures},

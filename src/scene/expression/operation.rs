@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Floats, Number};
-use crate::scene::comparison::Comparison;
+use crate::scene::operator::{Binary, Operator};
 
 /// What a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,46 +34,6 @@ pub(super) enum Unary {
     Not,
     Complement,
 }
-
-/// An operator between its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Compare(Comparison),
-    ShiftLeft,
-    ShiftRight,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-}
-
-/// How operators are written and how tightly they bind, as in C; the longer ones first.
-const BINARY: &[(&str, Binary, u8)] = &[
-    ("||", Binary::Or, 1),
-    ("&&", Binary::And, 2),
-    ("==", Binary::Compare(Comparison::Equal), 6),
-    ("!=", Binary::Compare(Comparison::NotEqual), 6),
-    ("<<", Binary::ShiftLeft, 8),
-    (">>", Binary::ShiftRight, 8),
-    ("<=", Binary::Compare(Comparison::LessEqual), 7),
-    (">=", Binary::Compare(Comparison::GreaterEqual), 7),
-    ("|", Binary::BitOr, 3),
-    ("^", Binary::BitXor, 4),
-    ("&", Binary::BitAnd, 5),
-    ("<", Binary::Compare(Comparison::Less), 7),
-    (">", Binary::Compare(Comparison::Greater), 7),
-    ("+", Binary::Add, 9),
-    ("-", Binary::Subtract, 9),
-    ("*", Binary::Multiply, 10),
-    ("/", Binary::Divide, 10),
-    ("%", Binary::Remainder, 10),
-];
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,21 +123,39 @@ impl Unary {
 }
 
 impl Binary {
-    /// The operator that `text` starts with, how long it is, and how tightly it binds.
-    pub(super) fn at_start(text: &str) -> Option<(Self, usize, u8)> {
-        let found = BINARY.iter().find(|(spelling, ..)| text.starts_with(spelling))?;
-        Some((found.1, found.0.len(), found.2))
-    }
-
-    fn spelling(self) -> &'static str {
-        BINARY.iter().find(|(_, operator, _)| *operator == self).map_or("", |found| found.0)
-    }
-
     /// What it makes of two kinds.
     pub(super) fn kind(self, left: Kind, right: Kind) -> Result<Kind, String> {
-        let both = [left, right];
         match self {
             Self::Or | Self::And => Ok(Kind::Bool),
+            Self::Operator(operator) => operator.kind(left, right),
+        }
+    }
+
+    /// The value where the left operand alone decides it.
+    pub(super) fn decided_by(self, left: Number) -> Option<Number> {
+        let is_decided = self == Self::Or && truth(left) || self == Self::And && !truth(left);
+        is_decided.then(|| Number::Bool(truth(left)))
+    }
+
+    pub(super) fn apply(
+        self,
+        left: Number,
+        right: Number,
+        floats: Floats,
+    ) -> Result<Number, String> {
+        match self {
+            Self::Or => Ok(Number::Bool(truth(left) || truth(right))),
+            Self::And => Ok(Number::Bool(truth(left) && truth(right))),
+            Self::Operator(operator) => operator.value(left, right, floats),
+        }
+    }
+}
+
+impl Operator {
+    /// What it makes of two kinds.
+    fn kind(self, left: Kind, right: Kind) -> Result<Kind, String> {
+        let both = [left, right];
+        match self {
             Self::BitOr | Self::BitXor | Self::BitAnd | Self::ShiftLeft | Self::ShiftRight => {
                 match both.into_iter().find(|kind| *kind != Kind::Int) {
                     None => Ok(Kind::Int),
@@ -196,34 +174,20 @@ impl Binary {
         }
     }
 
-    /// The value where the left operand alone decides it.
-    pub(super) fn decided_by(self, left: Number) -> Option<Number> {
-        match (self, truth(left)) {
-            (Self::Or, true) => Some(Number::Bool(true)),
-            (Self::And, false) => Some(Number::Bool(false)),
-            _ => None,
-        }
-    }
-
-    pub(super) fn apply(
-        self,
-        left: Number,
-        right: Number,
-        floats: Floats,
-    ) -> Result<Number, String> {
+    fn value(self, left: Number, right: Number, floats: Floats) -> Result<Number, String> {
         match (self, left, right) {
-            (Self::Or, ..) => Ok(Number::Bool(truth(left) || truth(right))),
-            (Self::And, ..) => Ok(Number::Bool(truth(left) && truth(right))),
             (Self::Compare(comparison), Number::Bool(a), Number::Bool(b))
                 if comparison.is_equality() =>
             {
                 Ok(Number::Bool(comparison.holds(&a, &b)))
             }
             (_, Number::Int(a), Number::Int(b)) => self.integer(a, b),
-            _ => match (left.as_f64(), right.as_f64()) {
-                (Some(a), Some(b)) => self.float(a, b, floats),
-                _ => Err(NO_NUMBERS.into()),
-            },
+            (_, Number::Int(_) | Number::Float(_) | Number::Bool(_), _) => {
+                match (left.as_f64(), right.as_f64()) {
+                    (Some(a), Some(b)) => self.float(a, b, floats),
+                    _ => Err(NO_NUMBERS.into()),
+                }
+            }
         }
     }
 
@@ -244,7 +208,6 @@ impl Binary {
             // No bit is lost, nor the sign changed.
             Self::ShiftLeft => bits.and_then(|bits| Some(a << bits).filter(|v| v >> bits == a)),
             Self::ShiftRight => bits.map(|bits| a >> bits),
-            Self::Or | Self::And => Some(i128::from(a != 0 && b != 0)),
             Self::Compare(comparison) => return Ok(Number::Bool(comparison.holds(&a, &b))),
         };
         let shifts = matches!(self, Self::ShiftLeft | Self::ShiftRight);
@@ -265,13 +228,9 @@ impl Binary {
             Self::Divide => a / b,
             Self::Remainder => a % b,
             Self::Compare(comparison) => return Ok(Number::Bool(comparison.holds(&a, &b))),
-            Self::Or
-            | Self::And
-            | Self::BitOr
-            | Self::BitXor
-            | Self::BitAnd
-            | Self::ShiftLeft
-            | Self::ShiftRight => return Err(format!("`{}` takes ints", self.spelling())),
+            Self::BitOr | Self::BitXor | Self::BitAnd | Self::ShiftLeft | Self::ShiftRight => {
+                return Err(format!("`{}` takes ints", self.spelling()));
+            }
         };
         if value.is_finite() || floats == Floats::Any {
             return Ok(Number::Float(value));
@@ -399,7 +358,32 @@ impl Function {
                 Some(log) => Ok(log.into()),
                 None => Err(format!("`ilog2` takes a number above 0, not {a}")),
             }),
-            _ => None,
+            (
+                Self::Min
+                | Self::Max
+                | Self::Abs
+                | Self::Floor
+                | Self::Ceil
+                | Self::Int
+                | Self::CeilDiv
+                | Self::Ilog2,
+                _,
+            ) => None,
+            (
+                Self::Float
+                | Self::Sqrt
+                | Self::Exp
+                | Self::Log
+                | Self::Log2
+                | Self::Sin
+                | Self::Cos
+                | Self::Tan
+                | Self::Pow
+                | Self::IsNan
+                | Self::IsInf
+                | Self::IsFinite,
+                _,
+            ) => None,
         }
     }
 }

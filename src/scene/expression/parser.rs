@@ -2,9 +2,9 @@
 
 use super::{
     Error, Floats, Meaning, Node, Number,
-    operation::{Binary, Function, Kind, Unary, arithmetic_kind},
+    operation::{Function, Kind, Unary, arithmetic_kind},
 };
-use crate::scene::suggestion::suggestion;
+use crate::scene::{operator::Binary, suggestion::suggestion};
 
 /// Nesting that no sane expression reaches; beyond it the parser would run out of stack.
 const DEEPEST: usize = 64;
@@ -116,13 +116,14 @@ impl<'t, 'r, T> Parser<'t, 'r, T> {
         let (mut left, mut kind) = self.nested(Self::operand)?;
         loop {
             self.peek();
-            let found = Binary::at_start(&self.text[self.at..]);
-            let Some((operator, length, binding)) = found.filter(|found| found.2 >= least) else {
+            let rest = &self.text[self.at..];
+            let found = Binary::at_start(|spelling| rest.starts_with(spelling));
+            let Some(operator) = found.filter(|found| found.binding() >= least) else {
                 return Ok((left, kind));
             };
             let at = self.at;
-            self.at += length;
-            let (right, other) = self.binary(binding + 1)?;
+            self.at += operator.spelling().len();
+            let (right, other) = self.binary(operator.binding() + 1)?;
             kind = operator.kind(kind, other).map_err(|text| Error { offset: at, text })?;
             (left, kind) = self.node(Node::Binary(operator, Box::new([left, right]), at), kind)?;
         }

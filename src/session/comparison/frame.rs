@@ -82,7 +82,14 @@ fn seen_as(content: &mut Content<'_>, like: &Content<'_>, has_range: bool) {
         (Content::Image(own), Content::Image(like)) => Some((&mut own.coloring, like.coloring)),
         (Content::Surface(own), Content::Surface(like)) => Some((&mut own.coloring, like.coloring)),
         (Content::Volume(own), Content::Volume(like)) => Some((&mut own.coloring, like.coloring)),
-        _ => None,
+        (
+            Content::Nothing
+            | Content::Points(_)
+            | Content::Image(_)
+            | Content::Surface(_)
+            | Content::Volume(_),
+            _,
+        ) => None,
     };
     if let Some((own, like)) = range.filter(|_| !has_range) {
         own.range = like.range;

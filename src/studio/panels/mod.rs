@@ -26,6 +26,7 @@ pub mod parameters;
 pub mod past_menu;
 pub mod path_field;
 pub mod plots;
+mod readout;
 pub mod sides;
 pub mod start;
 pub mod statistics;
@@ -37,7 +38,6 @@ pub mod transport;
 pub mod trouble;
 pub mod unsaved;
 pub mod view;
-pub mod views;
 
 use std::{borrow::Cow, path::PathBuf};
 

@@ -6,7 +6,7 @@ use egui::{
     vec2,
 };
 
-use super::{Action, FrameTimes, path_field::PathField, shortened, transport};
+use super::{Action, FrameTimes, path_field::PathField, readout::readout, shortened, transport};
 use crate::{
     session::Snapshot,
     studio::{course::Course, document::Document, icons, number, theme},
@@ -165,17 +165,4 @@ fn save_button(ui: &mut Ui, document: &Document, width: f32, actions: &mut Vec<A
     if ui.add_enabled(enabled, button).on_hover_text(tip).clicked() {
         actions.push(Action::Save);
     }
-}
-
-/// A small word over a value that keeps its width while the value changes.
-pub fn readout(ui: &mut Ui, label: &str, value: &str, width: f32) {
-    let size = vec2(width, ui.available_height().min(34.0));
-    let (rect, _) = ui.allocate_exact_size(size, egui::Sense::hover());
-    let builder = egui::UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min));
-    let mut own = ui.new_child(builder);
-    own.spacing_mut().item_spacing.y = 0.0;
-    own.add_space(1.0);
-    own.label(RichText::new(label).size(10.5).color(theme::weak()));
-    let value = RichText::new(value).monospace().size(13.0).color(theme::strong());
-    own.add(egui::Label::new(value).truncate());
 }

@@ -8,7 +8,7 @@ use egui::{
     vec2,
 };
 
-use super::{Action, named, number_edit, title::readout};
+use super::{Action, named, number_edit, readout::readout};
 use crate::{
     session::{Command, Moment, Snapshot},
     studio::{

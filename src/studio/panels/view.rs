@@ -1,10 +1,15 @@
 //! The view: the scene's picture, which the window draws, and what the pointer does over it.
+//!
+//! Enters: a snapshot, what is known of the picture, the pointer. Leaves: what is to be looked at, and how; the place
+//! that the picture has. Must not know: `draw`, `gl`, `studio::window`.
+
+mod chooser;
 
 use std::time::Duration;
 
 use egui::{Align2, FontId, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Look, Pointer, Probe, legend, sides, views};
+use super::{Action, Look, Pointer, Probe, legend, sides};
 use crate::{
     session::{Legend, Phase, Snapshot, ViewState},
     studio::{
@@ -75,7 +80,7 @@ pub fn show(
     }
     let look = |look| Action::Look(Some(slot), look);
     let mut actions: Vec<Action> = looks.into_iter().map(look).collect();
-    let top = views::show(ui, rect, shown, response.hovered(), &mut actions);
+    let top = chooser::show(ui, rect, shown, response.hovered(), &mut actions);
     local.top = top;
     if let Some(comparison) = both {
         sides::show(ui, rect, top, comparison, sides);
@@ -146,7 +151,7 @@ fn camera(
         match hand {
             Hand::Turns if first => actions.push(Look::Orbit(by)),
             Hand::Touches if first => {}
-            _ => actions.push(Look::Pan(by)),
+            Hand::Turns | Hand::Moves | Hand::Touches => actions.push(Look::Pan(by)),
         }
     }
     if let Some(place) = response.hover_pos() {

@@ -1,9 +1,9 @@
 //! The tiles of an arrangement, which the mouse moves.
 
 use egui::{Id, Ui};
-use egui_tiles::{Container, LinearDir, Tile, TileId, Tiles, Tree};
+use egui_tiles::{Container, Tile, TileId, Tiles, Tree};
 
-use super::{Arrangement, Contents, Pane, tiles::Behavior};
+use super::{Arrangement, Contents, Pane, tiles::Behavior, tree};
 
 /// Tiles that follow an arrangement, and an arrangement that follows the tiles.
 pub struct Board {
@@ -23,7 +23,7 @@ impl Default for Board {
 impl Board {
     fn of(arrangement: &Arrangement) -> Self {
         let mut tiles = Tiles::default();
-        let root = insert(&mut tiles, arrangement);
+        let root = tree::insert(&mut tiles, arrangement);
         let tree = Tree::new(Id::unique("panes"), root, tiles);
         Self { tree, arrangement: arrangement.clone(), is_edited: false }
     }
@@ -80,62 +80,7 @@ impl Board {
 
     /// The arrangement of the tiles.
     fn read(&self) -> Option<Arrangement> {
-        Some(arrangement(&self.tree.tiles, self.tree.root()?)?.sane())
-    }
-}
-
-/// Puts an arrangement into `tiles`; each pane has a tab.
-fn insert(tiles: &mut Tiles<Pane>, arrangement: &Arrangement) -> TileId {
-    let mut linear = |dir, parts: &[(f32, Arrangement)]| {
-        let children: Vec<TileId> = parts.iter().map(|(_, part)| insert(tiles, part)).collect();
-        let mut linear = egui_tiles::Linear::new(dir, children.clone());
-        for (child, (part, _)) in children.into_iter().zip(parts) {
-            linear.shares.set_share(child, *part);
-        }
-        tiles.insert_container(linear)
-    };
-    match arrangement {
-        Arrangement::Pane(pane) => {
-            let pane = tiles.insert_pane(*pane);
-            tiles.insert_tab_tile(vec![pane])
-        }
-        Arrangement::Row(parts) => linear(LinearDir::Horizontal, parts),
-        Arrangement::Column(parts) => linear(LinearDir::Vertical, parts),
-        Arrangement::Tabs(shown, parts) => {
-            let children = parts.iter().map(|part| match part {
-                Arrangement::Pane(pane) => tiles.insert_pane(*pane),
-                part => insert(tiles, part),
-            });
-            let children: Vec<TileId> = children.collect();
-            let active = children.get(*shown).copied();
-            tiles.insert_container(egui_tiles::Tabs { children, active })
-        }
-    }
-}
-
-pub(super) fn arrangement(tiles: &Tiles<Pane>, id: TileId) -> Option<Arrangement> {
-    let of = |child: &TileId| arrangement(tiles, *child);
-    match tiles.get(id)? {
-        Tile::Pane(pane) => Some(Arrangement::Pane(*pane)),
-        Tile::Container(Container::Tabs(tabs)) => {
-            let shown = tabs.children.iter().position(|child| Some(*child) == tabs.active);
-            Some(Arrangement::Tabs(
-                shown.unwrap_or(0),
-                tabs.children.iter().filter_map(of).collect(),
-            ))
-        }
-        Tile::Container(Container::Linear(linear)) => {
-            let parts = linear.children.iter();
-            let parts =
-                parts.filter_map(|child| Some((linear.shares[*child], of(child)?))).collect();
-            Some(match linear.dir {
-                LinearDir::Horizontal => Arrangement::Row(parts),
-                LinearDir::Vertical => Arrangement::Column(parts),
-            })
-        }
-        Tile::Container(Container::Grid(grid)) => Some(Arrangement::Row(
-            grid.children().filter_map(|child| Some((1.0, of(child)?))).collect(),
-        )),
+        Some(tree::arrangement(&self.tree.tiles, self.tree.root()?)?.sane())
     }
 }
 

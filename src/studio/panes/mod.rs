@@ -7,6 +7,7 @@ mod arrangement;
 mod board;
 mod layouts;
 mod tiles;
+mod tree;
 
 pub use arrangement::{Arrangement, Edge};
 pub use board::Board;

@@ -6,7 +6,7 @@ use egui::{
 };
 use egui_tiles::{EditAction, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
-use super::Pane;
+use super::{Pane, tree};
 use crate::studio::{icons, theme};
 
 /// The height of a bar of tabs.
@@ -74,7 +74,7 @@ impl egui_tiles::Behavior<Pane> for Behavior<'_> {
     }
 
     fn tab_title_for_tile(&mut self, tiles: &Tiles<Pane>, id: TileId) -> WidgetText {
-        let panes = super::board::arrangement(tiles, id).map_or_else(Vec::new, |of| of.panes());
+        let panes = tree::arrangement(tiles, id).map_or_else(Vec::new, |of| of.panes());
         let titles: Vec<String> = panes.into_iter().map(|pane| self.contents.title(pane)).collect();
         titles.join(", ").into()
     }

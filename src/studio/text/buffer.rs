@@ -15,6 +15,7 @@ use super::{
     history::{History, Kind, Letters},
     indentation,
     limit::{LONGEST, Limit, MOST_CARETS},
+    line::{column, line_end},
     lines::{self, Outcome},
     motion::{self, Motion},
     occurrence,
@@ -98,14 +99,14 @@ impl Buffer {
     /// The character at a line and a column, or what is nearest to them.
     pub fn at(&self, line: usize, column: usize) -> usize {
         let line = line.min(self.rope.len_lines() - 1);
-        let end = motion::line_end(&self.rope, line);
+        let end = line_end(&self.rope, line);
         self.rope.line_to_char(line).saturating_add(column).min(end)
     }
 
     /// Where a line starts and where it ends, without its `\n`.
     pub fn line(&self, line: usize) -> Range<usize> {
         let line = line.min(self.rope.len_lines() - 1);
-        self.rope.line_to_char(line)..motion::line_end(&self.rope, line)
+        self.rope.line_to_char(line)..line_end(&self.rope, line)
     }
 
     /// The range of the word at a place, or of the blanks or signs there.
@@ -330,7 +331,7 @@ impl Buffer {
         let rope = self.rope.clone();
         self.put(Kind::Typed(Letters::Blank), now, |_, selection| {
             let range = selection.range();
-            let column = motion::column(&rope, range.start);
+            let column = column(&rope, range.start);
             Edit::new(range, indentation::to_next_stop(column)).into()
         })
     }

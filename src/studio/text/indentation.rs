@@ -2,15 +2,12 @@
 
 use ropey::Rope;
 
-use super::motion::{self, line, line_end};
+use super::line::{self, WIDEST, line, line_end};
 
 /// Columns from one indentation to the next.
 pub const TAB: usize = 4;
 /// How many characters before the first caret are looked through for the bracket that another one closes.
 const FARTHEST: usize = 100_000;
-/// More blanks than these at a line's start are no indentation; nobody counts them for each of many carets.
-pub(super) const WIDEST: usize = 1000;
-
 /// What begins a new line that is opened at `at`: the blanks of the line that it leaves, one step more behind an
 /// opening bracket.
 pub(super) fn behind_break(rope: &Rope, at: usize) -> String {
@@ -54,7 +51,7 @@ fn spaces_before(rope: &Rope, at: usize) -> Option<usize> {
 pub(super) fn surplus(rope: &Rope, at: usize, open: Option<usize>) -> usize {
     let Some(blanks) = spaces_before(rope, at) else { return 0 };
     match open {
-        Some(open) => blanks.saturating_sub(motion::indentation(rope, rope.char_to_line(open))),
+        Some(open) => blanks.saturating_sub(line::blanks(rope, rope.char_to_line(open))),
         None if blanks < TAB => 0,
         None => TAB,
     }

@@ -8,7 +8,7 @@ use super::{
     change::{Edit, Moves, Side},
     command::Direction,
     indentation::{self, TAB},
-    motion::{indentation as blanks, line, line_end},
+    line::{blanks, column, line, line_end},
     selection::{Selection, Selections},
 };
 
@@ -176,7 +176,7 @@ pub(super) fn delete(rope: &Rope, selections: &Selections) -> Outcome {
     let moves = Moves::new(&edits);
     // The column is the old one where the line is as long.
     let selections = selections.map(|selection| {
-        let column = super::motion::column(rope, selection.head);
+        let column = column(rope, selection.head);
         let start = moves.of(rope.line_to_char(touched(rope, selection).start), Side::Before);
         let line = after.char_to_line(start.min(after.len_chars()));
         let (start, end) = (after.line_to_char(line), line_end(&after, line));

@@ -13,6 +13,7 @@ mod command;
 mod history;
 mod indentation;
 mod limit;
+mod line;
 mod lines;
 mod motion;
 mod occurrence;

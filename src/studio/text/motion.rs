@@ -1,8 +1,11 @@
 //! Where a caret goes.
 
-use ropey::{Rope, RopeSlice};
+use ropey::Rope;
 
-use super::{indentation::WIDEST, selection::Selection};
+use super::{
+    line::{blanks, column, line_end},
+    selection::Selection,
+};
 
 /// A longer word is gone through in parts, so that many carets in one need not all go through the whole of it.
 const LONGEST_WORD: usize = 10_000;
@@ -53,29 +56,6 @@ fn class(c: char) -> Class {
     }
 }
 
-/// The line without its end.
-pub(super) fn line(rope: &Rope, line: usize) -> RopeSlice<'_> {
-    rope.slice(rope.line_to_char(line)..line_end(rope, line))
-}
-
-/// Where the line ends, before its `\n`.
-pub(super) fn line_end(rope: &Rope, line: usize) -> usize {
-    match line + 1 < rope.len_lines() {
-        true => rope.line_to_char(line + 1) - 1,
-        false => rope.len_chars(),
-    }
-}
-
-/// The column of a place.
-pub(super) fn column(rope: &Rope, at: usize) -> usize {
-    at - rope.line_to_char(rope.char_to_line(at))
-}
-
-/// How many blanks the line begins with, [`WIDEST`] at most.
-pub(super) fn indentation(rope: &Rope, of: usize) -> usize {
-    line(rope, of).chars().take(WIDEST).take_while(|c| c.is_whitespace()).count()
-}
-
 /// The range of the word at a place, or of the blanks or signs there; empty in an empty line.
 pub(super) fn word_at(rope: &Rope, at: usize) -> std::ops::Range<usize> {
     let of = rope.char_to_line(at);
@@ -104,7 +84,16 @@ impl Motion {
             // From a selection a caret goes to that end of it.
             Self::Left if !range.is_empty() => Selection::caret(range.start),
             Self::Right if !range.is_empty() => Selection::caret(range.end),
-            _ => self.from(rope, selection),
+            Self::Left
+            | Self::Right
+            | Self::WordLeft
+            | Self::WordRight
+            | Self::Up(_)
+            | Self::Down(_)
+            | Self::LineStart
+            | Self::LineEnd
+            | Self::Start
+            | Self::End => self.from(rope, selection),
         }
     }
 
@@ -130,7 +119,7 @@ impl Motion {
             }
             Self::LineStart => {
                 let start = rope.line_to_char(here);
-                let first = start + indentation(rope, here);
+                let first = start + blanks(rope, here);
                 Selection::caret(if at == first { start } else { first })
             }
             Self::LineEnd => Selection::caret(line_end(rope, here)),
@@ -171,7 +160,7 @@ fn word_right(rope: &Rope, at: usize) -> usize {
     let end = line_end(rope, here);
     if at == end {
         return match here + 1 < rope.len_lines() {
-            true => at + 1 + indentation(rope, here + 1),
+            true => at + 1 + blanks(rope, here + 1),
             false => at,
         };
     }

@@ -15,7 +15,12 @@ use crate::{
     file::TemporaryFolder,
     interrupt::Interrupt,
     session::{self, Exportable, Exported, Replay, Session},
-    studio::{Options, handover::Handover, runners::Runner, workspace::Recovered},
+    studio::{
+        Options,
+        handover::{Handover, state_in},
+        runners::Runner,
+        workspace::Recovered,
+    },
 };
 
 /// What is in the folders that processes leave.
@@ -237,9 +242,4 @@ impl Studio {
             self.switch = Some(Switch::arriving(to, folder, parameters));
         }
     }
-}
-
-/// Where a state lies in a folder.
-pub(super) fn state_in(folder: &Path) -> PathBuf {
-    folder.join("state.npz")
 }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use super::{Studio, opening, resuming};
+use super::{Studio, opening};
 use crate::{
     device::{self, Device},
     diagnostic::Severity,
@@ -11,6 +11,7 @@ use crate::{
     session::{self, Command, Exportable, Exported, LoadedState},
     studio::{
         background::{Background, PANICKED, Progress},
+        handover::state_in,
         runners::Runner,
     },
 };
@@ -51,7 +52,7 @@ impl Switch {
 
     /// Where the state lies, once it does.
     pub(super) fn file(&self) -> PathBuf {
-        resuming::state_in(self.folder.path())
+        state_in(self.folder.path())
     }
 }
 

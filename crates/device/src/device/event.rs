@@ -122,7 +122,9 @@ impl Event {
         match (self, earlier) {
             (Self::Nvidia(end), Self::Nvidia(start)) => end.elapsed_ms(start),
             (Self::Cpu(end), Self::Cpu(start)) => end.elapsed_ms(start),
-            _ => Err(super::Error::WrongDevice { operation: "event time" }),
+            (Self::Nvidia(_) | Self::Cpu(_), _) => {
+                Err(super::Error::WrongDevice { operation: "event time" })
+            }
         }
     }
 }

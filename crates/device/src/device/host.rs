@@ -143,13 +143,14 @@ impl HostMemory {
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
     pub fn into_vec(mut self) -> Vec<u8> {
-        match (self.raw.take(), &self.home) {
-            (Some(RawHost::Nvidia(memory)), None) => memory.into_vec(),
-            (Some(RawHost::Cpu(memory)), None) => memory.into_vec(),
-            (raw, _) => {
-                self.raw = raw;
-                self.to_vec()
-            }
+        // What has a home goes back there when this is dropped.
+        if self.home.is_some() {
+            return self.to_vec();
+        }
+        match self.raw.take() {
+            Some(RawHost::Nvidia(memory)) => memory.into_vec(),
+            Some(RawHost::Cpu(memory)) => memory.into_vec(),
+            None => Vec::new(),
         }
     }
 
@@ -445,7 +446,7 @@ impl Stream {
             (Self::Cpu(s), Some(RawHost::Cpu(m))) if m.device_id() == id => {
                 RawTransfer::Cpu(s.transfer(&region, m, rows, upload)?)
             }
-            (_, raw) => {
+            (Self::Nvidia(_) | Self::Cpu(_), raw) => {
                 memory.raw = raw;
                 return Err(Error::WrongDevice { operation: "copy" });
             }

@@ -389,7 +389,9 @@ impl Device {
             (Self::Cpu(d), Array::Cpu(a)) if a.device_id() == d.id() => {
                 Ok(SurfaceObject::Cpu(d.surface(a)?))
             }
-            _ => Err(Error::WrongDevice { operation: "create a surface" }),
+            (Self::Nvidia(_) | Self::Cpu(_), _) => {
+                Err(Error::WrongDevice { operation: "create a surface" })
+            }
         }
     }
 

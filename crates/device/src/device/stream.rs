@@ -178,7 +178,7 @@ impl Stream {
         match (self, peer) {
             (Self::Nvidia(s), Self::Nvidia(peer)) => s.copy_from_peer(&to, peer, &from),
             (Self::Cpu(s), Self::Cpu(peer)) => s.copy_from_peer(&to, peer, &from),
-            _ => Err(Error::Unsupported {
+            (Self::Nvidia(_) | Self::Cpu(_), _) => Err(Error::Unsupported {
                 operation: "copying from another kind of device",
                 device: self.device().info().to_string(),
             }),
@@ -299,7 +299,9 @@ impl Stream {
             // SAFETY: the caller's duties are passed on unchanged.
             (Self::Nvidia(s), Function::Nvidia(f)) => unsafe { s.launch(f, config, arguments)? },
             (Self::Cpu(s), Function::Cpu(f)) => s.submit(f, config, arguments)?,
-            _ => return Err(Error::WrongDevice { operation: "launch" }),
+            (Self::Nvidia(_) | Self::Cpu(_), _) => {
+                return Err(Error::WrongDevice { operation: "launch" });
+            }
         }
         if self.is_checked() { self.synchronize() } else { Ok(()) }
     }
@@ -327,7 +329,9 @@ impl Stream {
         match (self, event) {
             (Self::Nvidia(s), Event::Nvidia(e)) => s.record(e),
             (Self::Cpu(s), Event::Cpu(e)) => s.record(e),
-            _ => Err(Error::WrongDevice { operation: "record an event" }),
+            (Self::Nvidia(_) | Self::Cpu(_), _) => {
+                Err(Error::WrongDevice { operation: "record an event" })
+            }
         }
     }
 
@@ -355,7 +359,9 @@ impl Stream {
         match (self, event) {
             (Self::Nvidia(s), Event::Nvidia(e)) => s.wait(e),
             (Self::Cpu(s), Event::Cpu(e)) => s.wait(e),
-            _ => Err(Error::WrongDevice { operation: "wait for an event" }),
+            (Self::Nvidia(_) | Self::Cpu(_), _) => {
+                Err(Error::WrongDevice { operation: "wait for an event" })
+            }
         }
     }
 
@@ -501,7 +507,7 @@ impl PartialEq for Stream {
         match (self, other) {
             (Self::Nvidia(a), Self::Nvidia(b)) => a.is(b),
             (Self::Cpu(a), Self::Cpu(b)) => a.is(b),
-            _ => false,
+            (Self::Nvidia(_) | Self::Cpu(_), _) => false,
         }
     }
 }

@@ -196,7 +196,9 @@ impl TextureDescriptor {
                 Err("linear memory is read by whole texels: no filter, no normalised coordinates"
                     .into())
             }
-            _ => Ok(()),
+            TextureSource::Array(_)
+            | TextureSource::Linear { .. }
+            | TextureSource::Pitched { .. } => Ok(()),
         }
     }
 }

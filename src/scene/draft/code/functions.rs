@@ -140,7 +140,13 @@ impl<'s> Reader<'_, 's> {
                 TokenKind::Word if token.text == "std" || token.text.starts_with("__") => {}
                 TokenKind::Word => words.push(token.text),
                 _ if is_of_std => {}
-                _ => return None,
+                TokenKind::Blank
+                | TokenKind::Comment
+                | TokenKind::Directive
+                | TokenKind::Disabled
+                | TokenKind::Number
+                | TokenKind::Quoted
+                | TokenKind::Sign => return None,
             }
         }
         (!words.is_empty()).then_some(words)

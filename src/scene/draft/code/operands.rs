@@ -3,7 +3,7 @@
 use super::Span;
 use crate::{
     cuda::lexer::{Kind, Token},
-    scene::draft::expression::cpp_number::Operator,
+    scene::operator::Operator,
 };
 
 /// So many tokens of an operand, or of a statement before it, are looked at.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Span;
-use crate::scene::draft::expression::cpp_number::Operator;
+use crate::scene::operator::Operator;
 
 /// A variable, by its place in [`Variables`].
 pub(in crate::scene::draft) type Id = usize;

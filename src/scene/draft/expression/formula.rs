@@ -1,8 +1,11 @@
 //! Formulas of a manifest that mean the same as expressions of host code: each knows of which type C++ takes it, so
 //! that what the manifest computes otherwise (64-bit integers, doubles) is written only where it comes to the same.
 
-use super::cpp_number::{Number, Operator, Type};
-use crate::scene::expression::{Expression, Kind, Meaning};
+use super::cpp_number::{Number, Type};
+use crate::scene::{
+    expression::{Expression, Kind, Meaning},
+    operator::Operator,
+};
 
 /// Bytes of a formula.
 const LONGEST: usize = 10_000;
@@ -194,23 +197,23 @@ pub(in crate::scene::draft) fn binary(
     left: &Formula,
     right: &Formula,
 ) -> Option<Formula> {
-    let binding = match operator {
-        Operator::BitOr => 3,
-        Operator::BitXor => 4,
-        Operator::BitAnd => 5,
-        Operator::Compare(comparison) if comparison.is_equality() => 6,
-        Operator::Compare(_) => 7,
-        Operator::ShiftLeft | Operator::ShiftRight => 8,
-        Operator::Add | Operator::Subtract => 9,
-        Operator::Multiply | Operator::Divide | Operator::Remainder => 10,
-    };
+    let binding = operator.binding();
     // Shifts of shifts are easier to read so.
-    let is_shift = u8::from(binding == 8);
+    let is_shift = u8::from(matches!(operator, Operator::ShiftLeft | Operator::ShiftRight));
     let (a, b) = (left.bound(binding + is_shift), right.bound(binding + 1));
     let range = match of {
         Type::Bool => Some([0, 1]),
-        _ if of.is_float() => None,
-        _ => left.range.zip(right.range).and_then(|(left, right)| range(operator, left, right)),
+        Type::Float | Type::Double => None,
+        Type::Char
+        | Type::UnsignedChar
+        | Type::Short
+        | Type::UnsignedShort
+        | Type::Int
+        | Type::Unsigned
+        | Type::Long
+        | Type::UnsignedLong => {
+            left.range.zip(right.range).and_then(|(left, right)| range(operator, left, right))
+        }
     };
     Some(Formula {
         binding,
@@ -249,7 +252,14 @@ fn range(operator: Operator, [a, b]: [i128; 2], [c, d]: [i128; 2]) -> Option<[i1
             let most = u128::try_from(b.max(d)).ok()?;
             Some([0, i128::try_from((most + 1).next_power_of_two() - 1).ok()?])
         }
-        _ => None,
+        Operator::BitOr
+        | Operator::BitXor
+        | Operator::BitAnd
+        | Operator::Compare(_)
+        | Operator::ShiftLeft
+        | Operator::ShiftRight
+        | Operator::Divide
+        | Operator::Remainder => None,
     }
 }
 

@@ -1,46 +1,16 @@
 //! Expressions of C++, read from their tokens by precedence climbing.
 
-use super::cpp_number::{Number, Operator, Type, character, literal};
+use super::cpp_number::{Number, Type, character, literal};
 use crate::{
     cuda::lexer::{Kind, Token},
-    scene::comparison::Comparison,
+    scene::operator::{Binary, Operator},
 };
 
 /// Brackets and operators within one another; beyond it the parser would run out of stack.
 const DEEPEST: usize = 64;
 
-/// How operators are written and how tightly they bind; the longer ones first.
-const BINARY: [(&str, Link, u8); 18] = [
-    ("||", Link::Or, 1),
-    ("&&", Link::And, 2),
-    ("==", Link::Operator(Operator::Compare(Comparison::Equal)), 6),
-    ("!=", Link::Operator(Operator::Compare(Comparison::NotEqual)), 6),
-    ("<<", Link::Operator(Operator::ShiftLeft), 8),
-    (">>", Link::Operator(Operator::ShiftRight), 8),
-    ("<=", Link::Operator(Operator::Compare(Comparison::LessEqual)), 7),
-    (">=", Link::Operator(Operator::Compare(Comparison::GreaterEqual)), 7),
-    ("|", Link::Operator(Operator::BitOr), 3),
-    ("^", Link::Operator(Operator::BitXor), 4),
-    ("&", Link::Operator(Operator::BitAnd), 5),
-    ("<", Link::Operator(Operator::Compare(Comparison::Less)), 7),
-    (">", Link::Operator(Operator::Compare(Comparison::Greater)), 7),
-    ("+", Link::Operator(Operator::Add), 9),
-    ("-", Link::Operator(Operator::Subtract), 9),
-    ("*", Link::Operator(Operator::Multiply), 10),
-    ("/", Link::Operator(Operator::Divide), 10),
-    ("%", Link::Operator(Operator::Remainder), 10),
-];
-
 /// The field that stands for how many elements a container has.
 pub(in crate::scene::draft) const SIZE: &str = "size()";
-
-/// What stands between two operands.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::scene::draft) enum Link {
-    And,
-    Or,
-    Operator(Operator),
-}
 
 /// What stands before an operand.
 #[derive(Clone, Copy, PartialEq)]
@@ -61,7 +31,7 @@ pub(in crate::scene::draft) enum Expression<'s> {
     /// `Mode::Fast`, without the scopes before these two.
     Scoped(&'s str, &'s str),
     Signed(Sign, Box<Self>),
-    Binary(Link, Box<[Self; 2]>),
+    Binary(Binary, Box<[Self; 2]>),
     Conditional(Box<[Self; 3]>),
     Cast(Type, Box<Self>),
     Call(Callee<'s>, Vec<Self>),
@@ -140,25 +110,23 @@ impl<'s> Parser<'_, 's> {
     fn binary(&mut self, least: u8) -> Option<Expression<'s>> {
         let mut left = self.nested(Self::operand)?;
         loop {
-            let Some((link, length, binding)) = self.link() else { return Some(left) };
-            if binding < least {
+            let Some(operator) = self.operator() else { return Some(left) };
+            if operator.binding() < least {
                 return Some(left);
             }
-            self.at += length;
-            let right = self.nested(|parser| parser.binary(binding + 1))?;
-            left = Expression::Binary(link, Box::new([left, right]));
+            self.at += operator.spelling().len();
+            let right = self.nested(|parser| parser.binary(operator.binding() + 1))?;
+            left = Expression::Binary(operator, Box::new([left, right]));
         }
     }
 
     /// The operator here; none where it assigns.
-    fn link(&self) -> Option<(Link, usize, u8)> {
-        let is = |spelling: &str| {
+    fn operator(&self) -> Option<Binary> {
+        let found = Binary::at_start(|spelling| {
             spelling.chars().enumerate().all(|(place, sign)| self.joined(place).starts_with(sign))
-        };
-        let (spelling, link, binding) = *BINARY.iter().find(|(spelling, ..)| is(spelling))?;
-        let assigns = self.joined(spelling.len()) == "=";
-        let is_comparison = (6..=7).contains(&binding);
-        (!assigns || is_comparison).then_some((link, spelling.len(), binding))
+        })?;
+        let assigns = self.joined(found.spelling().len()) == "=";
+        (!assigns || found.compares()).then_some(found)
     }
 
     /// The sign so many tokens ahead, where nothing lies between it and the one here.
@@ -392,8 +360,8 @@ impl<'s> Parser<'_, 's> {
             let bytes = self.types.size_of(&words[..open])?;
             let count = parse(&tokens[open + 1..tokens.len() - 1], self.types)?;
             let count = Expression::Cast(Type::UnsignedLong, Box::new(count));
-            let link = Link::Operator(Operator::Multiply);
-            Some(Expression::Binary(link, Box::new([count, number(bytes)])))
+            let operator = Binary::Operator(Operator::Multiply);
+            Some(Expression::Binary(operator, Box::new([count, number(bytes)])))
         });
         Some(of_array.unwrap_or(Expression::Unknown))
     }

@@ -7,7 +7,7 @@ use crate::scene::{
         code::Span,
         expression::told::Told,
         host::Host,
-        values::{evaluator::Place, loops::counter, trace::Call},
+        values::{loops::counter, place::Call, place::Place},
     },
     expression::{Expression, Kind, Meaning, Number},
 };

@@ -20,8 +20,8 @@ use crate::{
         reader::mentions::Does,
         values::{
             conditions::When,
-            evaluator::Place,
-            trace::{Act, Call, Done},
+            place::{Call, Place},
+            trace::{Act, Done},
         },
     },
 };

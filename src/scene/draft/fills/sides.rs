@@ -1,13 +1,13 @@
 //! How long the rows of arrays are: numbers of the host whose product is how many elements there are.
 
-use crate::scene::draft::{
-    code::{Span, variables::Value},
-    expression::{
-        cpp_number::{Operator, Type},
-        syntax::{Expression, Link},
+use crate::scene::{
+    draft::{
+        code::{Span, variables::Value},
+        expression::{cpp_number::Type, syntax::Expression},
+        host::{Allocation, Assumes, Host},
+        values::place::{Look, Place},
     },
-    host::{Allocation, Assumes, Host},
-    values::evaluator::{Look, Place},
+    operator::{Binary, Operator},
 };
 
 /// The longest side of a picture that OpenGL surely takes (OpenGL 4.5, table 23.53).
@@ -66,7 +66,7 @@ impl<'s> Host<'s> {
             return None;
         }
         match expression {
-            Expression::Binary(Link::Operator(Operator::Multiply), operands) => {
+            Expression::Binary(Binary::Operator(Operator::Multiply), operands) => {
                 self.factors(&operands[0], place, depth + 1, found)?;
                 return self.factors(&operands[1], place, depth + 1, found);
             }
@@ -86,7 +86,14 @@ impl<'s> Host<'s> {
         let set = match expression {
             Expression::Name(name) => self.expression_of(name, place),
             Expression::Field(of, path) => self.written_member(of, path, place),
-            _ => None,
+            Expression::Number(_)
+            | Expression::Scoped(..)
+            | Expression::Signed(..)
+            | Expression::Binary(..)
+            | Expression::Conditional(_)
+            | Expression::Cast(..)
+            | Expression::Call(..)
+            | Expression::Unknown => None,
         };
         if let Some((span, there)) = set
             && let Some(inner) = self.parsed(self.tokens(&span), there.at)
@@ -96,7 +103,14 @@ impl<'s> Host<'s> {
         }
         let name = match expression {
             Expression::Name(name) | Expression::Field(_, name) => name,
-            _ => "",
+            Expression::Number(_)
+            | Expression::Scoped(..)
+            | Expression::Signed(..)
+            | Expression::Binary(..)
+            | Expression::Conditional(_)
+            | Expression::Cast(..)
+            | Expression::Call(..)
+            | Expression::Unknown => "",
         };
         let look = Look { place, given: None, depth: 0, nested: 0 };
         let value = self.told_in(expression, &look)?.number()?.whole()?;
@@ -135,7 +149,7 @@ impl<'s> Host<'s> {
 /// Whether an expression is a product, or another name for something.
 fn is_told_by_others(expression: &Expression<'_>) -> bool {
     match expression {
-        Expression::Binary(Link::Operator(Operator::Multiply), _)
+        Expression::Binary(Binary::Operator(Operator::Multiply), _)
         | Expression::Name(_)
         | Expression::Field(..) => true,
         Expression::Cast(_, inner) => is_told_by_others(inner),

@@ -115,8 +115,16 @@ impl Slot {
     fn written(&self, value: f64) -> String {
         match self.scalar {
             Scalar::F32 => format!("{:?}", value as f32),
-            scalar if scalar.is_float() => format!("{value:?}"),
-            _ => format!("{value}"),
+            Scalar::F16 | Scalar::BF16 | Scalar::F64 => format!("{value:?}"),
+            Scalar::Bool
+            | Scalar::I8
+            | Scalar::U8
+            | Scalar::I16
+            | Scalar::U16
+            | Scalar::I32
+            | Scalar::U32
+            | Scalar::I64
+            | Scalar::U64 => format!("{value}"),
         }
     }
 }
@@ -127,8 +135,16 @@ pub(in crate::scene::draft) fn some(scalar: Scalar) -> Option<Spread> {
     match scalar {
         Scalar::Bool => None,
         Scalar::U8 => Spread::new(0.0, 255.0, Type::Int),
-        _ if scalar.is_float() => Spread::new(0.0, 1.0, Type::Double),
-        _ => Spread::new(0.0, 9.0, Type::Int),
+        Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
+            Spread::new(0.0, 1.0, Type::Double)
+        }
+        Scalar::I8
+        | Scalar::I16
+        | Scalar::U16
+        | Scalar::I32
+        | Scalar::U32
+        | Scalar::I64
+        | Scalar::U64 => Spread::new(0.0, 9.0, Type::Int),
     }
 }
 
@@ -251,7 +267,14 @@ impl Slots {
         let is_constant = |slot: &Slot| match (&slot.numbers, &first.numbers) {
             (Numbers::Constant(own), Numbers::Constant(first)) => own.as_f64() == first.as_f64(),
             (Numbers::None, Numbers::None) => true,
-            _ => false,
+            (
+                Numbers::None
+                | Numbers::Constant(_)
+                | Numbers::Formula(_)
+                | Numbers::Between(_)
+                | Numbers::Unknown,
+                _,
+            ) => false,
         };
         if self.all.iter().all(|slot| matches!(slot.numbers, Numbers::Unknown)) {
             return None;

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::scene::comparison::Comparison;
 use crate::scene::draft::{
     code::{Span, functions::Function, variables::Value},
     expression::{
-        cpp_number::{Number, Operator, Type},
-        syntax::{Callee, Expression, Link, Sign},
+        cpp_number::{Number, Type},
+        syntax::{Callee, Expression, Sign},
     },
     host::Host,
-    values::{calls::Called, evaluator::Place},
+    values::{calls::Called, place::Place},
+};
+use crate::scene::{
+    comparison::Comparison,
+    operator::{Binary, Operator},
 };
 
 /// Names and calls behind one another that are looked at.
@@ -185,10 +188,10 @@ impl<'s> Host<'s> {
             }
             Expression::Signed(Sign::Plus, operand) => of(operand),
             Expression::Signed(Sign::Not, operand) => truth(is_drawn(operand)),
-            Expression::Binary(Link::And | Link::Or, operands) => {
+            Expression::Binary(Binary::And | Binary::Or, operands) => {
                 truth(operands.iter().any(is_drawn))
             }
-            Expression::Binary(Link::Operator(operator), operands) => {
+            Expression::Binary(Binary::Operator(operator), operands) => {
                 let [left, right] = &**operands;
                 match operator {
                     Operator::Compare(comparison) => match of(left).zip(of(right)) {

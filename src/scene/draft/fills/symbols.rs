@@ -8,7 +8,7 @@ use crate::{
         code::{LONGEST, Span, pointers::without_casts, variables::Value},
         expression::cpp_number::Number,
         host::Host,
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

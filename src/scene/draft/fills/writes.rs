@@ -16,7 +16,7 @@ use crate::{
         },
         host::Host,
         reader::mentions::{Does, Mention},
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 
@@ -125,7 +125,9 @@ impl<'s> Host<'s> {
                         Does::Keeps
                     }
                 }
-                does => does,
+                does @ (Does::Reads | Does::Writes | Does::Gives | Does::Keeps | Does::Grows) => {
+                    does
+                }
             };
             if !is_covered && does != Does::Reads {
                 let (what, covers) = (Written::Mentioned(does), mention.at..mention.at + 1);
@@ -148,7 +150,12 @@ impl<'s> Host<'s> {
         let mut writing: BTreeSet<Id> = written.chain(others.map(|own| own.id)).collect();
         let pointed = |own: &Mention| match own.does {
             Does::Names(other) | Does::Points(other) => Some(other),
-            _ => None,
+            Does::Reads
+            | Does::Writes
+            | Does::Gives
+            | Does::Keeps
+            | Does::Follows(_)
+            | Does::Grows => None,
         };
         // What points to one of these may write, too.
         for _ in 0..MOST_COVERING {
@@ -188,7 +195,13 @@ impl<'s> Host<'s> {
         let is_nothing = |value: &Value| match value {
             Value::Expression(span) => matches!(self.word(span), Some("NULL" | "nullptr" | "0")),
             Value::Part => true,
-            _ => false,
+            Value::List(_)
+            | Value::Compound(..)
+            | Value::Count(_)
+            | Value::Behind(..)
+            | Value::Swapped(_)
+            | Value::Given(_)
+            | Value::Unknown => false,
         };
         let sets = self.variables.get(id).definitions.iter();
         sets.filter(|set| !is_nothing(&set.value)).count() <= 1
@@ -199,7 +212,13 @@ impl<'s> Host<'s> {
         let is_of_header = |kind: &RegionKind| match kind {
             RegionKind::For { header, .. } => header.contains(&at) && self.text_at(at - 1) != ":",
             RegionKind::While { condition } => condition.contains(&at),
-            _ => false,
+            RegionKind::Block
+            | RegionKind::Function { .. }
+            | RegionKind::Lambda { .. }
+            | RegionKind::Do { .. }
+            | RegionKind::If { .. }
+            | RegionKind::Switch { .. }
+            | RegionKind::Catch => false,
         };
         !is_perhaps(&self.code, at)
             && self.regions.lambda(at).is_none()

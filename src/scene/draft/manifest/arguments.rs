@@ -20,7 +20,7 @@ use crate::{
         },
         host::{Assumes, Launch},
         values::{
-            evaluator::Place,
+            place::Place,
             sizes::is_size,
             structures::{self, Field, Given},
         },

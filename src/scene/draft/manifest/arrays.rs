@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{BYTES, Draft, FILL_IN, SOME, views};
+use super::{BYTES, Draft, FILL_IN, SOME, elements};
 use crate::{
     cuda::{CType, Pointee, Structures},
     element::Element,
@@ -17,7 +17,7 @@ use crate::{
             },
             fills::{Contents, Elements, sides::Rows},
             host::{Allocation, Assumes, Host},
-            values::evaluator::Place,
+            values::place::Place,
         },
     },
 };
@@ -47,7 +47,7 @@ pub(in crate::scene::draft) struct Array {
 impl Array {
     /// Whether its elements may be places.
     pub(in crate::scene::draft) fn is_place(&self) -> bool {
-        views::is_place(&self.element)
+        elements::is_place(&self.element)
     }
 
     /// Whether it begins with the numbers that the host has of a call.
@@ -92,7 +92,7 @@ impl Array {
         }
         if let Some(by) = filled {
             text.push_str(&filling(name, by, contents.as_ref(), value.is_none(), || {
-                let [low, high] = views::some_numbers(element, structures)?;
+                let [low, high] = elements::some_numbers(element, structures)?;
                 Some(format!("random = [{low}, {high}]"))
             }));
         }

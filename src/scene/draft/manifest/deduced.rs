@@ -11,7 +11,7 @@ use crate::{
         code::{Span, pointers::without_casts},
         expression::cpp_number::QUALIFIERS,
         host::Launch,
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

@@ -4,7 +4,7 @@
 use crate::scene::draft::{
     code::{Span, variables::Value},
     host::Host,
-    values::evaluator::Place,
+    values::place::Place,
 };
 
 /// A texture has at most so many texels along an axis.
@@ -111,7 +111,14 @@ impl<'s> Host<'s> {
         match &set.value {
             Value::Expression(value) => self.sides_of_extent(value, &Place::of(set.at), depth + 1),
             Value::List(parts) if parts.len() == 3 => Some(parts.clone()),
-            _ => None,
+            Value::List(_)
+            | Value::Compound(..)
+            | Value::Count(_)
+            | Value::Behind(..)
+            | Value::Swapped(_)
+            | Value::Part
+            | Value::Given(_)
+            | Value::Unknown => None,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::scene::{
             told::Told,
         },
         host::{Assumes, Host, Launch},
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

@@ -7,7 +7,7 @@ use crate::{
         expression::cpp_number::{Number, Type},
         fills::Elements,
         host::Host,
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

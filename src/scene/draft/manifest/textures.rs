@@ -8,7 +8,7 @@ use crate::{
     scene::draft::{
         code::pointers::without_casts,
         host::{Host, MOST_LAUNCHES},
-        values::evaluator::Place,
+        values::place::Place,
     },
 };
 

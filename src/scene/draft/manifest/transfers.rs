@@ -6,7 +6,7 @@ use crate::scene::draft::{
     code::regions::Kind,
     expression::{cpp_number::Type, text::quoted_text},
     host::{Host, Transfer, Transferred},
-    values::{conditions::When, evaluator::Place, trace::Act},
+    values::{conditions::When, place::Place, trace::Act},
 };
 
 /// What is set is so by something that is done among so many things behind it.

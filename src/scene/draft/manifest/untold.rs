@@ -13,7 +13,7 @@ use crate::{
         code::{Span, libraries::holds_memory, variables::Id},
         expression::text::one_line,
         host::{Host, Untold},
-        values::{conditions::When, evaluator::Place, trace::Act},
+        values::{conditions::When, place::Place, trace::Act},
     },
 };
 

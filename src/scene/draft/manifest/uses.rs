@@ -9,7 +9,7 @@ use crate::{
         code::Span,
         host::{Host, Transferred},
         values::{
-            evaluator::Place,
+            place::Place,
             trace::{Act, Done},
         },
     },

@@ -1,13 +1,14 @@
 //! What of a drafted scene can be seen.
 
-use super::{FILL_IN, SOME, arrays::Array};
+use super::{
+    FILL_IN, SOME,
+    arrays::Array,
+    elements::{is_place, is_texel},
+};
 use crate::{
     cuda::Structures,
     element::{Element, Scalar},
-    scene::draft::{
-        code::members::MOST_FIELDS,
-        fills::{sides::Rows, slots},
-    },
+    scene::draft::{code::members::MOST_FIELDS, fills::sides::Rows},
 };
 
 /// A picture is at most so many times as long as it is wide.
@@ -43,11 +44,6 @@ fn points(arrays: &[Array], structures: &Structures) -> Option<String> {
     let fields = || arrays.iter().find_map(|array| of_fields(array, structures));
     let position = vectors.or_else(fields).or_else(|| of_axes(&loose().collect::<Vec<_>>()))?;
     Some(format!("[view]\nkind     = \"points\"\nposition = {position}\n"))
-}
-
-/// Whether vectors of this type are places.
-pub(in crate::scene::draft) fn is_place(element: &str) -> bool {
-    matches!(element, "float2" | "float3" | "float4")
 }
 
 /// The places of structures: a field that is a vector, or fields x, y and perhaps z.
@@ -90,24 +86,6 @@ fn axes_of<'n>(names: &[&'n str]) -> Option<Vec<&'n str>> {
             Some([Some(*name), Some(y), other(["z", "Z"])].into_iter().flatten().collect())
         })
     })
-}
-
-/// Between which numbers those may lie that the host fills an array with: places around the middle, others from 0 on.
-pub(in crate::scene::draft) fn some_numbers(
-    element: &str,
-    structures: &Structures,
-) -> Option<[i32; 2]> {
-    match Element::parse(element) {
-        Some(_) if is_place(element) => Some([-1, 1]),
-        Some(element) => {
-            let spread = slots::some(element.scalar)?;
-            Some([spread.low, spread.high].map(|end| end as i32))
-        }
-        None => {
-            let fields = structures.fields(element, MOST_FIELDS)?;
-            fields.iter().all(|field| field.element.scalar.is_float()).then_some([-1, 1])
-        }
-    }
 }
 
 /// The last array that lies in rows, rather one that the host does not fill.
@@ -173,13 +151,6 @@ fn is_number(array: &&Array) -> bool {
 
 fn is_one(array: &Array) -> bool {
     array.count == Some(1)
-}
-
-/// Whether OpenGL draws such elements.
-fn is_texel(element: &str) -> bool {
-    use Scalar::{F16, F32, I32, U8, U32};
-    Element::parse(element)
-        .is_some_and(|element| matches!(element.scalar, F16 | F32 | I32 | U8 | U32))
 }
 
 fn quoted(name: &str) -> String {

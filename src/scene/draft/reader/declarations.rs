@@ -73,7 +73,13 @@ impl<'s> Reader<'_, 's> {
                 let name = captures.checked_sub(2).filter(|name| self.text(name + 1) == "=");
                 Some((name, parameters.clone(), region.span.clone()))
             }
-            _ => None,
+            Region::Block
+            | Region::For { .. }
+            | Region::While { .. }
+            | Region::Do { .. }
+            | Region::If { .. }
+            | Region::Switch { .. }
+            | Region::Catch => None,
         });
         for (function, parameters, scope) in regions.collect::<Vec<_>>() {
             for (index, name, declared) in declarators(&self.found.code, &parameters) {

@@ -73,7 +73,13 @@ impl Reader<'_, '_> {
                 (start..*name, parameters.end + 1..*body)
             }
             Region::Lambda { parameters, body, .. } => (0..0, parameters.end..*body),
-            _ => return false,
+            Region::Block
+            | Region::For { .. }
+            | Region::While { .. }
+            | Region::Do { .. }
+            | Region::If { .. }
+            | Region::Switch { .. }
+            | Region::Catch => return false,
         };
         let mut value = start + 1..at;
         !is_own && (refers(head) || refers(behind) || value.any(is_address))

@@ -86,11 +86,10 @@ impl<'s> Reader<'_, 's> {
             Some(region) => !region.span.contains(&self.found.variables.get(id).at),
             None => false,
         };
-        match does {
-            Does::Reads => does,
-            _ if self.found.regions.lambda(at).is_some_and(is_later) => Does::Keeps,
-            _ => does,
+        if does != Does::Reads && self.found.regions.lambda(at).is_some_and(is_later) {
+            return Does::Keeps;
         }
+        does
     }
 
     /// The name of the method that is called of the variable itself at `at`.
@@ -193,7 +192,13 @@ impl<'s> Reader<'_, 's> {
                             Some(matches!(self.before(*name), "&" | "auto"))
                         }
                         Region::Lambda { body, .. } => Some(self.before(*body) == "&"),
-                        _ => None,
+                        Region::Block
+                        | Region::For { .. }
+                        | Region::While { .. }
+                        | Region::Do { .. }
+                        | Region::If { .. }
+                        | Region::Switch { .. }
+                        | Region::Catch => None,
                     })
                     .unwrap_or(false)
             }

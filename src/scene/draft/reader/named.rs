@@ -145,14 +145,15 @@ impl<'s> Reader<'_, 's> {
     /// Whether an operand ends at `at`, behind which `&` and `*` have two.
     pub(in crate::scene::draft) fn ends_operand(&self, at: usize) -> bool {
         let Some(token) = self.found.code.get(at) else { return false };
-        match token.kind {
-            _ if token.text == ")" => {
+        match token.text {
+            ")" => {
                 // Behind a condition a statement begins.
                 let before = self.opened(at).and_then(|open| open.checked_sub(1));
                 !before.is_some_and(|at| matches!(self.text(at), "if" | "for" | "while" | "switch"))
             }
-            Kind::Word => !matches!(token.text, "return" | "else" | "do" | "case" | "sizeof"),
-            _ => token.text == "]" || token.text.starts_with(|c: char| c.is_ascii_digit()),
+            "]" => true,
+            "return" | "else" | "do" | "case" | "sizeof" => false,
+            text => token.kind == Kind::Word || text.starts_with(|c: char| c.is_ascii_digit()),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{evaluator::Place, trace::DEEPEST};
+use super::{place::Place, trace::DEEPEST};
 use crate::{
     cuda::lexer::{Kind, Token},
     scene::draft::{

@@ -1,6 +1,6 @@
 //! The axes of grids and blocks.
 
-use super::evaluator::Place;
+use super::place::Place;
 use crate::scene::draft::{
     code::{
         Span,

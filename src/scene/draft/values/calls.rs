@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    evaluator::{Look, Place},
     mathematics,
+    place::{Look, Place},
 };
 use crate::scene::draft::{
     code::{functions::Function, readers::is_rounded_up, sections::Section},

@@ -1,6 +1,6 @@
 //! Which case of a `switch` is done.
 
-use super::evaluator::Place;
+use super::place::Place;
 use crate::scene::draft::{
     code::{LONGEST, Span, regions::Kind},
     expression::cpp_number::Number,

@@ -1,6 +1,6 @@
 //! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
 
-use super::{cases::Case, evaluator::Place, loops::Loop};
+use super::{cases::Case, loop_header::Loop, place::Place};
 use crate::scene::draft::{
     code::{
         LONGEST, Span,

@@ -1,28 +1,30 @@
 //! What expressions of host code are: numbers, as C++ computes them, or formulas of the rounds of the loops around.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::rc::Rc;
 
 use super::{
     calls::type_of_call,
-    loops::Loop,
+    place::{Call, Look, Place},
     sizes::{Here, is_size},
-    trace::Call,
 };
 use crate::{
     cuda::lexer::{self, Token},
-    scene::draft::{
-        code::{
-            LONGEST, Span,
-            variables::{Definition, Id, Value},
+    scene::{
+        draft::{
+            code::{
+                LONGEST, Span,
+                variables::{Definition, Id, Value},
+            },
+            expression::{
+                cpp_number::{Number, Type},
+                formula::{self, Formula},
+                headers::known,
+                syntax::{self, Expression, SIZE, Sign},
+                told::Told,
+            },
+            host::{ASSUMED, Assumes, Host},
         },
-        expression::{
-            cpp_number::{Number, Operator, Type},
-            formula::{self, Formula},
-            headers::known,
-            syntax::{self, Expression, Link, SIZE, Sign},
-            told::Told,
-        },
-        host::{ASSUMED, Assumes, Host},
+        operator::{Binary, Operator},
     },
 };
 
@@ -30,28 +32,6 @@ use crate::{
 const DEEPEST: usize = 24;
 /// Operators within one another that are looked into.
 const MOST_NESTED: usize = 200;
-
-/// Where an expression stands.
-#[derive(Clone)]
-pub(in crate::scene::draft) struct Place<'h, 's> {
-    pub(in crate::scene::draft) at: usize,
-    /// The loops around it whose rounds formulas may name, from the outermost.
-    pub(in crate::scene::draft) loops: Vec<&'h Loop<'s>>,
-    /// The region of the one of them that is the loop of time steps.
-    pub(in crate::scene::draft) time: Option<usize>,
-    /// The call of the function around it that led there, where one did.
-    pub(in crate::scene::draft) call: Option<Rc<Call>>,
-}
-
-/// What an expression is looked at with.
-pub(in crate::scene::draft) struct Look<'l, 'h, 's> {
-    pub(in crate::scene::draft) place: &'l Place<'h, 's>,
-    /// The parameters of the function that it is the value of.
-    pub(in crate::scene::draft) given: Option<&'l BTreeMap<&'s str, Told>>,
-    /// Names that led here, and operators.
-    pub(in crate::scene::draft) depth: usize,
-    pub(in crate::scene::draft) nested: usize,
-}
 
 impl<'s> Host<'s> {
     /// The number of an expression at its place.
@@ -208,7 +188,7 @@ impl<'s> Host<'s> {
                 self.told_definition(set, &variable.declared.words, id, look)
             }
             Expression::Signed(sign, operand) => self.told_signed(*sign, operand, look),
-            Expression::Binary(link, operands) => self.told_binary(*link, operands, look),
+            Expression::Binary(binary, operands) => self.told_binary(*binary, operands, look),
             Expression::Conditional(parts) => self.told_conditional(parts, look),
             Expression::Cast(of, operand) => self.converted(self.told_in(operand, look)?, *of),
             Expression::Call(callee, arguments) => self.told_call(callee, arguments, look),
@@ -244,14 +224,16 @@ impl<'s> Host<'s> {
 
     fn told_binary(
         &self,
-        link: Link,
+        binary: Binary,
         operands: &[Expression<'s>; 2],
         look: &Look<'_, '_, 's>,
     ) -> Option<Told> {
         let [left, right] = operands;
-        let operator = match link {
-            Link::Operator(operator) => operator,
-            Link::And | Link::Or => return self.told_both(link == Link::And, operands, look),
+        let operator = match binary {
+            Binary::Operator(operator) => operator,
+            Binary::And | Binary::Or => {
+                return self.told_both(binary == Binary::And, operands, look);
+            }
         };
         let (left, right) = (self.told_in(left, look)?, self.told_in(right, look)?);
         self.combined(operator, left, right)

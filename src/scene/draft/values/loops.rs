@@ -2,57 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use super::{evaluator::Place, until::Until};
+use super::{loop_header::Loop, place::Place};
 use crate::scene::{
     comparison::Comparison,
     draft::{
         code::{
             LONGEST, Span,
             regions::Kind,
-            variables::{Definition, Id, Variable},
+            variables::{Definition, Variable},
         },
         expression::{
-            cpp_number::{Number, Operator, Type},
+            cpp_number::{Number, Type},
             formula::{self, Formula},
-            syntax::{Expression, Link},
+            syntax::Expression,
             text::possible,
             told::Told,
         },
         host::Host,
     },
+    operator::{Binary, Operator},
 };
 
 /// The innermost loops that become groups: a manifest has no more in one another.
 pub(in crate::scene::draft) const MOST_LOOPS: usize = 8;
 /// The most rounds of a loop that is counted here.
 pub(in crate::scene::draft) const MOST_ROUNDS: i128 = 1_000_000;
-
-/// `for (int variable = first; variable < limit; variable += by)`, or a `while` that does the same.
-pub(in crate::scene::draft) struct Loop<'s> {
-    pub(in crate::scene::draft) region: usize,
-    /// `None` where it counts nothing.
-    pub(in crate::scene::draft) variable: Option<Id>,
-    pub(in crate::scene::draft) name: &'s str,
-    pub(super) of: Type,
-    pub(in crate::scene::draft) header: Span,
-    pub(in crate::scene::draft) body: Span,
-    pub(super) first: Span,
-    pub(super) comparison: Comparison,
-    pub(super) limit: Expression<'s>,
-    pub(super) step: Operator,
-    pub(super) by: Expression<'s>,
-    /// Its body sets the variable, too.
-    pub(in crate::scene::draft) is_changed: bool,
-    /// What kernels find ends it: it has no number of rounds then.
-    pub(in crate::scene::draft) until: Option<Until<'s>>,
-}
-
-impl Loop<'_> {
-    /// Whether the variable goes up by 1.
-    pub(in crate::scene::draft) fn counts_up(&self) -> bool {
-        self.step == Operator::Add && self.by == Expression::Number(Number::int(1))
-    }
-}
 
 /// How a loop's variable goes on, by how much.
 enum Way {
@@ -78,7 +52,14 @@ impl<'s> Host<'s> {
             Kind::Do { condition: Some(condition) } => {
                 Some((region, self.understood_until(region, condition)?))
             }
-            _ => None,
+            Kind::Block
+            | Kind::Function { .. }
+            | Kind::Lambda { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
         });
         all.collect()
     }
@@ -197,7 +178,7 @@ impl<'s> Host<'s> {
             Some(Expression::Name(of)) if of == name => {
                 Some((Comparison::NotEqual, Expression::Number(Number::int(0))))
             }
-            Some(Expression::Binary(Link::Operator(Operator::Compare(comparison)), sides)) => {
+            Some(Expression::Binary(Binary::Operator(Operator::Compare(comparison)), sides)) => {
                 let [left, right] = *sides;
                 match (is_it(&left), is_it(&right)) {
                     (true, false) => Some((comparison, right)),
@@ -224,7 +205,7 @@ impl<'s> Host<'s> {
             ([own, "<", "<", "="], _) if is_it(own) => by(Operator::ShiftLeft, 4),
             ([own, ">", ">", "="], _) if is_it(own) => by(Operator::ShiftRight, 4),
             ([own, "=", ..], _) if is_it(own) => match self.parsed(tokens.get(2..)?, span.start)? {
-                Expression::Binary(Link::Operator(operator), sides) => {
+                Expression::Binary(Binary::Operator(operator), sides) => {
                     let [left, right] = *sides;
                     let own = matches!(left, Expression::Name(of) if of == name);
                     own.then_some((operator, right))
@@ -272,7 +253,13 @@ impl<'s> Host<'s> {
             Operator::ShiftRight => bits().map(Way::Halved),
             Operator::Multiply => power().map(Way::Doubled),
             Operator::Divide => power().map(Way::Halved),
-            _ => None,
+            Operator::BitOr
+            | Operator::BitXor
+            | Operator::BitAnd
+            | Operator::Compare(_)
+            | Operator::Add
+            | Operator::Subtract
+            | Operator::Remainder => None,
         }
     }
 
@@ -339,7 +326,7 @@ impl<'s> Host<'s> {
             (Way::Down(_) | Way::Halved(_), Comparison::Greater) => [limit?[0] + 1, high],
             (Way::Down(_) | Way::Halved(_), Comparison::GreaterEqual) => [limit?[0], high],
             (Way::Down(_) | Way::Halved(_), Comparison::NotEqual) => [limit?[0] + 1, high],
-            _ => return None,
+            (Way::Up(_) | Way::Down(_) | Way::Doubled(_) | Way::Halved(_), _) => return None,
         };
         Some([found[0], found[1].max(found[0])])
     }
@@ -403,7 +390,7 @@ impl<'s> Host<'s> {
                 }
                 self.powers(first, last, by)?
             }
-            _ => return None,
+            (Way::Up(_) | Way::Down(_) | Way::Doubled(_) | Way::Halved(_), _) => return None,
         };
         match found {
             Told::Number(number) => Some(Told::Number(Number::int(number.whole()?.max(0)))),

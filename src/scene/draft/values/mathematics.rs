@@ -37,9 +37,9 @@ pub(in crate::scene::draft) fn call(
             extreme(host, name.contains("min"), &a, &b)
         }
         ("abs" | "labs" | "llabs" | "fabs" | "fabsf", [a]) => absolute(host, name, a.clone()),
-        ("lround" | "lroundf", [Told::Number(a)]) => {
-            Number::Real(Type::Double, a.as_f64().round()).to(Type::Long).map(Told::Number)
-        }
+        ("lround" | "lroundf", [a]) => Number::Real(Type::Double, a.number()?.as_f64().round())
+            .to(Type::Long)
+            .map(Told::Number),
         ("pow" | "powf" | "fmod" | "fmodf" | "hypot" | "hypotf", [a, b]) => {
             let is_float =
                 name.ends_with("f") || [a, b].iter().all(|told| told.of() == Type::Float);

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::{
-    evaluator::Place,
     loops::MOST_LOOPS,
-    trace::{Act, Call, Done},
+    place::{Call, Place},
+    trace::{Act, Done},
 };
 use crate::scene::draft::{
     code::{

@@ -126,7 +126,12 @@ impl Host<'_> {
             Kind::Lambda { .. } => true,
             // What stands behind the parameters of an operator.
             Kind::Block => start.checked_sub(1).is_some_and(|before| self.text_at(before) == ")"),
-            _ => false,
+            Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => false,
         };
         self.regions.around(at).any(|(index, region)| {
             let span = &region.span;

@@ -1,6 +1,6 @@
 //! How much there is: bytes of allocations, elements in them, and elements of the host's containers.
 
-use super::evaluator::{Look, Place};
+use super::place::{Look, Place};
 use crate::scene::draft::{
     code::variables::{Id, Value},
     expression::{

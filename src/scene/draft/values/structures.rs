@@ -1,20 +1,23 @@
 //! Structures that host code gives kernels by value.
 
-use super::evaluator::{Look, Place};
+use super::place::{Look, Place};
 use crate::{
     cuda::{Held, Member, Pointee, lexer::Token},
     element::{Element, Scalar},
-    scene::draft::{
-        code::{
-            Span,
-            members::MOST_FIELDS,
-            variables::{Definition, Id, Value},
+    scene::{
+        draft::{
+            code::{
+                Span,
+                members::MOST_FIELDS,
+                variables::{Definition, Id, Value},
+            },
+            expression::{
+                cpp_number::{Number, Type},
+                told::Told,
+            },
+            host::Host,
         },
-        expression::{
-            cpp_number::{Number, Operator, Type},
-            told::Told,
-        },
-        host::Host,
+        operator::Operator,
     },
 };
 

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use super::{evaluator::Place, loops::Loop};
+use super::place::{Call, Place};
 use crate::{
     cuda::{brackets::Brackets, lexer::Kind as TokenKind},
     scene::draft::{
@@ -27,20 +27,6 @@ pub(in crate::scene::draft) const DEEPEST: usize = 16;
 const MOST_ACTS: usize = 8 * MOST_LAUNCHES;
 /// So many calls are looked at.
 const MOST_CALLS: usize = 10_000;
-
-/// A call of a function of the file.
-pub(in crate::scene::draft) struct Call {
-    /// The region of the function.
-    function: usize,
-    arguments: Vec<Span>,
-    /// Those in angle brackets.
-    template: Vec<Span>,
-    at: usize,
-    /// The loops around it that are understood, those around its callers among them.
-    pub(in crate::scene::draft) loops: usize,
-    /// The call within which it is made.
-    caller: Option<Rc<Self>>,
-}
 
 /// What the host does, by its place in the lists of [`Host`].
 #[derive(Clone, Copy, PartialEq)]
@@ -370,38 +356,4 @@ impl<'s> Host<'s> {
 /// A call and those within which it is made.
 fn chain(call: Option<&Rc<Call>>) -> impl Iterator<Item = &Rc<Call>> {
     std::iter::successors(call, |call| call.caller.as_ref())
-}
-
-impl<'h, 's> Place<'h, 's> {
-    /// Where no call led, and no loop counts.
-    pub(in crate::scene::draft) const fn of(at: usize) -> Self {
-        Self { at, loops: Vec::new(), time: None, call: None }
-    }
-
-    /// The loops around the calls that led there.
-    pub(in crate::scene::draft) fn outer_loops(&self, host: &'h Host<'s>) -> Vec<&'h Loop<'s>> {
-        let call = self.call.as_ref();
-        call.map_or_else(Vec::new, |call| host.place_in(call.at, call.caller.as_ref()).loops)
-    }
-
-    /// Where the function around this place is called.
-    pub(in crate::scene::draft) fn outer(&self) -> Option<Self> {
-        let call = self.call.as_ref()?;
-        let loops = self.loops.get(..call.loops).unwrap_or(&self.loops).to_vec();
-        Some(Self { at: call.at, loops, time: self.time, call: call.caller.clone() })
-    }
-
-    /// This place and those of the calls that led to it, from the innermost.
-    pub(in crate::scene::draft) fn levels(&self) -> impl Iterator<Item = Self> + use<'h, 's> {
-        std::iter::successors(Some(self.clone()), Self::outer)
-    }
-
-    /// This place as it is around the loop at `depth`: with the loops around that alone.
-    pub(in crate::scene::draft) fn around_loop(&self, depth: usize, at: usize) -> Self {
-        let mut call = self.call.clone();
-        while let Some(inner) = call.as_ref().filter(|call| call.loops > depth) {
-            call = inner.caller.clone();
-        }
-        Self { at, loops: self.loops[..depth].to_vec(), time: self.time, call }
-    }
 }

@@ -1,6 +1,6 @@
 //! Which types the parameters of templates stand for.
 
-use super::evaluator::Place;
+use super::place::Place;
 use crate::{
     cuda::lexer::{Kind, Token},
     scene::draft::{

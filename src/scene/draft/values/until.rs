@@ -1,7 +1,7 @@
 //! Loops of host code that go on until kernels have found something: `while (residual > eps)`,
 //! `do ... while (changed)`, where the variable is what is copied from the device in each round.
 
-use super::loops::Loop;
+use super::loop_header::{Loop, Until};
 use crate::scene::{
     comparison::Comparison,
     draft::{
@@ -11,26 +11,13 @@ use crate::scene::{
             regions::{Kind, Region},
         },
         expression::{
-            cpp_number::{Number, Operator, Type},
+            cpp_number::{Number, Type},
             syntax::Expression,
         },
         host::Host,
     },
+    operator::Operator,
 };
-
-/// When such a loop goes on.
-pub(in crate::scene::draft) struct Until<'s> {
-    /// The pointer to what is compared, and where that is copied from.
-    pub(in crate::scene::draft) pointer: &'s str,
-    pub(in crate::scene::draft) at: usize,
-    /// It goes on while what is there compares so with the limit.
-    pub(in crate::scene::draft) comparison: Comparison,
-    pub(in crate::scene::draft) limit: Expression<'s>,
-    /// What else it counts up to.
-    pub(in crate::scene::draft) most: Option<Expression<'s>>,
-    /// All of its condition.
-    pub(in crate::scene::draft) condition: Span,
-}
 
 impl<'s> Host<'s> {
     /// The loop of a region, where a kernel's result ends it.
@@ -53,12 +40,12 @@ impl<'s> Host<'s> {
                     comparison.zip(limit)?
                 }
             };
-            match (self.copied_to(name, &body), comparison) {
-                (Some((pointer, at)), _) if found.is_none() => {
+            match self.copied_to(name, &body) {
+                Some((pointer, at)) if found.is_none() => {
                     found = Some((pointer, at, comparison, limit));
                 }
-                (None, Comparison::Less) if most.is_none() => most = Some(limit),
-                _ => return None,
+                None if comparison == Comparison::Less && most.is_none() => most = Some(limit),
+                Some(_) | None => return None,
             }
         }
         let (pointer, at, comparison, limit) = found?;

@@ -223,13 +223,19 @@ impl EditContext<'_> {
         let over = |motion: Motion| match motion {
             Motion::Up(rows) => Motion::Up(self.local.folds.stretched(line, rows, false)),
             Motion::Down(rows) => Motion::Down(self.local.folds.stretched(line, rows, true)),
-            other => other,
+            other @ (Motion::Left
+            | Motion::Right
+            | Motion::WordLeft
+            | Motion::WordRight
+            | Motion::LineStart
+            | Motion::LineEnd
+            | Motion::Start
+            | Motion::End) => other,
         };
-        let command = match command {
-            Command::Move(motion) => Command::Move(over(*motion)),
-            Command::Select(motion) => Command::Select(over(*motion)),
-            other => other.clone(),
-        };
+        let mut command = command.clone();
+        if let Command::Move(motion) | Command::Select(motion) = &mut command {
+            *motion = over(*motion);
+        }
         self.document.text.run(&command, self.now);
     }
 

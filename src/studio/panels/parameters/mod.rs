@@ -277,7 +277,9 @@ fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value) -> bool {
             choice(ui, choices, value);
             false
         }
-        _ => false,
+        (Control::Slider { .. } | Control::Choice(_) | Control::Toggle | Control::Color(_), _) => {
+            false
+        }
     }
 }
 

@@ -230,7 +230,7 @@ impl Stream {
                 // SAFETY: as above.
                 unsafe { driver.cuMemcpyDtoDAsync_v2(to, from, bytes, stream) }
             }
-            _ => {
+            (Side::Array(..) | Side::Device(..) | Side::Host(..), _) => {
                 let copy = structured(to, from, extent);
                 // SAFETY: as above; `copy` lives until the call returns.
                 unsafe { driver.cuMemcpy3DAsync_v2(&raw const copy, stream) }

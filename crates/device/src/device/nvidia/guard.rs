@@ -16,6 +16,7 @@
 mod control;
 mod known;
 mod launched;
+mod left;
 mod records;
 mod tables;
 

@@ -6,8 +6,9 @@ use std::{
 };
 
 use super::{
+    env::{Env, WARP},
     machine::{Machine, Trouble},
-    program::{Action, Code},
+    program::Code,
     thread::{Arrival, Local, State, Thread},
     warp,
 };
@@ -21,61 +22,17 @@ use crate::{
             shared::Shared,
         },
     },
-    ptx::{modifier::BarKind, op::WarpOp, types::Space},
+    ptx::{modifier::BarKind, op::WarpOp},
 };
 
 /// Barriers of a block.
 const BARRIERS: usize = 16;
-/// Threads of a warp.
-pub(super) const WARP: usize = 32;
 /// Instructions of a thread's turn.
 const TURN: u64 = 4096;
 /// Turns of a warp before the next has its own.
 const WARP_TURNS: u32 = 256;
 /// Turns for which `activemask` waits for lanes that do not wait themselves.
 const PATIENCE: u32 = 4;
-
-/// What the instructions of a block's threads see of it.
-#[derive(Debug)]
-pub(super) struct Env {
-    pub(super) index: u64,
-    pub(super) ctaid: [u32; 3],
-    pub(super) shared: Range,
-    local: Range,
-    /// Where dynamic shared memory starts.
-    pub(super) dynamic_shared: u64,
-    /// Where shared memory starts that is kept for the system.
-    pub(super) reserved_shared: u64,
-}
-
-impl Env {
-    pub(super) fn is_shared(&self, address: u64) -> bool {
-        address.wrapping_sub(self.shared.address) < self.shared.bytes
-    }
-
-    pub(super) fn local_range(&self) -> Range {
-        self.local
-    }
-
-    pub(super) fn is_local(&self, address: u64) -> bool {
-        address.wrapping_sub(self.local.address) < self.local.bytes
-    }
-
-    /// `cvta`: generic addresses of shared memory are its own plus a base; the other spaces have generic ones.
-    pub(super) fn converted(&self, address: u64, space: Space, to_generic: bool) -> u64 {
-        let base = match space {
-            Space::Shared | Space::SharedCta | Space::SharedCluster => self.shared.address,
-            Space::Const | Space::Global | Space::Local => 0,
-            Space::Param | Space::ParamEntry | Space::ParamFunc => 0,
-            // The verifier lets nobody convert addresses of these.
-            Space::Reg | Space::Sreg | Space::Tex => 0,
-        };
-        match to_generic {
-            true => address.wrapping_add(base),
-            false => address.wrapping_sub(base),
-        }
-    }
-}
 
 /// A block that runs.
 #[derive(Debug)]
@@ -482,11 +439,4 @@ impl Block {
 
 fn at_activemask(thread: &Thread) -> bool {
     matches!(thread.state, State::Warp(waiting) if waiting.op == WarpOp::Activemask)
-}
-
-/// The destinations of the instruction at which a thread waits.
-pub(super) fn destinations(machine: &Machine, thread: &Thread) -> Option<[super::program::Dst; 2]> {
-    let insts = &Machine::code(&machine.program, thread.function).insts;
-    let inst = insts.get(thread.pc as usize)?;
-    matches!(inst.action, Action::Warp(_)).then_some(inst.dst)
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::block::WARP;
+use super::env::WARP;
 
 /// The clocks of a block's threads.
 #[derive(Debug)]

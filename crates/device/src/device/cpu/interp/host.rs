@@ -1,7 +1,7 @@
 //! What CUDA itself provides: `printf`, `assert`, `malloc` and `free`.
 
 use super::{
-    block::Env,
+    env::Env,
     machine::{Machine, Step, Trouble},
     program::{Call, Host},
     thread::Thread,

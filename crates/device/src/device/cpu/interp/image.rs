@@ -1,7 +1,7 @@
 //! Texture and surface instructions: the device's own sampler does them, as for compiled code.
 
 use super::{
-    block::Env,
+    env::Env,
     machine::{Machine, Step},
     program::{Image, ImageCall, Inst},
     shadow::Full,

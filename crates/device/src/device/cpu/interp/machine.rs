@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicU32};
 
 use super::{
-    block::Env,
+    env::Env,
     program::{Action, Call, Code, Dst, Fill, Inst, Program, Target},
     thread::{Activation, Arrival, State, Thread, Waiting},
     value,

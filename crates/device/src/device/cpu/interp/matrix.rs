@@ -1,7 +1,7 @@
 //! Operations of a warp on matrices: what its threads bring and take, and how they reach memory.
 
 use super::{
-    block::{Env, WARP},
+    env::{Env, WARP},
     machine::{Machine, Step, Trouble},
     memory::{Checked, address},
     program::{Action, Inst, Matrix, Program},

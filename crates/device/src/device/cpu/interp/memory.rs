@@ -1,7 +1,7 @@
 //! Loads, stores and atomics: where an address leads, and whether it may.
 
 use super::{
-    block::Env,
+    env::Env,
     machine::{Machine, Step, Trouble},
     program::{Inst, MemoryOperand, Ordering},
     shadow::Full,

@@ -13,7 +13,7 @@ mod block;
 mod clock;
 mod debugger;
 mod decode;
-
+mod env;
 mod host;
 mod image;
 mod knowledge;

@@ -1,8 +1,9 @@
 //! Operations of a warp: PTX ISA 9.7.13. Lanes wait until all that the mask names are at the same operation.
 
 use super::{
-    block::{Env, WARP, destinations},
+    env::{Env, WARP},
     machine::Machine,
+    program::{Action, Dst},
     thread::{State, Thread, Waiting},
 };
 use crate::{
@@ -170,4 +171,11 @@ fn reduced(op: AtomOp, ty: Type, a: u32, b: u32) -> u32 {
         AtomOp::Max => a.max(b),
         AtomOp::Cas | AtomOp::Exch | AtomOp::Inc | AtomOp::Dec => b,
     }
+}
+
+/// The destinations of the instruction at which a thread waits.
+fn destinations(machine: &Machine, thread: &Thread) -> Option<[Dst; 2]> {
+    let insts = &Machine::code(&machine.program, thread.function).insts;
+    let inst = insts.get(thread.pc as usize)?;
+    matches!(inst.action, Action::Warp(_)).then_some(inst.dst)
 }

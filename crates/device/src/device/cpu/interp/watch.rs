@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    block::{Env, WARP},
     clock::Clocks,
+    env::{Env, WARP},
     program::Program,
     release::{Ordering, Releases},
     shadow::{Accesses, Bytes, Conflict, Full, Kind, Seen},

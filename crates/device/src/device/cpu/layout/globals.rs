@@ -130,19 +130,47 @@ impl Globals {
         }
     }
 
+    /// The bytes of a value in a variable of this type.
+    ///
+    /// # Errors
+    /// [`Error::Load`] for types that PTX has no initial values of (PTX ISA, section 5.4.4), and for addresses that are
+    /// not known before a launch.
     fn encode(&self, value: &Value, ty: Type) -> Result<Vec<u8>> {
         let width = ty.bytes() as usize;
-        let bits = match (*value, ty) {
-            (Value::Int(v), Type::F32) => u64::from((v as f32).to_bits()),
-            (Value::Int(v), Type::F64) => (v as f64).to_bits(),
-            (Value::Int(v), _) => v as u64,
-            (Value::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
-            (Value::F32(bits), _) => u64::from(bits),
-            (Value::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
-            (Value::F64(bits), _) => bits,
-            (Value::Address(address), _) => self.address(&address)?,
+        let bits = match ty {
+            Type::F32 => match *value {
+                Value::Int(v) => u64::from((v as f32).to_bits()),
+                Value::F32(bits) => u64::from(bits),
+                Value::F64(bits) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+                Value::Address(address) => self.address(&address)?,
+            },
+            Type::F64 => match *value {
+                Value::Int(v) => (v as f64).to_bits(),
+                Value::F32(bits) => f64::from(f32::from_bits(bits)).to_bits(),
+                Value::F64(bits) => bits,
+                Value::Address(address) => self.address(&address)?,
+            },
+            Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => self.bits(value)?,
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 => self.bits(value)?,
+            Type::S8 | Type::S16 | Type::S32 | Type::S64 => self.bits(value)?,
+            Type::Texref | Type::Samplerref | Type::Surfref => self.bits(value)?,
+            Type::F16 | Type::Bf16 | Type::Tf32 | Type::Pred => return Err(without_initial(ty)),
+            Type::F16x2 | Type::Bf16x2 | Type::F32x2 | Type::U16x2 | Type::S16x2 => {
+                return Err(without_initial(ty));
+            }
+            Type::E4m3x2 | Type::E5m2x2 => return Err(without_initial(ty)),
         };
         Ok(bits.to_le_bytes().into_iter().chain([0; 8]).take(width).collect())
+    }
+
+    /// A value of a type that converts nothing.
+    fn bits(&self, value: &Value) -> Result<u64> {
+        match value {
+            Value::Int(v) => Ok(*v as u64),
+            Value::F32(bits) => Ok(u64::from(*bits)),
+            Value::F64(bits) => Ok(*bits),
+            Value::Address(address) => self.address(address),
+        }
     }
 
     fn address(&self, address: &SymbolAddress) -> Result<u64> {
@@ -213,5 +241,42 @@ fn bad(what: &str) -> Error {
         device: NAME.into(),
         log: format!("{what} initialises a variable"),
         location: None,
+    }
+}
+
+fn without_initial(ty: Type) -> Error {
+    bad(&format!("a value of .{}, which has no initial values,", ty.text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse;
+
+    /// What a variable of this type holds at first.
+    fn initial(declared: &str) -> Result<Vec<u8>> {
+        let text = format!(".version 8.8\n.target sm_90\n.address_size 64\n.global {declared};\n");
+        let module = parse(&text).unwrap();
+        let globals = Globals::new(&module, |bytes, _| Ok(Range { address: 0x1000, bytes }))?;
+        Ok(globals.contents.into_iter().flat_map(|(_, bytes)| bytes).collect())
+    }
+
+    #[test]
+    fn values_are_converted_to_floating_point_types_alone() {
+        let one = |declared: &str| initial(declared).unwrap();
+        assert_eq!(one(".f32 x = 2"), 2f32.to_le_bytes());
+        assert_eq!(one(".f32 x = 0.5"), 0.5f32.to_le_bytes());
+        assert_eq!(one(".f64 x = 0f3F000000"), 0.5f64.to_le_bytes());
+        assert_eq!(one(".b32 x = 0f3F000000"), 0.5f32.to_le_bytes());
+        assert_eq!(one(".s16 x = -2"), (-2i16).to_le_bytes());
+        assert_eq!(one(".u64 x = 7"), 7u64.to_le_bytes());
+    }
+
+    #[test]
+    fn some_types_have_no_initial_values() {
+        for ty in ["f16", "f16x2", "bf16", "bf16x2", "tf32", "f32x2"] {
+            let found = initial(&format!(".{ty} x = 1.0"));
+            assert!(matches!(found, Err(Error::Load { .. })), "{ty}: {found:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use super::{Guard, Launched, records::Records, tables::Table};
+use super::{Guard, left::Left, records::Records, tables::Table};
 use crate::{
     device::{
         Fault, FaultKind, GuardedModule, Result,
@@ -34,8 +34,8 @@ struct State {
     knows_heap: bool,
     /// The kernel that was launched last.
     launched: Option<Arc<str>>,
-    /// What launched it.
-    streams: Vec<Weak<Launched>>,
+    /// Those of the streams that its kernels were launched on.
+    streams: Vec<Weak<Left>>,
 }
 
 /// What is known of a module's kernels that have ended.
@@ -101,12 +101,12 @@ impl Control {
         Ok(())
     }
 
-    /// Notes on whose behalf its kernels are launched.
-    pub(super) fn launched_by(&self, launched: &Arc<Launched>) {
+    /// Notes on which stream its kernels are launched: what it tells last is left there.
+    pub(super) fn launched_by(&self, stream: &Arc<Left>) {
         let streams = &mut lock(&self.state).streams;
         streams.retain(|stream| stream.strong_count() > 0);
-        if !streams.iter().any(|stream| ptr_eq(stream, launched)) {
-            streams.push(Arc::downgrade(launched));
+        if !streams.iter().any(|known| ptr_eq(known, stream)) {
+            streams.push(Arc::downgrade(stream));
         }
     }
 
@@ -190,6 +190,6 @@ impl Drop for Control {
     }
 }
 
-fn ptr_eq(stream: &Weak<Launched>, launched: &Arc<Launched>) -> bool {
-    std::ptr::eq(stream.as_ptr(), Arc::as_ptr(launched))
+fn ptr_eq(known: &Weak<Left>, stream: &Arc<Left>) -> bool {
+    std::ptr::eq(known.as_ptr(), Arc::as_ptr(stream))
 }

@@ -5,7 +5,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::control::{Control, Taken};
+use super::{
+    control::{Control, Taken},
+    left::Left,
+};
 use crate::device::{
     Error, Fault, FaultKind, Result,
     nvidia::{
@@ -21,29 +24,23 @@ pub(in crate::device::nvidia) struct Launched {
     /// Whether there ever were any.
     any: AtomicBool,
     modules: Mutex<Vec<Weak<Loaded>>>,
-    /// Of a module that is gone.
-    left: Mutex<Option<Fault>>,
+    /// Of modules that are gone.
+    left: Arc<Left>,
 }
 
 impl Launched {
     /// A kernel of a guarded module is launched.
-    pub(in crate::device::nvidia) fn add(self: &Arc<Self>, module: &Arc<Loaded>) {
+    pub(in crate::device::nvidia) fn add(&self, module: &Arc<Loaded>) {
         let Some(control) = module.control() else { return };
         let mut modules = lock(&self.modules);
         let same = |known: &Weak<Loaded>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(module));
         if modules.iter().any(same) {
             return;
         }
-        control.launched_by(self);
+        control.launched_by(&self.left);
         modules.retain(|known| known.strong_count() > 0);
         modules.push(Arc::downgrade(module));
         self.any.store(true, Ordering::Release);
-    }
-
-    /// What a module that ends has told last.
-    pub(super) fn leave(&self, told: Option<&Fault>) {
-        let mut left = lock(&self.left);
-        *left = left.take().or_else(|| told.cloned());
     }
 
     /// The modules of which `is_one` holds, as long as they are loaded.
@@ -70,7 +67,7 @@ impl Launched {
         }
         let has_news = |module: &Loaded| module.control().is_some_and(|control| control.has_news());
         let with_news = self.modules(has_news);
-        let left = lock(&self.left).take();
+        let left = self.left.take();
         if with_news.is_empty() && left.is_none() {
             return Ok(());
         }

@@ -2,9 +2,10 @@
 
 use egui::{Align2, Area, Frame, Id, Key, LayerId, Margin, Modifiers, Order, Rect, Ui, vec2};
 
-use super::{Action, Look, tab, view::Shown};
+use super::{Action, Look, Shown};
 use crate::studio::{
     icons::{self, Icon},
+    panels::tab,
     panes::Pane,
     theme,
 };
