@@ -110,7 +110,7 @@ impl Scratch {
             fault_site: 0,
             dynamic_shared_bytes: config.shared_bytes,
             arrived: [0; abi::BARRIERS],
-            shuffles: 0,
+            brought: 0,
             reserved_shared: reserved_shared as u32,
             heap: &raw const *run.shared.arena,
             prints: &raw const run.prints,

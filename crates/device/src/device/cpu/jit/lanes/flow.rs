@@ -5,12 +5,12 @@ use std::{mem::offset_of, ops::Range};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, meet::packed, row::Row, wait::Resumes};
+use super::{GroupLower, row::Row, wait::Resumes};
 use crate::{
     device::{
         Result,
         cpu::{
-            abi::{BlockContext, DONE},
+            abi::{BlockContext, DONE, OPENS, PACKED},
             jit::{
                 Schedule,
                 lower::{Step, Targets, Unsupported, clif_type, zero_of},
@@ -202,9 +202,10 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(known);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
-        for (number, resumes) in (1..).zip(resumes) {
-            switch.set_entry(number.into(), resumes.alike);
-            switch.set_entry(packed(number).into(), resumes.packed);
+        for (place, resumes) in (1..).zip(resumes) {
+            switch.set_entry(place.into(), resumes.alike);
+            switch.set_entry((place | PACKED).into(), resumes.packed);
+            switch.set_entry((place | PACKED | OPENS).into(), resumes.met);
         }
         switch.emit(&mut self.lower.b, state, self.plan.loop_.next);
     }
@@ -347,7 +348,7 @@ impl<'l> GroupLower<'l, '_, '_> {
                 self.leave_at(index);
             }
         }
-        for block in [resumes.packed, resumes.alike] {
+        for block in [resumes.met, resumes.packed, resumes.alike] {
             self.lower.b.switch_to_block(block);
             self.leave_singly();
         }

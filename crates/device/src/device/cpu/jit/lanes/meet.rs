@@ -12,7 +12,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::GroupLower;
 use crate::device::cpu::{
-    abi::{BLOCKED, BlockContext, LANES, OPENS, PACKED, Shuffle, WARP},
+    abi::{BLOCKED, BlockContext, Brought, LANES, OPENS, WARP},
     jit::{Schedule, span::MemorySpan},
 };
 
@@ -24,14 +24,15 @@ const COMPARED: i64 = 4 * LANES as i64;
 pub(super) struct Meeting {
     /// The state in which all of them begin their turns, if it is the same; else 0.
     state: Variable,
-    /// Which buffer they write that bring values to a shuffle: its distance from the first one in bytes.
-    shuffles: Variable,
+    /// Which buffer they write that bring something to an operation of their warp: its distance from the first one in
+    /// bytes.
+    buffer: Variable,
 }
 
 impl Meeting {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [state, shuffles] = [(); 2].map(|()| b.declare_var(types::I32));
-        Self { state, shuffles }
+        let [state, buffer] = [(); 2].map(|()| b.declare_var(types::I32));
+        Self { state, buffer }
     }
 }
 
@@ -46,8 +47,8 @@ impl GroupLower<'_, '_, '_> {
         if !self.meets() {
             return;
         }
-        let Meeting { state, shuffles } = self.plan.meeting;
-        for variable in [state, shuffles] {
+        let Meeting { state, buffer } = self.plan.meeting;
+        for variable in [state, buffer] {
             let zero = self.lower.b.ins().iconst(types::I32, 0);
             self.lower.b.def_var(variable, zero);
         }
@@ -61,15 +62,15 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(look);
     }
 
-    /// The buffer from which groups read what was brought to the shuffle at which their turns began, or into which
+    /// The buffer from which groups read what was brought to the operation at which their turns began, or into which
     /// they bring something to the next one.
-    pub(super) fn shuffle_buffer(&mut self, reads: bool) -> Value {
-        let buffer = self.lower.b.use_var(self.plan.meeting.shuffles);
+    pub(super) fn warp_buffer(&mut self, reads: bool) -> Value {
+        let buffer = self.lower.b.use_var(self.plan.meeting.buffer);
         if reads { self.other_buffer(buffer) } else { buffer }
     }
 
     fn other_buffer(&mut self, buffer: Value) -> Value {
-        self.lower.b.ins().bxor_imm_u(buffer, size_of::<Shuffle>() as i64)
+        self.lower.b.ins().bxor_imm_u(buffer, size_of::<Brought>() as i64)
     }
 
     /// Behind the last turn: where all groups wait at one place, their next turns begin; else control goes on here.
@@ -82,18 +83,18 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.ins().jump(again, &[]);
 
         self.lower.b.switch_to_block(again);
-        let Meeting { state, shuffles } = self.plan.meeting;
-        let place = self.lower.b.ins().band_imm_u(place, i64::from(!(BLOCKED | OPENS)));
+        let Meeting { state, buffer } = self.plan.meeting;
+        let place = self.lower.b.ins().band_imm_u(place, i64::from(!BLOCKED));
         self.lower.b.def_var(state, place);
-        let buffer = self.lower.b.use_var(shuffles);
-        let buffer = self.other_buffer(buffer);
-        self.lower.b.def_var(shuffles, buffer);
+        let present = self.lower.b.use_var(buffer);
+        let other = self.other_buffer(present);
+        self.lower.b.def_var(buffer, other);
         self.lower.begin_again();
         self.lower.b.ins().jump(self.plan.loop_.turn(), &[]);
 
         self.lower.b.switch_to_block(apart);
-        let buffer = self.lower.b.use_var(shuffles);
-        self.lower.set_context(buffer, offset_of!(BlockContext, shuffles));
+        let buffer = self.lower.b.use_var(buffer);
+        self.lower.set_context(buffer, offset_of!(BlockContext, brought));
     }
 
     /// The state of all threads that run together where it is the same and they need nobody else to go on; goes to
@@ -143,9 +144,4 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(same);
         state
     }
-}
-
-/// The state of a group that is at the place with this number.
-pub(super) fn packed(state: u32) -> u32 {
-    state | PACKED
 }
