@@ -30,11 +30,13 @@ pub(super) const YIELDED: u32 = 1 << 30;
 /// A thread's state with this bit: it came there in a group of threads, whose registers are packed
 /// ([`Packed`](super::jit::Packed)).
 pub(super) const PACKED: u32 = 1 << 29;
-/// A thread's state with this bit besides: it goes on as soon as all wait there that run together, and what it brought
-/// to an operation of its whole warp lies in [`Exchange::brought`].
-pub(super) const OPENS: u32 = 1 << 28;
+/// A thread's state with this bit besides: it goes on as soon as all of its warp wait there, and what it brought to
+/// their operation lies in [`Exchange::brought`].
+pub(super) const OPENS_WARP: u32 = 1 << 28;
+/// A thread's state with this bit besides: it goes on as soon as all of its block wait there.
+pub(super) const OPENS_BLOCK: u32 = 1 << 27;
 /// The bits of a thread's state that say where it is.
-pub(super) const PLACE: u32 = !(BLOCKED | YIELDED | PACKED | OPENS);
+pub(super) const PLACE: u32 = !(BLOCKED | YIELDED | PACKED | OPENS_WARP | OPENS_BLOCK);
 /// The state of a thread that has ended.
 pub(super) const DONE: u32 = PLACE;
 /// What the entry returns when a thread was stopped; else 0.
@@ -44,7 +46,8 @@ pub(super) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 /// Barriers of a block.
 pub(super) const BARRIERS: usize = 16;
 
-/// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended.
+/// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended; in a kernel
+/// whose threads run warp by warp, until that is so of a warp that needs the host, or of the last one.
 pub(super) type Entry =
     unsafe extern "C" fn(context: *mut BlockContext, begin: u32, end: u32) -> u32;
 
@@ -98,6 +101,8 @@ pub(super) struct BlockContext {
     pub arrived: [u32; BARRIERS],
     /// Which of [`Exchange::brought`] the groups wrote that wait: its distance from the first one in bytes.
     pub brought: u32,
+    /// Behind the last thread of the warp that had its turn last, in a kernel whose threads run warp by warp.
+    pub reached: u32,
     /// Where the shared memory starts that is kept for the system, in kernels that use it.
     pub reserved_shared: u32,
     /// What `malloc` takes from.

@@ -57,6 +57,8 @@ pub(super) struct WaitPlan {
     pub(super) packed: Vec<Packed>,
     /// Whether the function calls others.
     pub(super) calls: bool,
+    /// Whether threads count at barriers that do not wait there.
+    pub(super) arrives: bool,
     /// How many coordinates of its threads it asks for: x, y and z.
     pub(super) axes: usize,
     /// Whether the processor itself may flush subnormals: all single-precision arithmetic wants it, and there
@@ -111,6 +113,9 @@ impl WaitPlan {
             packed: vec![Packed::default(); resumes.len()],
             resumes,
             calls,
+            arrives: body
+                .instructions()
+                .any(|i| i.op.facts().waits == Waits::Block(BarKind::Arrive)),
             axes: if calls { 3 } else { axes(body) },
             flushes: is_kernel && flushes_everywhere(body),
         }

@@ -7,7 +7,7 @@ use super::{CANCELLED, Run, scratch::Scratch, warp::Warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
-        abi::{BARRIERS, BLOCKED, BlockContext, DONE, OPENS, STOPPED, WARP, YIELDED},
+        abi::{BARRIERS, BLOCKED, BlockContext, DONE, OPENS_BLOCK, STOPPED, WARP, YIELDED},
         jit::{Kernel, Reduce, Resume, Schedule, take_assertion},
         matrix::Refused,
     },
@@ -30,7 +30,7 @@ pub(super) fn abandon(run: &Run, block: u64, site: u32, thread: u32) {
 
 /// The state of a thread that waits no more.
 fn opened(state: u32) -> u32 {
-    state & !(BLOCKED | OPENS)
+    state & !(BLOCKED | OPENS_BLOCK)
 }
 
 /// A block was stopped; its fault has been reported.
@@ -212,9 +212,7 @@ impl Body<'_> {
     /// Any kernel: each warp runs as far as it can by itself, then barriers open.
     fn run_warps(&mut self) -> std::result::Result<Progress, Stopped> {
         loop {
-            for begin in (0..self.threads).step_by(WARP) {
-                self.run_warp(begin, (begin + WARP as u32).min(self.threads))?;
-            }
+            self.run_each_warp()?;
             if self.has_ended() {
                 return Ok(Progress::Ended);
             }
@@ -230,28 +228,34 @@ impl Body<'_> {
         }
     }
 
-    fn run_warp(&mut self, begin: u32, end: u32) -> std::result::Result<(), Stopped> {
-        let lanes = begin as usize..end as usize;
-        loop {
+    /// Runs each warp as far as it can by itself.
+    fn run_each_warp(&mut self) -> std::result::Result<(), Stopped> {
+        let mut begin = 0;
+        while begin < self.threads {
             let runs = |state: &u32| state & (BLOCKED | YIELDED) == 0 && *state != DONE;
-            let states = self.states()[lanes.clone()].iter();
-            let ran =
-                states.enumerate().fold(0u32, |ran, (lane, s)| ran | u32::from(runs(s)) << lane);
-            if ran == 0 {
-                break;
+            let lanes = self.warp_from(begin);
+            if !self.states()[lanes.clone()].iter().any(runs) {
+                begin = lanes.end as u32;
+                continue;
             }
-            self.enter(begin, end)?;
+            self.enter(begin, self.threads)?;
+            begin = (self.resident.context.reached - 1) / WARP as u32 * WARP as u32;
+            let lanes = self.warp_from(begin);
             // Those that waited before go on waiting unless somebody comes, or ends and is waited for no more.
-            if !self.states()[lanes.clone()].iter().any(|state| state & BLOCKED != 0) {
-                break;
+            if self.states()[lanes.clone()].iter().any(|state| state & BLOCKED != 0) {
+                self.poll()?;
+                let kernel = self.kernel;
+                let (mut warp, states) = self.warp(lanes);
+                let resolved = warp.resolve(kernel, states);
+                resolved.map_err(|refused| self.refused(begin, refused))?;
             }
-            self.poll()?;
-            let kernel = self.kernel;
-            let (mut warp, states) = self.warp(lanes.clone());
-            let resolved = warp.resolve(kernel, states);
-            resolved.map_err(|refused| self.refused(begin, refused))?;
         }
         Ok(())
+    }
+
+    /// The threads of the warp that begins with this one.
+    fn warp_from(&self, begin: u32) -> Range<usize> {
+        begin as usize..(begin + WARP as u32).min(self.threads) as usize
     }
 
     /// The warp of these threads, with their states.
@@ -384,8 +388,8 @@ impl Body<'_> {
         for of_warp in threads.chunk_by(|a, b| a / WARP == b / WARP) {
             let first = of_warp[0] / WARP * WARP;
             let lanes = of_warp.iter().fold(0, |lanes, thread| lanes | 1 << (thread - first));
-            let (kernel, end) = (self.kernel, (first + WARP).min(self.threads as usize));
-            let (mut warp, states) = self.warp(first..end);
+            let (kernel, threads) = (self.kernel, self.warp_from(first as u32));
+            let (mut warp, states) = self.warp(threads);
             warp.let_go(lanes, kernel, states);
         }
         self.resident.context.arrived[id] = 0;

@@ -111,6 +111,7 @@ impl Scratch {
             dynamic_shared_bytes: config.shared_bytes,
             arrived: [0; abi::BARRIERS],
             brought: 0,
+            reached: 0,
             reserved_shared: reserved_shared as u32,
             heap: &raw const *run.shared.arena,
             prints: &raw const run.prints,

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, BlockContext, Brought, DONE, Exchange, OPENS, PACKED, PLACE, WARP},
+        abi::{
+            BLOCKED, BlockContext, Brought, DONE, Exchange, OPENS_BLOCK, OPENS_WARP, PACKED, PLACE,
+            WARP,
+        },
         jit::{Brings, Kernel, Packed, Resume},
         matrix::{self, Reach, Refused, Registers},
         memory::{self, Arena},
@@ -62,7 +65,7 @@ impl Warp<'_> {
         };
         let whole = match point.kind {
             Resume::Barrier { .. } => true,
-            Resume::Warp(_) => state & OPENS == 0 && all_named(),
+            Resume::Warp(_) => state & OPENS_WARP == 0 && all_named(),
             Resume::Start | Resume::Yield { .. } => false,
         };
         whole.then_some(point.kind)
@@ -110,10 +113,10 @@ impl Warp<'_> {
     /// it.
     fn take_over(&mut self, kernel: &Kernel, states: &mut [u32]) {
         for (lane, state) in states.iter_mut().enumerate() {
-            if *state & OPENS == 0 {
+            if *state & OPENS_WARP == 0 {
                 continue;
             }
-            *state &= !OPENS;
+            *state &= !OPENS_WARP;
             let buffer = self.context.brought as usize / size_of::<Brought>();
             let brought = &self.exchange.brought[buffer];
             let value = match kernel.packed(*state).map_or(Brings::Nothing, |p| p.brings) {
@@ -143,9 +146,9 @@ impl Warp<'_> {
                     let first = self.first + first;
                     spread(packed, self.spill, first..first + kernel.width);
                 }
-                states.iter_mut().for_each(|state| *state &= !PACKED);
+                states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS_BLOCK));
             }
-            going.into_iter().for_each(|lane| states[lane] &= !BLOCKED);
+            going.into_iter().for_each(|lane| states[lane] &= !(BLOCKED | OPENS_BLOCK));
         }
     }
 

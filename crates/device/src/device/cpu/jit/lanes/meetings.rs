@@ -182,3 +182,48 @@ fn each_lane_gets_what_the_operation_says() {
         }
     }
 }
+
+/// What threads of a block hold after three rounds of [`sums_go_round`]; the first so many of them are there.
+fn rounds_of_a_block(words: &mut [u32]) {
+    for round in 0..3 {
+        let sum = |warp: &[u32]| warp.iter().fold(0u32, |sum, word| sum.wrapping_add(*word));
+        let sums: Vec<u32> = words.chunks(32).map(sum).collect();
+        for (warp, words) in words.chunks_mut(32).enumerate() {
+            if warp == round {
+                let half = words.len().min(16);
+                let most = words[..half].iter().copied().max().unwrap_or(0);
+                words[..half].iter_mut().for_each(|word| *word = word.wrapping_add(most));
+            }
+            let next = sums[(warp + 1) % sums.len()];
+            words.iter_mut().for_each(|word| *word = word.wrapping_add(next));
+        }
+    }
+}
+
+#[test]
+fn sums_go_round() {
+    // Each warp sums, and gets the next one's sum between two barriers; half of one of them does something of its own
+    // meanwhile, which the host does, and those behind it go on all the same. Some have ended before, warps and parts.
+    let body = "setp.ge.u32 %p1, %r4, %r1; @%p1 exit; ld.global.u32 %r6, [%rd4]; and.b32 %r8, %r4, 31; shr.u32 %r9, %r4, 5;
+        mov.u32 %r20, 0; mov.u32 %r12, sh; mad.lo.u32 %r11, %r9, 4, %r12; min.u32 %r15, %r1, %r3; add.u32 %r15, %r15, 31;
+        shr.u32 %r15, %r15, 5; add.u32 %r14, %r9, 1; rem.u32 %r14, %r14, %r15; mad.lo.u32 %r16, %r14, 4, %r12;
+        L: redux.sync.add.u32 %r10, %r6, -1; setp.ne.u32 %p2, %r8, 0; @%p2 bra S; st.shared.u32 [%r11], %r10; S: bar.sync 0;
+        setp.ne.u32 %p3, %r9, %r20; @%p3 bra H; setp.ge.u32 %p4, %r8, 16; @%p4 bra H; redux.sync.max.u32 %r13, %r6, 0xffff;
+        add.u32 %r6, %r6, %r13; H: ld.shared.u32 %r17, [%r16]; bar.sync 0; add.u32 %r6, %r6, %r17; add.u32 %r20, %r20, 1;
+        setp.lt.u32 %p9, %r20, 3; @%p9 bra L; st.global.u32 [%rd5], %r6;";
+    for body in widths(body) {
+        for (block, n) in [(64, 64), (256, 256), (96, 64), (128, 50), (80, 80), (48, 40), (33, 33)]
+        {
+            let (found, fault) = run(&body, &LaunchConfig::new(2, block), n, Lanes::Always);
+            assert_eq!(fault, None, "{block} threads, of which {n}");
+            let found: Vec<u32> = bytemuck::pod_collect_to_vec(&found);
+            let blocks = words(2 * block as usize);
+            for (at, words) in blocks.chunks(block as usize).enumerate() {
+                let mut due = words[..n as usize].to_vec();
+                rounds_of_a_block(&mut due);
+                let found = &found[at * block as usize..][..n as usize];
+                assert_eq!(found, due, "{block} threads, of which {n}");
+            }
+        }
+    }
+}

@@ -406,8 +406,8 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
         self.lower
     }
 
-    fn first_turn(&mut self, turn: Block, end: Value) {
-        self.first_group(turn, end);
+    fn first_turn(&mut self, turn: Block) {
+        self.first_group(turn);
     }
 
     fn enter_turn(&mut self) {
@@ -422,16 +422,16 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
         self.join_point(statement);
     }
 
-    fn next_turn(&mut self, turn: Block, done: Block, end: Value) {
-        self.next_single(turn, done, end);
+    fn next_turn(&mut self, turn: Block, done: Block) {
+        self.next_single(turn, done);
     }
 
-    fn beside(&mut self, done: Block, end: Value) -> Result<()> {
-        self.groups(done, end)
+    fn beside(&mut self, done: Block) -> Result<()> {
+        self.groups(done)
     }
 
-    fn behind_all(&mut self, end: Value) {
-        self.meet(end);
+    fn behind_all(&mut self) {
+        self.meet();
     }
 }
 

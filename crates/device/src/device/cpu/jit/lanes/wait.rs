@@ -6,10 +6,10 @@ use cranelift_frontend::FunctionBuilder;
 use super::GroupLower;
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, OPENS, PACKED},
+        abi::{BLOCKED, OPENS_BLOCK, OPENS_WARP, PACKED},
         jit::{
-            Packed, Resume, Schedule,
-            kernel::{Brings, PackedRegister},
+            Packed, Reduce, Resume, Schedule,
+            kernel::{Brings, Fixed, PackedRegister},
             lower::{Step, clif_type},
             sync::{Handed, Point, resume_kind},
         },
@@ -46,11 +46,7 @@ impl GroupLower<'_, '_, '_> {
             None => self.group_hands_over(i)?,
         };
         self.pack(&point, brings);
-        let opens = if whole.is_some() || self.lower.plan().schedule == Schedule::Block {
-            OPENS
-        } else {
-            0
-        };
+        let opens = self.opens(i, whole);
         self.set_states(point.state | PACKED | BLOCKED | opens);
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
@@ -78,6 +74,19 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.ins().jump(on, &[]);
         self.lower.begin_block(on);
         Ok(())
+    }
+
+    /// Who has to come so that the group goes on without the host.
+    fn opens(&self, i: &Instruction, whole: Option<WarpOp>) -> u32 {
+        let plan = self.lower.plan();
+        let Fixed { mask, b, .. } = Handed::of(i).fixed(plan.constants());
+        let barrier = resume_kind(i) == Some(Resume::Barrier { reduce: Reduce::Nothing });
+        let is_for_all = barrier && mask.is_some() && b == Some(0) && !plan.arrives;
+        match whole {
+            Some(_) => OPENS_WARP,
+            None if is_for_all => OPENS_BLOCK,
+            None => 0,
+        }
     }
 
     /// Writes the state of all threads of the group.
