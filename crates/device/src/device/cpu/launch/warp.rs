@@ -78,8 +78,12 @@ impl Warp<'_> {
             Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
         };
         let alive = lanes(states.len(), |lane| states[lane] != DONE);
+        // Those that wait for the same, under the same mask, are looked at once.
+        let mut seen = 0;
         for lane in 0..states.len() {
-            let Some(op) = waiting(states[lane]) else { continue };
+            let Some(op) = waiting(states[lane]).filter(|_| seen >> lane & 1 == 0) else {
+                continue;
+            };
             let mask = self.mask(kernel, states, lane);
             // It asks who is there, and names nobody.
             let asks = op == WarpOp::Activemask;
@@ -91,13 +95,14 @@ impl Warp<'_> {
                 }
             };
             let ready = lanes(states.len(), same);
+            seen |= ready;
             // Lanes that have exited, or never were, are not waited for, but where each holds a part of a matrix.
             let needed = if let WarpOp::Matrix(_) = op { mask } else { mask & alive };
             // One that its own mask leaves out waits for ever.
-            if !asks && (needed & !ready != 0 || mask >> lane & 1 == 0) {
+            let group = mask & ready;
+            if !asks && (needed & !ready != 0 || group == 0) {
                 continue;
             }
-            let group = mask & ready;
             self.perform(op, group, kernel, states)?;
             self.let_go(group, kernel, states);
         }
@@ -136,19 +141,16 @@ impl Warp<'_> {
     pub(super) fn let_go(&mut self, lanes: u32, kernel: &Kernel, states: &mut [u32]) {
         for (group, states) in states.chunks_mut(kernel.width).enumerate() {
             let first = group * kernel.width;
-            let going = members(lanes >> first).take_while(|lane| *lane < states.len());
-            let going: Vec<usize> = going.collect();
-            if going.is_empty() {
-                continue;
-            }
-            if going.len() < states.len() && states[0] & PACKED != 0 {
+            let going = (0..states.len()).filter(|lane| lanes >> (first + lane) & 1 != 0);
+            let count = going.clone().count();
+            if (1..states.len()).contains(&count) && states[0] & PACKED != 0 {
                 if let Some(packed) = kernel.packed(states[0]) {
                     let first = self.first + first;
                     spread(packed, self.spill, first..first + kernel.width);
                 }
                 states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS_BLOCK));
             }
-            going.into_iter().for_each(|lane| states[lane] &= !(BLOCKED | OPENS_BLOCK));
+            going.for_each(|lane| states[lane] &= !(BLOCKED | OPENS_BLOCK));
         }
     }
 
