@@ -1,6 +1,6 @@
 //! Random kernels whose threads meet in warps and blocks while their ways part: shuffles, votes, matches and reductions
 //! in nested branches, under the masks of those who are there; loops that threads leave one after the other, or all
-//! once a vote says so; ends before barriers; exchanges through shared memory between barriers.
+//! once a vote says so; ends before barriers; exchanges through shared memory between barriers, in loops of all, too.
 //!
 //! Whoever is at a place is known there as a mask: at a branch all who come vote, and each way goes on with its part.
 
@@ -162,10 +162,14 @@ impl Writer<'_> {
                 };
                 let segments =
                     [0x1f, 0, 0x1f, 0x0f, 0x1c1f, 0x181f, 0x1c00, 0x1800, 0x101f, 0x1e1f];
-                let bounds = segments[self.rng.usize(0..segments.len())];
+                let mut bounds = segments[self.rng.usize(0..segments.len())].to_string();
                 let predicate = self.rng.bool();
                 if self.for_nvidia && !self.is_whole(mask) {
                     return self.shuffle_of_one(&to, &value, mask);
+                }
+                if self.rng.u32(0..8) == 0 {
+                    line!(self, "and.b32 %t4, {value}, 0x1f1f;");
+                    bounds = "%t4".to_owned();
                 }
                 let second = if predicate { "|%p3" } else { "" };
                 line!(
@@ -191,9 +195,14 @@ impl Writer<'_> {
                 let op = ops[self.rng.usize(0..ops.len())];
                 line!(self, "redux.sync.{op} {to}, {value}, {mask};");
             }
-            _ => match self.rng.u32(0..3) {
+            _ => match self.rng.u32(0..5) {
                 0 => line!(self, "match.any.sync.b32 {to}, {value}, {mask};"),
                 1 => line!(self, "match.all.sync.b32 {to}|%p3, {value}, {mask};"),
+                all @ 2..4 => {
+                    line!(self, "and.b32 %t4, {value}, 9;\nmov.b64 %d3, {{%t4, %t2}};");
+                    let how = if all == 2 { "any" } else { "all" };
+                    line!(self, "match.{how}.sync.b64 {to}, %d3, {mask};");
+                }
                 _ => line!(self, "bar.warp.sync {mask};"),
             },
         }
@@ -231,12 +240,20 @@ impl Writer<'_> {
     }
 
     fn branch(&mut self, mask: &str, depth: u32) {
-        let (of_then, of_else) = (self.mask(), self.mask());
+        let (mut of_then, mut of_else) = (self.mask(), self.mask());
         let (other, behind) = (self.label(), self.label());
-        self.decide();
-        line!(self, "vote.sync.ballot.b32 {of_then}, %p0, {mask};");
-        self.line("not.pred %p1, %p0;");
-        line!(self, "vote.sync.ballot.b32 {of_else}, %p1, {mask};");
+        if self.is_whole(mask) && self.rng.u32(0..3) == 0 {
+            // By lanes, under masks that are numbers.
+            let first = [1, 3, 4, 8, 12, 16, 20, 31][self.rng.usize(0..8)];
+            line!(self, "and.b32 %t4, %t0, 31;\nsetp.lt.u32 %p0, %t4, {first};");
+            let lanes = (1u32 << first) - 1;
+            [of_then, of_else] = [lanes, !lanes].map(|lanes| lanes.cast_signed().to_string());
+        } else {
+            self.decide();
+            line!(self, "vote.sync.ballot.b32 {of_then}, %p0, {mask};");
+            self.line("not.pred %p1, %p0;");
+            line!(self, "vote.sync.ballot.b32 {of_else}, %p1, {mask};");
+        }
         line!(self, "@!%p0 bra {other};");
         let count = self.rng.u32(1..4);
         self.statements(count, &of_then, depth + 1);
@@ -277,6 +294,10 @@ impl Writer<'_> {
     fn counted_loop(&mut self, mask: &str, depth: u32) {
         let (count, again) = (self.counter(), self.label());
         line!(self, "mov.u32 {count}, {};\n{again}:", self.rng.u32(1..5));
+        // All of the block go round equally often, and so may meet at barriers.
+        if depth == 0 && self.rng.bool() {
+            self.exchange();
+        }
         self.statements(2, mask, depth + 1);
         line!(self, "sub.u32 {count}, {count}, 1;");
         line!(self, "setp.ne.u32 %p1, {count}, 0;\n@%p1 bra {again};");

@@ -30,10 +30,15 @@ pub(super) const YIELDED: u32 = 1 << 30;
 /// A thread's state with this bit: it came there in a group of threads, whose registers are packed
 /// ([`Packed`](super::jit::Packed)).
 pub(super) const PACKED: u32 = 1 << 29;
-/// A thread's state with this bit besides: it goes on as soon as all wait there that run together.
-pub(super) const OPENS: u32 = 1 << 28;
+/// A thread's state with this bit besides: it goes on as soon as all of its warp wait there, and what it brought to
+/// their operation lies in [`Exchange::brought`].
+pub(super) const OPENS_WARP: u32 = 1 << 28;
+/// A thread's state with this bit besides: it goes on as soon as all of its block wait there.
+pub(super) const OPENS_BLOCK: u32 = 1 << 27;
+/// The bits of a thread's state that say where it is.
+pub(super) const PLACE: u32 = !(BLOCKED | YIELDED | PACKED | OPENS_WARP | OPENS_BLOCK);
 /// The state of a thread that has ended.
-pub(super) const DONE: u32 = !(BLOCKED | YIELDED | PACKED | OPENS);
+pub(super) const DONE: u32 = PLACE;
 /// What the entry returns when a thread was stopped; else 0.
 pub(super) const STOPPED: u32 = u32::MAX;
 /// Shared memory of a block that is kept for the system: what GPUs from compute capability 8.0 on keep.
@@ -41,7 +46,8 @@ pub(super) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 /// Barriers of a block.
 pub(super) const BARRIERS: usize = 16;
 
-/// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended.
+/// The compiled kernel: runs the threads `begin..end` of the context's block until each waits or has ended; in a kernel
+/// whose threads run warp by warp, until that is so of a warp that needs the host, or of the last one.
 pub(super) type Entry =
     unsafe extern "C" fn(context: *mut BlockContext, begin: u32, end: u32) -> u32;
 
@@ -93,8 +99,10 @@ pub(super) struct BlockContext {
     pub fault_site: u32,
     pub dynamic_shared_bytes: u32,
     pub arrived: [u32; BARRIERS],
-    /// Which of [`Exchange::shuffles`] the groups wrote that wait: its distance from the first one in bytes.
-    pub shuffles: u32,
+    /// Which of [`Exchange::brought`] the groups wrote that wait: its distance from the first one in bytes.
+    pub brought: u32,
+    /// Behind the last thread of the warp that had its turn last, in a kernel whose threads run warp by warp.
+    pub reached: u32,
     /// Where the shared memory starts that is kept for the system, in kernels that use it.
     pub reserved_shared: u32,
     /// What `malloc` takes from.
@@ -157,23 +165,24 @@ pub(super) struct Exchange {
     pub c: [u32; MAX_THREADS],
     /// The predicate received.
     pub predicate: [u32; MAX_THREADS],
-    /// What groups of a warp bring to a shuffle by all of its threads, in turns: those that go on read what was brought
-    /// while others already bring something to the next one.
-    pub shuffles: [Shuffle; 2],
+    /// What groups of a warp bring to an operation of all of its threads, in turns: those that go on read what was
+    /// brought while others already bring something to the next one.
+    pub brought: [Brought; 2],
 }
 
-/// What the threads of a warp bring to a shuffle by all of them. Before the first and behind the last there is room:
-/// vectors are read at any lane between -32 and 63.
+/// What the threads of a warp bring to an operation of all of them, by their lanes: words, the lower and the upper
+/// halves of 64 bits, or predicates, which are the bits of the first word. Before the first word and behind the last
+/// one there is room: vectors are read at any lane between -32 and 63.
 #[derive(Debug)]
 #[repr(C, align(16))]
-pub(super) struct Shuffle {
+pub(super) struct Brought {
     pub before: [u32; WARP],
-    pub values: [u32; WARP],
-    pub behind: [u32; WARP],
+    pub words: [u32; WARP],
+    pub upper: [u32; WARP],
 }
 
-impl Shuffle {
-    const NOTHING: Self = Self { before: [0; WARP], values: [0; WARP], behind: [0; WARP] };
+impl Brought {
+    const NOTHING: Self = Self { before: [0; WARP], words: [0; WARP], upper: [0; WARP] };
 }
 
 impl Exchange {
@@ -185,7 +194,7 @@ impl Exchange {
             b: [0; MAX_THREADS],
             c: [0; MAX_THREADS],
             predicate: [0; MAX_THREADS],
-            shuffles: [Shuffle::NOTHING; 2],
+            brought: [Brought::NOTHING; 2],
         })
     }
 }

@@ -108,6 +108,15 @@ pub enum WarpOp {
 }
 
 impl WarpOp {
+    /// Whether all who take part get the same of it.
+    pub fn gives_the_same(self) -> bool {
+        match self {
+            Self::Activemask | Self::Vote(_) | Self::Redux(..) | Self::Match { all: true } => true,
+            Self::Sync | Self::Elect | Self::Shfl(_) => false,
+            Self::Match { all: false } | Self::Matrix(_) => false,
+        }
+    }
+
     /// Whether only threads at the same instruction do it together; the others need the same operation alone (PTX ISA,
     /// `mma`: all threads execute the same instruction; `shfl.sync`: the same qualifiers and member mask).
     pub fn is_of_one_instruction(self) -> bool {

@@ -16,7 +16,7 @@
 //! | 6 | [`inline`](mod@inline): functions that wait | | yes | |
 //! | 7 | [`verify`](super::verify()), where functions became part of others | | yes | |
 //! | 8 | [`cfg`](super::cfg): blocks, loops, what lives where | | yes, of each function | |
-//! | 9 | [`uniform`]: what is the same for neighbours | | yes, of each kernel | |
+//! | 9 | [`constants`], [`uniform`]: what holds a number, what is the same for neighbours | | yes, of each kernel | |
 //! | 10 | those of `device/cpu/jit`: `spin`, `sync`, `lanes`, `known`, `windows` | | yes, of each function | |
 //!
 //! What is not guarded goes to an NVIDIA driver as it is, unread. What is guarded is written out as text again.
@@ -33,6 +33,7 @@
 mod access;
 mod base;
 mod calls;
+pub mod constants;
 pub mod guard;
 pub mod inline;
 pub mod lift_shared;

@@ -5,10 +5,11 @@ use crate::ptx::ast::Body;
 use crate::ptx::cfg::RegSet;
 use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::{BoolOp, Half};
-use crate::ptx::op::{Integer, Loads, Semantics};
+use crate::ptx::op::{Integer, Loads, Semantics, Waits, WarpOp};
 use crate::ptx::operand::{
     Address, Axis, Base, Decides, Grid, Operand, Reg, Scalar, Special, Symbol,
 };
+use crate::ptx::pass::constants::Constants;
 use crate::ptx::types::{Space, Type};
 
 /// Which threads are neighbours.
@@ -105,6 +106,7 @@ pub struct Shapes {
     of: Vec<Option<Shape>>,
     /// How many of its low bits a register may have set.
     low_bits: Vec<u32>,
+    constants: Constants,
     neighbours: Neighbours,
 }
 
@@ -123,7 +125,8 @@ impl Shapes {
         varying: &RegSet,
     ) -> Self {
         let of = vec![None; body.registers.len()];
-        let mut shapes = Self { of, low_bits: low_bits(body), neighbours };
+        let constants = Constants::new(body, unwritten);
+        let mut shapes = Self { of, low_bits: low_bits(body), constants, neighbours };
         unwritten.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::constant(0)));
         varying.iter().for_each(|reg| shapes.of[reg.0 as usize] = Some(Shape::Varying));
         while shapes.pass(body) {}
@@ -204,6 +207,9 @@ impl Shapes {
         if i.dst.is_empty() {
             return None;
         }
+        if self.meets_for_the_same(i) {
+            return Some(Shape::UNIFORM);
+        }
         if !i.op.facts().is_function || reads_own_memory(body, i) {
             return Some(Shape::Varying);
         }
@@ -223,6 +229,16 @@ impl Shapes {
 }
 
 impl Shapes {
+    /// Whether it is an operation of the warp that gives all neighbours the same. They do it together, however they
+    /// came to it, if who takes part stands in the code; a mask in a register that is the same for those who go one way
+    /// may be another one each time.
+    fn meets_for_the_same(&self, i: &Instruction) -> bool {
+        let Waits::Warp(op) = i.op.facts().waits else { return false };
+        let is_known = |mask| self.constants.word(mask).is_some();
+        let known = op == WarpOp::Activemask || i.src.get(1).is_some_and(is_known);
+        op.gives_the_same() && known && i.guard.is_none() && self.neighbours.share_warp()
+    }
+
     /// `or` of a number that is the same for all and one that has only bits below those: their sum.
     fn disjoint(&self, i: &Instruction, shapes: &[Shape]) -> Option<Shape> {
         let (Semantics::Integer(Integer::Bitwise(BoolOp::Or), ty), [a, b, ..]) =

@@ -6,7 +6,7 @@ use super::code::Code;
 use crate::{
     device::{
         FaultKind, FunctionInfo, InlinedCall, Location,
-        cpu::abi::{BLOCKED, DONE, Entry, OPENS, PACKED, YIELDED},
+        cpu::abi::{DONE, Entry, Exchange, PLACE},
     },
     ptx::op::WarpOp,
 };
@@ -45,7 +45,7 @@ pub(in crate::device::cpu) struct Kernel {
 impl Kernel {
     /// How a group packs its registers that waits in this state.
     pub(in crate::device::cpu) fn packed(&self, state: u32) -> Option<&Packed> {
-        self.packed.get((state & !(BLOCKED | PACKED | OPENS)) as usize)
+        self.packed.get((state & PLACE) as usize)
     }
 
     /// Whether its threads hold matrices together.
@@ -60,9 +60,9 @@ impl Kernel {
 
     /// Where a thread in this state goes on.
     pub(in crate::device::cpu) fn resume(&self, state: u32) -> ResumePoint {
-        let index = (state & !(BLOCKED | YIELDED | PACKED | OPENS)) as usize;
-        let ended = ResumePoint { kind: Resume::Start, site: self.entry_site };
-        if state == DONE { ended } else { self.resumes.get(index).copied().unwrap_or(ended) }
+        let ended = ResumePoint { site: self.entry_site, ..ResumePoint::START };
+        let point = self.resumes.get((state & PLACE) as usize).filter(|_| state != DONE);
+        point.copied().unwrap_or(ended)
     }
 }
 
@@ -71,10 +71,22 @@ impl Kernel {
 #[derive(Clone, Debug, Default)]
 pub(in crate::device::cpu) struct Packed {
     pub(in crate::device::cpu) registers: Vec<PackedRegister>,
-    /// Whether it brings its values to a shuffle by the whole warp, in [`Exchange::shuffles`].
-    ///
-    /// [`Exchange::shuffles`]: crate::device::cpu::abi::Exchange::shuffles
-    pub(in crate::device::cpu) shuffles: bool,
+    /// How its values lie in [`Exchange::brought`], where its whole warp meets.
+    pub(in crate::device::cpu) brings: Brings,
+}
+
+/// What a group brings to an operation of its whole warp, as it lies in [`Exchange::brought`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::device::cpu) enum Brings {
+    /// Nothing but itself.
+    #[default]
+    Nothing,
+    /// A bit for each thread.
+    Bits,
+    /// A word of each thread.
+    Words,
+    /// 64 bits of each thread.
+    Pairs,
 }
 
 /// A register that differs by a constant from thread to thread.
@@ -103,6 +115,36 @@ pub(in crate::device::cpu) enum Schedule {
 pub(in crate::device::cpu) struct ResumePoint {
     pub(in crate::device::cpu) kind: Resume,
     pub(in crate::device::cpu) site: u32,
+    pub(in crate::device::cpu) fixed: Fixed,
+}
+
+impl ResumePoint {
+    /// Where threads begin.
+    pub(super) const START: Self =
+        Self { kind: Resume::Start, site: 0, fixed: Fixed { mask: None, b: None, c: None } };
+
+    /// The lanes that take part, or the barrier's number, as a thread has it that waits here.
+    pub(in crate::device::cpu) fn mask(&self, exchange: &Exchange, thread: usize) -> u32 {
+        self.fixed.mask.unwrap_or_else(|| exchange.mask[thread])
+    }
+
+    /// The lane operand of a shuffle, or the thread count of a barrier.
+    pub(in crate::device::cpu) fn b(&self, exchange: &Exchange, thread: usize) -> u32 {
+        self.fixed.b.unwrap_or_else(|| exchange.b[thread])
+    }
+
+    /// Clamp and segment of a shuffle.
+    pub(in crate::device::cpu) fn c(&self, exchange: &Exchange, thread: usize) -> u32 {
+        self.fixed.c.unwrap_or_else(|| exchange.c[thread])
+    }
+}
+
+/// What threads would hand over of [`Exchange`] but is a number in the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::device::cpu) struct Fixed {
+    pub(in crate::device::cpu) mask: Option<u32>,
+    pub(in crate::device::cpu) b: Option<u32>,
+    pub(in crate::device::cpu) c: Option<u32>,
 }
 
 /// What a thread waits for.

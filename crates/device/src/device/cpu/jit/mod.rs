@@ -18,7 +18,6 @@
 
 mod clif;
 mod code;
-mod constants;
 mod fault;
 mod flow;
 mod function;
@@ -47,7 +46,7 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module as _};
 
-pub(super) use kernel::{Kernel, Packed, Reduce, Resume, Schedule};
+pub(super) use kernel::{Brings, Kernel, Packed, Reduce, Resume, Schedule};
 pub(super) use lanes::Groups;
 pub(super) use lower::PROVIDED;
 pub(super) use output::take_assertion;

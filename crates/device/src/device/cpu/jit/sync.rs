@@ -8,25 +8,29 @@
 //! is a little more than a power of two: with one exactly, all registers of a thread would fall in one set of
 //! the first cache.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem::offset_of};
 
 use super::{
     Reduce, Resume, Schedule,
     clif::clif_type,
-    constants::Constants,
     flow,
-    kernel::{Packed, ResumePoint},
+    kernel::{Fixed, Packed, ResumePoint},
     spin::{self, Spin},
 };
 use crate::{
-    device::cpu::{abi::MAX_THREADS, location::Unsupported, together::warp_operation},
+    device::cpu::{
+        abi::{Exchange, MAX_THREADS},
+        location::Unsupported,
+        together::{warp_operation, warp_value},
+    },
     ptx::{
         ast::{Body, Function, FunctionKind, Statement},
         cfg::{Cfg, Liveness},
         inst::{Instruction, Op},
         modifier::BarKind,
-        op::{Floats, Waits},
+        op::{Floats, Waits, WarpOp},
         operand::{Grid, Operand, Reg, Special},
+        pass::constants::Constants,
         types::Type,
     },
 };
@@ -53,6 +57,8 @@ pub(super) struct WaitPlan {
     pub(super) packed: Vec<Packed>,
     /// Whether the function calls others.
     pub(super) calls: bool,
+    /// Whether threads count at barriers that do not wait there.
+    pub(super) arrives: bool,
     /// How many coordinates of its threads it asks for: x, y and z.
     pub(super) axes: usize,
     /// Whether the processor itself may flush subnormals: all single-precision arithmetic wants it, and there
@@ -81,7 +87,7 @@ impl WaitPlan {
         let waiting = body.statements.iter().enumerate().filter_map(waits);
         let mut points: Vec<usize> = waiting.chain(spins.iter().map(|spin| spin.at)).collect();
         points.sort_unstable();
-        let constants = Constants::new(body, liveness);
+        let constants = Constants::new(body, liveness.at_entry());
         let mut live = flow::live_after(body, cfg, liveness, &points);
         let is_constant = |reg: &mut Reg| constants.of(*reg).is_some();
         let made_again = live.iter_mut().map(|live| live.extract_if(.., is_constant).collect());
@@ -95,7 +101,7 @@ impl WaitPlan {
             Schedule::Warp
         };
         let calls = body.instructions().any(|i| matches!(i.op, Op::Call { .. }));
-        let resumes = vec![ResumePoint { kind: Resume::Start, site: 0 }; 1 + points.len()];
+        let resumes = vec![ResumePoint::START; 1 + points.len()];
         Self {
             points,
             spills,
@@ -107,6 +113,9 @@ impl WaitPlan {
             packed: vec![Packed::default(); resumes.len()],
             resumes,
             calls,
+            arrives: body
+                .instructions()
+                .any(|i| i.op.facts().waits == Waits::Block(BarKind::Arrive)),
             axes: if calls { 3 } else { axes(body) },
             flushes: is_kernel && flushes_everywhere(body),
         }
@@ -135,8 +144,8 @@ impl WaitPlan {
     }
 
     /// Notes where threads in a state go on.
-    pub(super) fn resume(&mut self, state: u32, kind: Resume, site: u32) {
-        self.resumes[state as usize] = ResumePoint { kind, site };
+    pub(super) fn resume(&mut self, state: u32, point: ResumePoint) {
+        self.resumes[state as usize] = point;
     }
 
     pub(super) fn into_resumes(self) -> Vec<ResumePoint> {
@@ -209,6 +218,65 @@ pub(super) fn resume_kind(i: &Instruction) -> Option<Resume> {
             Some(Resume::Barrier { reduce })
         }
         Waits::Warp(_) => warp_operation(&i.op).map(Resume::Warp),
+    }
+}
+
+/// What a thread hands over that waits: sources of its instruction.
+pub(super) struct Handed<'a> {
+    /// Its value, and the type that it is read as.
+    pub(super) value: Option<(&'a Operand, Type)>,
+    /// Who takes part: lanes, or a barrier's number.
+    mask: Option<&'a Operand>,
+    /// The lane operand of a shuffle, the thread count of a barrier.
+    pub(super) b: Option<&'a Operand>,
+    /// Clamp and segment of a shuffle.
+    c: Option<&'a Operand>,
+}
+
+impl<'a> Handed<'a> {
+    pub(super) fn of(i: &'a Instruction) -> Self {
+        let source = |at: usize| i.src.get(at);
+        let value = |at, ty| source(at).map(|operand| (operand, ty));
+        let nothing = Self { value: None, mask: None, b: None, c: None };
+        match resume_kind(i) {
+            Some(Resume::Barrier { reduce: Reduce::Nothing }) => {
+                Self { mask: source(0), b: source(1), ..nothing }
+            }
+            Some(Resume::Barrier { reduce: Reduce::Count | Reduce::All | Reduce::Any }) => {
+                let last = i.src.len() - 1;
+                let count = if last > 1 { source(1) } else { None };
+                Self { value: value(last, Type::Pred), mask: source(0), b: count, ..nothing }
+            }
+            Some(Resume::Warp(op)) => {
+                let value = value(0, warp_value(&i.op, op));
+                match op {
+                    // All of the warp, or whoever is there.
+                    WarpOp::Activemask | WarpOp::Matrix(_) => nothing,
+                    WarpOp::Sync | WarpOp::Elect => Self { mask: source(0), ..nothing },
+                    WarpOp::Vote(_) | WarpOp::Redux(..) | WarpOp::Match { .. } => {
+                        Self { value, mask: source(1), ..nothing }
+                    }
+                    WarpOp::Shfl(_) => Self { value, mask: source(3), b: source(1), c: source(2) },
+                }
+            }
+            Some(Resume::Start | Resume::Yield { .. }) | None => nothing,
+        }
+    }
+
+    /// All but the value, with their places in [`Exchange`].
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&'a Operand, usize)> {
+        let places = [offset_of!(Exchange, mask), offset_of!(Exchange, b), offset_of!(Exchange, c)];
+        let settings = [self.mask, self.b, self.c].into_iter().zip(places);
+        settings.filter_map(|(operand, place)| Some((operand?, place)))
+    }
+
+    /// What of them is a number.
+    pub(super) fn fixed(&self, constants: &Constants) -> Fixed {
+        let number = |operand: Option<&Operand>, missing: u32| match operand {
+            Some(operand) => constants.word(operand),
+            None => Some(missing),
+        };
+        Fixed { mask: number(self.mask, u32::MAX), b: number(self.b, 0), c: number(self.c, 0) }
     }
 }
 

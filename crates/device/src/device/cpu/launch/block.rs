@@ -1,13 +1,13 @@
 //! Running one block: turn after turn of its threads, until all have ended or nothing moves any more.
 #![expect(unsafe_code, reason = "calls compiled code")]
 
-use std::{ptr, sync::atomic::Ordering, thread};
+use std::{ops::Range, ptr, sync::atomic::Ordering, thread};
 
 use super::{CANCELLED, Run, scratch::Scratch, warp::Warp};
 use crate::device::{
     FaultKind, Result,
     cpu::{
-        abi::{BARRIERS, BLOCKED, BlockContext, DONE, OPENS, STOPPED, WARP, YIELDED},
+        abi::{BARRIERS, BLOCKED, BlockContext, DONE, OPENS_BLOCK, STOPPED, WARP, YIELDED},
         jit::{Kernel, Reduce, Resume, Schedule, take_assertion},
         matrix::Refused,
     },
@@ -30,7 +30,7 @@ pub(super) fn abandon(run: &Run, block: u64, site: u32, thread: u32) {
 
 /// The state of a thread that waits no more.
 fn opened(state: u32) -> u32 {
-    state & !(BLOCKED | OPENS)
+    state & !(BLOCKED | OPENS_BLOCK)
 }
 
 /// A block was stopped; its fault has been reported.
@@ -212,9 +212,7 @@ impl Body<'_> {
     /// Any kernel: each warp runs as far as it can by itself, then barriers open.
     fn run_warps(&mut self) -> std::result::Result<Progress, Stopped> {
         loop {
-            for begin in (0..self.threads).step_by(WARP) {
-                self.run_warp(begin, (begin + WARP as u32).min(self.threads))?;
-            }
+            self.run_each_warp()?;
             if self.has_ended() {
                 return Ok(Progress::Ended);
             }
@@ -230,31 +228,42 @@ impl Body<'_> {
         }
     }
 
-    fn run_warp(&mut self, begin: u32, end: u32) -> std::result::Result<(), Stopped> {
-        let lanes = begin as usize..end as usize;
-        loop {
+    /// Runs each warp as far as it can by itself.
+    fn run_each_warp(&mut self) -> std::result::Result<(), Stopped> {
+        let mut begin = 0;
+        while begin < self.threads {
             let runs = |state: &u32| state & (BLOCKED | YIELDED) == 0 && *state != DONE;
-            let states = self.states()[lanes.clone()].iter();
-            let ran =
-                states.enumerate().fold(0u32, |ran, (lane, s)| ran | u32::from(runs(s)) << lane);
-            if ran == 0 {
-                break;
+            let lanes = self.warp_from(begin);
+            if !self.states()[lanes.clone()].iter().any(runs) {
+                begin = lanes.end as u32;
+                continue;
             }
-            self.enter(begin, end)?;
+            self.enter(begin, self.threads)?;
+            begin = (self.resident.context.reached - 1) / WARP as u32 * WARP as u32;
+            let lanes = self.warp_from(begin);
             // Those that waited before go on waiting unless somebody comes, or ends and is waited for no more.
-            if !self.states()[lanes.clone()].iter().any(|state| state & BLOCKED != 0) {
-                break;
+            if self.states()[lanes.clone()].iter().any(|state| state & BLOCKED != 0) {
+                self.poll()?;
+                let kernel = self.kernel;
+                let (mut warp, states) = self.warp(lanes);
+                let resolved = warp.resolve(kernel, states);
+                resolved.map_err(|refused| self.refused(begin, refused))?;
             }
-            self.poll()?;
-            let Resident { scratch, context, .. } = &mut *self.resident;
-            let Scratch { states, exchange, matrices, spill, .. } = scratch;
-            let first = begin as usize;
-            let arena = &self.run.shared.arena;
-            let mut warp = Warp { first, exchange, matrices, context, arena, spill };
-            let resolved = warp.resolve(self.kernel, &mut states[lanes.clone()]);
-            resolved.map_err(|refused| self.refused(begin, refused))?;
         }
         Ok(())
+    }
+
+    /// The threads of the warp that begins with this one.
+    fn warp_from(&self, begin: u32) -> Range<usize> {
+        begin as usize..(begin + WARP as u32).min(self.threads) as usize
+    }
+
+    /// The warp of these threads, with their states.
+    fn warp(&mut self, threads: Range<usize>) -> (Warp<'_>, &mut [u32]) {
+        let Resident { scratch, context, .. } = &mut *self.resident;
+        let Scratch { states, exchange, matrices, spill, .. } = scratch;
+        let (first, arena) = (threads.start, &*self.run.shared.arena);
+        (Warp { first, exchange, matrices, context, arena, spill }, &mut states[threads])
     }
 
     /// Reports an access of a thread that waits, in its warp that begins with thread `begin`.
@@ -324,10 +333,11 @@ impl Body<'_> {
         let mut expected = [0; BARRIERS];
         let alive = self.states().iter().filter(|s| **s != DONE).count();
         for thread in self.waiting() {
-            if let Resume::Barrier { .. } = self.kernel.resume(self.states()[thread]).kind {
-                let id = scratch.exchange.mask[thread] as usize % BARRIERS;
+            let point = self.kernel.resume(self.states()[thread]);
+            if let Resume::Barrier { .. } = point.kind {
+                let id = point.mask(&scratch.exchange, thread) as usize % BARRIERS;
                 counts[id] += 1;
-                expected[id] = match scratch.exchange.b[thread] {
+                expected[id] = match point.b(&scratch.exchange, thread) {
                     0 => alive as u32,
                     count => count,
                 };
@@ -343,15 +353,16 @@ impl Body<'_> {
     fn open_for_all(&mut self) -> bool {
         let Resident { scratch, context, .. } = &*self.resident;
         let first = self.states()[0];
-        let kind = self.kernel.resume(first).kind;
-        let waits = first & BLOCKED != 0 && kind == Resume::Barrier { reduce: Reduce::Nothing };
+        let point = self.kernel.resume(first);
+        let barrier = point.kind == Resume::Barrier { reduce: Reduce::Nothing };
+        let waits = first & BLOCKED != 0 && barrier;
         if !waits || self.states().iter().any(|state| *state != first) {
             return false;
         }
-        let threads = self.threads as usize;
-        let (ids, counts) = (&scratch.exchange.mask[..threads], &scratch.exchange.b[..threads]);
-        let same = ids.iter().all(|id| *id == ids[0]) && counts.iter().all(|count| *count == 0);
-        if !same || context.arrived != [0; BARRIERS] {
+        let exchange = &scratch.exchange;
+        let id = point.mask(exchange, 0);
+        let same = |thread| point.mask(exchange, thread) == id && point.b(exchange, thread) == 0;
+        if !(0..self.threads as usize).all(same) || context.arrived != [0; BARRIERS] {
             return false;
         }
         self.states_mut().fill(opened(first));
@@ -361,8 +372,9 @@ impl Body<'_> {
     fn open(&mut self, id: usize) {
         let exchange = &self.resident.scratch.exchange;
         let at = |thread: &usize| {
-            matches!(self.kernel.resume(self.states()[*thread]).kind, Resume::Barrier { .. })
-                && exchange.mask[*thread] as usize % BARRIERS == id
+            let point = self.kernel.resume(self.states()[*thread]);
+            matches!(point.kind, Resume::Barrier { .. })
+                && point.mask(exchange, *thread) as usize % BARRIERS == id
         };
         let threads: Vec<usize> = self.waiting().filter(at).collect();
         let trues = threads.iter().filter(|t| exchange.value[**t] & 1 != 0).count() as u64;
@@ -372,8 +384,13 @@ impl Body<'_> {
                 Resume::Warp(_) | Resume::Yield { .. } | Resume::Start => 0,
             };
             self.resident.scratch.exchange.result[thread] = result;
-            let state = &mut self.states_mut()[thread];
-            *state = opened(*state);
+        }
+        for of_warp in threads.chunk_by(|a, b| a / WARP == b / WARP) {
+            let first = of_warp[0] / WARP * WARP;
+            let lanes = of_warp.iter().fold(0, |lanes, thread| lanes | 1 << (thread - first));
+            let (kernel, threads) = (self.kernel, self.warp_from(first as u32));
+            let (mut warp, states) = self.warp(threads);
+            warp.let_go(lanes, kernel, states);
         }
         self.resident.context.arrived[id] = 0;
     }

@@ -4,8 +4,11 @@ use std::ops::Range;
 
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, BlockContext, DONE, Exchange, OPENS, PACKED, Shuffle, WARP},
-        jit::{Kernel, Packed, Resume},
+        abi::{
+            BLOCKED, BlockContext, Brought, DONE, Exchange, OPENS_BLOCK, OPENS_WARP, PACKED, PLACE,
+            WARP,
+        },
+        jit::{Brings, Kernel, Packed, Resume},
         matrix::{self, Reach, Refused, Registers},
         memory::{self, Arena},
     },
@@ -40,8 +43,8 @@ impl Warp<'_> {
         match self.place_of_all(kernel, states) {
             Some(Resume::Barrier { .. }) => Ok(()),
             Some(Resume::Warp(op)) => {
-                self.perform(op, u32::MAX)?;
-                states.iter_mut().for_each(|state| *state &= !(BLOCKED | OPENS));
+                self.perform(op, u32::MAX, kernel, states)?;
+                states.iter_mut().for_each(|state| *state &= !BLOCKED);
                 Ok(())
             }
             Some(Resume::Start | Resume::Yield { .. }) | None => self.resolve_some(kernel, states),
@@ -55,86 +58,109 @@ impl Warp<'_> {
         if states.len() != WARP || !waits || states.iter().any(|other| *other != state) {
             return None;
         }
-        let kind = kernel.resume(state).kind;
-        let shuffles = state & PACKED != 0 && kernel.packed(state).is_some_and(|p| p.shuffles);
-        let all_named = || self.exchange.mask[self.first..][..WARP].iter().all(|m| *m == u32::MAX);
-        let whole = match kind {
-            Resume::Barrier { .. } | Resume::Warp(WarpOp::Activemask) => true,
-            Resume::Warp(_) => !shuffles && all_named(),
+        let point = kernel.resume(state);
+        let all_named = || {
+            let mut lanes = self.first..self.first + WARP;
+            lanes.all(|thread| point.mask(self.exchange, thread) == u32::MAX)
+        };
+        let whole = match point.kind {
+            Resume::Barrier { .. } => true,
+            Resume::Warp(_) => state & OPENS_WARP == 0 && all_named(),
             Resume::Start | Resume::Yield { .. } => false,
         };
-        whole.then_some(kind)
+        whole.then_some(point.kind)
     }
 
     fn resolve_some(&mut self, kernel: &Kernel, states: &mut [u32]) -> Result<(), Refused> {
-        self.unpack(kernel, states);
+        self.take_over(kernel, states);
         let waiting = |state: u32| match kernel.resume(state).kind {
             Resume::Warp(op) if state & BLOCKED != 0 && state != DONE => Some(op),
             Resume::Start | Resume::Yield { .. } | Resume::Barrier { .. } | Resume::Warp(_) => None,
         };
         let alive = lanes(states.len(), |lane| states[lane] != DONE);
+        // Those that wait for the same, under the same mask, are looked at once.
+        let mut seen = 0;
         for lane in 0..states.len() {
-            let Some(op) = waiting(states[lane]) else { continue };
-            let state = states[lane];
-            let mask = self.exchange.mask[self.first + lane];
+            let Some(op) = waiting(states[lane]).filter(|_| seen >> lane & 1 == 0) else {
+                continue;
+            };
+            let mask = self.mask(kernel, states, lane);
             // It asks who is there, and names nobody.
             let asks = op == WarpOp::Activemask;
+            let place = |lane: usize| states[lane] & (BLOCKED | PLACE);
             let same = |other: usize| match op.is_of_one_instruction() {
-                true => states[other] == state,
+                true => place(other) == place(lane),
                 false => {
-                    waiting(states[other]) == Some(op)
-                        && self.exchange.mask[self.first + other] == mask
+                    waiting(states[other]) == Some(op) && self.mask(kernel, states, other) == mask
                 }
             };
             let ready = lanes(states.len(), same);
+            seen |= ready;
             // Lanes that have exited, or never were, are not waited for, but where each holds a part of a matrix.
             let needed = if let WarpOp::Matrix(_) = op { mask } else { mask & alive };
             // One that its own mask leaves out waits for ever.
-            if !asks && (needed & !ready != 0 || mask >> lane & 1 == 0) {
+            let group = mask & ready;
+            if !asks && (needed & !ready != 0 || group == 0) {
                 continue;
             }
-            let group = if asks { ready } else { mask & ready };
-            self.perform(op, group)?;
-            for member in members(group) {
-                states[member] &= !BLOCKED;
-            }
+            self.perform(op, group, kernel, states)?;
+            self.let_go(group, kernel, states);
         }
         Ok(())
     }
 
-    /// Gives each thread of groups that wait what is its own: their ways may diverge now.
-    fn unpack(&mut self, kernel: &Kernel, states: &mut [u32]) {
-        for (group, states) in states.chunks_mut(kernel.width).enumerate() {
-            let state = states[0];
-            if state & PACKED == 0 {
+    /// The lanes that one names which waits.
+    fn mask(&self, kernel: &Kernel, states: &[u32], lane: usize) -> u32 {
+        kernel.resume(states[lane]).mask(self.exchange, self.first + lane)
+    }
+
+    /// What groups brought to an operation by their whole warp, which is not there, is handed over as single threads do
+    /// it.
+    fn take_over(&mut self, kernel: &Kernel, states: &mut [u32]) {
+        for (lane, state) in states.iter_mut().enumerate() {
+            if *state & OPENS_WARP == 0 {
                 continue;
             }
-            let first = self.first + group * kernel.width;
-            if let Some(packed) = kernel.packed(state) {
-                let threads = first..first + kernel.width;
-                spread(packed, self.spill, threads.clone());
-                if packed.shuffles {
-                    self.hand_over_shuffle(threads);
+            *state &= !OPENS_WARP;
+            let buffer = self.context.brought as usize / size_of::<Brought>();
+            let brought = &self.exchange.brought[buffer];
+            let value = match kernel.packed(*state).map_or(Brings::Nothing, |p| p.brings) {
+                Brings::Nothing => continue,
+                Brings::Bits => u64::from(brought.words[0] >> lane & 1),
+                Brings::Words => brought.words[lane].into(),
+                Brings::Pairs => {
+                    u64::from(brought.upper[lane]) << 32 | u64::from(brought.words[lane])
                 }
+            };
+            self.exchange.value[self.first + lane] = value;
+        }
+    }
+
+    /// Lets lanes go on. Where they are only some of a group, the ways of its threads diverge now: each is given what
+    /// is its own.
+    pub(super) fn let_go(&mut self, lanes: u32, kernel: &Kernel, states: &mut [u32]) {
+        for (group, states) in states.chunks_mut(kernel.width).enumerate() {
+            let first = group * kernel.width;
+            let going = (0..states.len()).filter(|lane| lanes >> (first + lane) & 1 != 0);
+            let count = going.clone().count();
+            if (1..states.len()).contains(&count) && states[0] & PACKED != 0 {
+                if let Some(packed) = kernel.packed(states[0]) {
+                    let first = self.first + first;
+                    spread(packed, self.spill, first..first + kernel.width);
+                }
+                states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS_BLOCK));
             }
-            states.iter_mut().for_each(|state| *state &= !(PACKED | OPENS));
+            going.for_each(|lane| states[lane] &= !(BLOCKED | OPENS_BLOCK));
         }
     }
 
-    /// What a group brought to a shuffle by the whole warp, as single threads hand it over.
-    fn hand_over_shuffle(&mut self, threads: Range<usize>) {
-        let exchange = &mut *self.exchange;
-        let buffer = self.context.shuffles as usize / size_of::<Shuffle>();
-        let values = exchange.shuffles[buffer].values;
-        let (by, bounds) = (exchange.b[threads.start], exchange.c[threads.start]);
-        for thread in threads {
-            exchange.value[thread] = values[thread % WARP].into();
-            (exchange.b[thread], exchange.c[thread]) = (by, bounds);
-            exchange.mask[thread] = u32::MAX;
-        }
-    }
-
-    fn perform(&mut self, op: WarpOp, group: u32) -> Result<(), Refused> {
+    fn perform(
+        &mut self,
+        op: WarpOp,
+        group: u32,
+        kernel: &Kernel,
+        states: &[u32],
+    ) -> Result<(), Refused> {
         let (first, exchange) = (self.first, &mut *self.exchange);
         match op {
             WarpOp::Sync => {}
@@ -147,7 +173,10 @@ impl Warp<'_> {
             }
             WarpOp::Shfl(mode) => {
                 for lane in members(group) {
-                    let (value, valid) = shuffled(mode, lane, group, first, exchange);
+                    let (point, thread) = (kernel.resume(states[lane]), first + lane);
+                    let settings = [point.b(exchange, thread), point.c(exchange, thread)];
+                    let (source, valid) = shuffled(mode, lane, group, settings);
+                    let value = exchange.value[first + source];
                     exchange.result[first + lane] = value;
                     exchange.predicate[first + lane] = u32::from(valid);
                 }
@@ -211,9 +240,10 @@ fn give(exchange: &mut Exchange, group: u32, first: usize, result: u64, predicat
     }
 }
 
-/// PTX ISA, `shfl.sync`. A source lane that does not take part gives the lane's own value.
-fn shuffled(mode: ShflMode, lane: usize, group: u32, first: usize, e: &Exchange) -> (u64, bool) {
-    let (b, c) = (e.b[first + lane] as i32 & 31, e.c[first + lane] as i32);
+/// PTX ISA, `shfl.sync`: the lane that one gets the value of, and whether it may get that. A source lane that does not
+/// take part gives the lane's own value.
+fn shuffled(mode: ShflMode, lane: usize, group: u32, [b, c]: [u32; 2]) -> (usize, bool) {
+    let (b, c) = (b as i32 & 31, c as i32);
     let (clamp, segment) = (c & 31, c >> 8 & 31);
     let lane_id = lane as i32;
     let most = (lane_id & segment) | (clamp & !segment);
@@ -228,7 +258,7 @@ fn shuffled(mode: ShflMode, lane: usize, group: u32, first: usize, e: &Exchange)
     };
     let source = if valid { source as usize } else { lane };
     let source = if group >> source & 1 != 0 { source } else { lane };
-    (e.value[first + source], valid)
+    (source, valid)
 }
 
 fn vote(mode: VoteMode, group: u32, first: usize, exchange: &mut Exchange) {

@@ -5,12 +5,12 @@ use std::{mem::offset_of, ops::Range};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-use super::{GroupLower, meet::packed, row::Row, wait::Resumes};
+use super::{GroupLower, row::Row, wait::Resumes};
 use crate::{
     device::{
         Result,
         cpu::{
-            abi::{BlockContext, DONE},
+            abi::{BlockContext, DONE, OPENS_WARP, PACKED},
             jit::{
                 Schedule,
                 lower::{Step, Targets, Unsupported, clif_type, zero_of},
@@ -30,6 +30,8 @@ use crate::{
 /// The blocks and variables of the loop over groups.
 #[derive(Clone, Copy)]
 pub(super) struct Loop {
+    /// The turns of the threads begin that run together.
+    begin: Block,
     /// A group's turn begins.
     turn: Block,
     /// A group has ended or waits.
@@ -71,8 +73,13 @@ pub(super) fn ways(body: &Body, cfg: &Cfg, run: &[bool]) -> Vec<Way> {
 
 impl Loop {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [turn, next, prechecked, single] = [(); 4].map(|()| b.create_block());
-        Self { turn, next, prechecked, single, stop: b.declare_var(types::I32) }
+        let [begin, turn, next, prechecked, single] = [(); 5].map(|()| b.create_block());
+        Self { begin, turn, next, prechecked, single, stop: b.declare_var(types::I32) }
+    }
+
+    /// Where the turns of the threads begin that run together.
+    pub(super) fn begin(self) -> Block {
+        self.begin
     }
 
     /// Where a group's turn begins.
@@ -88,11 +95,14 @@ impl Loop {
 
 impl<'l> GroupLower<'l, '_, '_> {
     /// From the entry to the first turn: a group's where the block's width lets threads be neighbours.
-    pub(super) fn first_group(&mut self, turn: Block, end: Value) {
+    pub(super) fn first_group(&mut self, turn: Block) {
         let groups = self.plan.loop_;
+        self.begin_meeting();
+        self.lower.b.ins().jump(groups.begin, &[]);
+        self.lower.b.switch_to_block(groups.begin);
+        let end = self.lower.end();
         self.lower.b.def_var(groups.stop, end);
         self.forget_leaving();
-        self.begin_meeting();
         let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let rest = self.lower.b.ins().band_imm_u(width, self.plan.width as i64 - 1);
         self.lower.b.ins().brif(rest, turn, &[], groups.turn, &[]);
@@ -101,7 +111,7 @@ impl<'l> GroupLower<'l, '_, '_> {
     }
 
     /// After a single thread's turn: the next one's, or the next group's, or the end.
-    pub(super) fn next_single(&mut self, turn: Block, done: Block, end: Value) {
+    pub(super) fn next_single(&mut self, turn: Block, done: Block) {
         let groups = self.plan.loop_;
         let stop = self.lower.b.use_var(groups.stop);
         let last = self.lower.advance(1, stop);
@@ -109,22 +119,22 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.ins().brif(last, whole, &[], turn, &[]);
         self.lower.b.switch_to_block(whole);
         self.reconverge();
-        self.next_group(done, end);
+        self.next_group(done);
     }
 
     /// To the next group's turn, or to the end.
-    fn next_group(&mut self, done: Block, end: Value) {
-        let index = self.lower.current_index();
+    fn next_group(&mut self, done: Block) {
+        let [index, end] = [self.lower.current_index(), self.lower.end()];
         let last = self.lower.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, end);
         self.lower.b.ins().brif(last, done, &[], self.plan.loop_.turn, &[]);
     }
 
     /// The code for groups.
-    pub(super) fn groups(&mut self, done: Block, end: Value) -> Result<()> {
+    pub(super) fn groups(&mut self, done: Block) -> Result<()> {
         let groups = self.plan.loop_;
         self.lower.b.switch_to_block(groups.turn);
         if let Some(row) = &self.plan.row {
-            self.precheck_row(row, groups.prechecked, end)?;
+            self.precheck_row(row, groups.prechecked)?;
         }
         self.lower.enter_thread();
         self.be_patient();
@@ -142,17 +152,18 @@ impl<'l> GroupLower<'l, '_, '_> {
         })?;
 
         self.lower.b.switch_to_block(groups.next);
+        let end = self.lower.end();
         let last = self.lower.advance(self.plan.width as i64, end);
         self.lower.b.ins().brif(last, done, &[], groups.turn, &[]);
         self.masked_groups()?;
         match &self.plan.row {
-            Some(row) => self.prechecked_groups(row, done, end),
+            Some(row) => self.prechecked_groups(row, done),
             None => Ok(()),
         }
     }
 
     /// The code for groups without the checks that were done for their row.
-    fn prechecked_groups(&mut self, row: &'l Row, done: Block, end: Value) -> Result<()> {
+    fn prechecked_groups(&mut self, row: &'l Row, done: Block) -> Result<()> {
         let prechecked = self.plan.loop_.prechecked;
         let body = self.lower.body();
         let [next, behind] = [(); 2].map(|()| self.lower.b.create_block());
@@ -165,9 +176,9 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.with_targets(targets, |group| group.group_statements(0..body.statements.len(), &[]))?;
         self.prechecked = None;
         self.lower.b.switch_to_block(next);
-        self.next_prechecked(row, [prechecked, behind], end);
+        self.next_prechecked(row, [prechecked, behind]);
         self.lower.b.switch_to_block(behind);
-        self.next_group(done, end);
+        self.next_group(done);
         Ok(())
     }
 
@@ -202,9 +213,10 @@ impl<'l> GroupLower<'l, '_, '_> {
         self.lower.b.switch_to_block(known);
         let mut switch = Switch::new();
         switch.set_entry(0, start);
-        for (number, resumes) in (1..).zip(resumes) {
-            switch.set_entry(number.into(), resumes.alike);
-            switch.set_entry(packed(number).into(), resumes.packed);
+        for (place, resumes) in (1..).zip(resumes) {
+            switch.set_entry(place.into(), resumes.alike);
+            switch.set_entry((place | PACKED).into(), resumes.packed);
+            switch.set_entry((place | PACKED | OPENS_WARP).into(), resumes.met);
         }
         switch.emit(&mut self.lower.b, state, self.plan.loop_.next);
     }
@@ -347,7 +359,7 @@ impl<'l> GroupLower<'l, '_, '_> {
                 self.leave_at(index);
             }
         }
-        for block in [resumes.packed, resumes.alike] {
+        for block in [resumes.met, resumes.packed, resumes.alike] {
             self.lower.b.switch_to_block(block);
             self.leave_singly();
         }

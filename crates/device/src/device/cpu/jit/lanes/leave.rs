@@ -360,10 +360,25 @@ impl GroupLower<'_, '_, '_> {
     /// A bit for each thread in which the guard holds.
     pub(super) fn guard_bits(&mut self, reg: Reg, negated: bool) -> Value {
         let masks = self.all_vectors(reg);
-        let mask = self.narrowed(&masks);
-        let bits = self.lower.b.ins().vhigh_bits(types::I32, mask);
+        let bits = self.lane_bits(&masks);
         let all = self.all_bits();
         if negated { self.lower.b.ins().bxor_imm_u(bits, all) } else { bits }
+    }
+
+    /// A bit for each lane in which the masks hold, of words, for at most 32.
+    pub(super) fn lane_bits(&mut self, masks: &[Value]) -> Value {
+        let halves = masks.chunks(4).map(|half| {
+            let mask = self.narrowed(half);
+            self.lower.b.ins().vhigh_bits(types::I32, mask)
+        });
+        let halves: Vec<Value> = halves.collect();
+        match halves[..] {
+            [low, high] => {
+                let high = self.lower.b.ins().ishl_imm_u(high, 16);
+                self.lower.b.ins().bor(low, high)
+            }
+            _ => halves[0],
+        }
     }
 
     /// A bit for each thread of the group.

@@ -12,11 +12,11 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::GroupLower;
 use crate::device::cpu::{
-    abi::{BLOCKED, BlockContext, LANES, OPENS, PACKED, Shuffle, WARP},
+    abi::{BLOCKED, BlockContext, Brought, DONE, LANES, OPENS_BLOCK, OPENS_WARP, WARP},
     jit::{Schedule, span::MemorySpan},
 };
 
-/// Threads whose states are compared at once.
+/// Threads whose states are looked at together.
 const COMPARED: i64 = 4 * LANES as i64;
 
 /// Where all groups are that run together.
@@ -24,14 +24,17 @@ const COMPARED: i64 = 4 * LANES as i64;
 pub(super) struct Meeting {
     /// The state in which all of them begin their turns, if it is the same; else 0.
     state: Variable,
-    /// Which buffer they write that bring values to a shuffle: its distance from the first one in bytes.
-    shuffles: Variable,
+    /// The state in which all groups of the block began behind a barrier that they met at; else 0.
+    of_block: Variable,
+    /// Which buffer they write that bring something to an operation of their warp: its distance from the first one in
+    /// bytes.
+    buffer: Variable,
 }
 
 impl Meeting {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [state, shuffles] = [(); 2].map(|()| b.declare_var(types::I32));
-        Self { state, shuffles }
+        let [state, of_block, buffer] = [(); 3].map(|()| b.declare_var(types::I32));
+        Self { state, of_block, buffer }
     }
 }
 
@@ -46,8 +49,8 @@ impl GroupLower<'_, '_, '_> {
         if !self.meets() {
             return;
         }
-        let Meeting { state, shuffles } = self.plan.meeting;
-        for variable in [state, shuffles] {
+        let Meeting { state, of_block, buffer } = self.plan.meeting;
+        for variable in [state, of_block, buffer] {
             let zero = self.lower.b.ins().iconst(types::I32, 0);
             self.lower.b.def_var(variable, zero);
         }
@@ -61,71 +64,150 @@ impl GroupLower<'_, '_, '_> {
         self.lower.b.switch_to_block(look);
     }
 
-    /// The buffer from which groups read what was brought to the shuffle at which their turns began, or into which
+    /// The buffer from which groups read what was brought to the operation at which their turns began, or into which
     /// they bring something to the next one.
-    pub(super) fn shuffle_buffer(&mut self, reads: bool) -> Value {
-        let buffer = self.lower.b.use_var(self.plan.meeting.shuffles);
+    pub(super) fn warp_buffer(&mut self, reads: bool) -> Value {
+        let buffer = self.lower.b.use_var(self.plan.meeting.buffer);
         if reads { self.other_buffer(buffer) } else { buffer }
     }
 
     fn other_buffer(&mut self, buffer: Value) -> Value {
-        self.lower.b.ins().bxor_imm_u(buffer, size_of::<Shuffle>() as i64)
+        self.lower.b.ins().bxor_imm_u(buffer, size_of::<Brought>() as i64)
     }
 
-    /// Behind the last turn: where all groups wait at one place, their next turns begin; else control goes on here.
-    pub(super) fn meet(&mut self, end: Value) {
+    /// Behind the last turn: where all groups wait at one place, their next turns begin; where a warp waits for the
+    /// others, or has ended, theirs begin. Else control goes on here.
+    pub(super) fn meet(&mut self) {
         if !self.meets() {
             return;
         }
-        let [again, apart] = [(); 2].map(|()| self.lower.b.create_block());
-        let place = self.place_of_all(end, apart);
-        self.lower.b.ins().jump(again, &[]);
+        let apart = self.lower.b.create_block();
+        let [begin, end] = [self.lower.begin(), self.lower.end()];
+        let state = self.place_of_all([begin, end], apart);
+        if self.lower.plan().schedule == Schedule::Warp {
+            self.meet_warp(state, [begin, end], apart);
+            let first = self.lower.b.ins().iconst(types::I32, 0);
+            let end = self.lower.end_of_all();
+            let state = self.place_of_all([first, end], apart);
+            self.meet_block(state, apart);
+        } else {
+            self.meet_block(state, apart);
+        }
+        self.lower.b.switch_to_block(apart);
+        self.tell_of_opened();
+        let buffer = self.lower.b.use_var(self.plan.meeting.buffer);
+        self.lower.set_context(buffer, offset_of!(BlockContext, brought));
+    }
+
+    /// All threads from `begin` to `end`, a warp, are in one state. Control goes on here behind the last warp.
+    fn meet_warp(&mut self, state: Value, [begin, end]: [Value; 2], apart: Block) {
+        let Meeting { state: known, of_block, buffer } = self.plan.meeting;
+        let [again, others, next, last] = [(); 4].map(|()| self.lower.b.create_block());
+        let count = self.lower.b.ins().isub(end, begin);
+        let whole = self.lower.b.ins().icmp_imm_u(IntCC::Equal, count, WARP as i64);
+        let opens = self.has_bit(state, OPENS_WARP);
+        let opens = self.lower.b.ins().band(whole, opens);
+        self.lower.b.ins().brif(opens, again, &[], others, &[]);
 
         self.lower.b.switch_to_block(again);
-        let Meeting { state, shuffles } = self.plan.meeting;
-        let place = self.lower.b.ins().band_imm_u(place, i64::from(!(BLOCKED | OPENS)));
-        self.lower.b.def_var(state, place);
-        let buffer = self.lower.b.use_var(shuffles);
-        let buffer = self.other_buffer(buffer);
-        self.lower.b.def_var(shuffles, buffer);
+        let place = self.lower.b.ins().band_imm_u(state, i64::from(!BLOCKED));
+        self.lower.b.def_var(known, place);
+        let present = self.lower.b.use_var(buffer);
+        let other = self.other_buffer(present);
+        self.lower.b.def_var(buffer, other);
         self.lower.begin_again();
         self.lower.b.ins().jump(self.plan.loop_.turn(), &[]);
 
-        self.lower.b.switch_to_block(apart);
-        let buffer = self.lower.b.use_var(shuffles);
-        self.lower.set_context(buffer, offset_of!(BlockContext, shuffles));
+        self.lower.b.switch_to_block(others);
+        let waits = self.has_bit(state, OPENS_BLOCK);
+        let ended = self.lower.b.ins().icmp_imm_u(IntCC::Equal, state, i64::from(DONE));
+        let passes = self.lower.b.ins().bor(waits, ended);
+        let passed = self.lower.b.create_block();
+        self.lower.b.ins().brif(passes, passed, &[], apart, &[]);
+        self.lower.b.switch_to_block(passed);
+        let all = self.lower.end_of_all();
+        let more = self.lower.b.ins().icmp(IntCC::UnsignedLessThan, end, all);
+        self.lower.b.ins().brif(more, next, &[], last, &[]);
+
+        self.lower.b.switch_to_block(next);
+        let place = self.lower.b.use_var(of_block);
+        self.lower.b.def_var(known, place);
+        self.lower.run_together();
+        self.lower.b.ins().jump(self.plan.loop_.begin(), &[]);
+        self.lower.b.switch_to_block(last);
     }
 
-    /// The state of all threads that run together where it is the same and they need nobody else to go on; goes to
-    /// `apart` where that is not so.
-    fn place_of_all(&mut self, end: Value, apart: Block) -> Value {
-        let begin = self.lower.begin();
-        let count = self.lower.b.ins().isub(end, begin);
-        let whole = match self.lower.plan().schedule {
-            Schedule::Warp => self.lower.b.ins().icmp_imm_u(IntCC::Equal, count, WARP as i64),
-            Schedule::Block | Schedule::Free => {
-                let rest = self.lower.b.ins().band_imm_u(count, COMPARED - 1);
-                self.lower.b.ins().icmp_imm_u(IntCC::Equal, rest, 0)
-            }
-        };
+    /// All threads of the block are in one state.
+    fn meet_block(&mut self, state: Value, apart: Block) {
+        let again = self.lower.b.create_block();
+        let opens = self.has_bit(state, OPENS_BLOCK);
+        self.lower.b.ins().brif(opens, again, &[], apart, &[]);
+
+        self.lower.b.switch_to_block(again);
+        let Meeting { state: known, of_block, .. } = self.plan.meeting;
+        let flags = i64::from(!(BLOCKED | OPENS_BLOCK));
+        let place = self.lower.b.ins().band_imm_u(state, flags);
+        for variable in [known, of_block] {
+            self.lower.b.def_var(variable, place);
+        }
+        self.lower.begin_all_again();
+        self.lower.b.ins().jump(self.plan.loop_.turn(), &[]);
+    }
+
+    fn has_bit(&mut self, state: Value, bit: u32) -> Value {
+        let bit = self.lower.b.ins().band_imm_u(state, i64::from(bit));
+        self.lower.b.ins().icmp_imm_u(IntCC::NotEqual, bit, 0)
+    }
+
+    /// Before the host takes over from warps that met at a barrier: those that have not had their turns since do not
+    /// wait any more.
+    fn tell_of_opened(&mut self) {
+        if self.lower.plan().schedule != Schedule::Warp {
+            return;
+        }
+        let [tell, told] = [(); 2].map(|()| self.lower.b.create_block());
+        let from = self.lower.b.append_block_param(tell, types::I32);
+        let place = self.lower.b.use_var(self.plan.meeting.of_block);
+        let [end, all] = [self.lower.end(), self.lower.end_of_all()];
+        let some = self.lower.b.ins().icmp(IntCC::UnsignedLessThan, end, all);
+        let met = self.lower.b.ins().icmp_imm_u(IntCC::NotEqual, place, 0);
+        let tells = self.lower.b.ins().band(some, met);
+        self.lower.b.ins().brif(tells, tell, &[end.into()], told, &[]);
+
+        self.lower.b.switch_to_block(tell);
+        let states = self.states_from(from);
+        let places = self.lower.b.ins().splat(types::I32X4, place);
+        for at in 0..COMPARED / LANES as i64 {
+            self.lower.store_unaligned(places, states, 16 * at);
+        }
+        let next = self.lower.b.ins().iadd_imm_u(from, COMPARED);
+        let more = self.lower.b.ins().icmp(IntCC::UnsignedLessThan, next, all);
+        self.lower.b.ins().brif(more, tell, &[next.into()], told, &[]);
+        self.lower.b.switch_to_block(told);
+    }
+
+    /// The states of the threads that are looked at together, from one on.
+    fn states_from(&mut self, first: Value) -> MemorySpan {
         let states = self.lower.context_u64(offset_of!(BlockContext, states));
-        let first = self.lower.b.ins().uextend(types::I64, begin);
+        let first = self.lower.b.ins().uextend(types::I64, first);
         let first = self.lower.b.ins().ishl_imm_u(first, 2);
         let first = self.lower.b.ins().iadd(states, first);
-        let state = self.lower.load(types::I32, MemorySpan::new(first, 0, 4), 0);
-        let opens = self.lower.b.ins().band_imm_u(state, i64::from(OPENS));
-        let opens = self.lower.b.ins().icmp_imm_u(IntCC::NotEqual, opens, 0);
-        let may = self.lower.b.ins().band(whole, opens);
+        MemorySpan::new(first, 0, 4 * COMPARED as u64)
+    }
+
+    /// The state of the threads from `begin` to `end` where it is the same; goes to `apart` where it is not, or where
+    /// they are no multiple of those that are looked at together.
+    fn place_of_all(&mut self, [begin, end]: [Value; 2], apart: Block) -> Value {
         let [compare, same] = [(); 2].map(|()| self.lower.b.create_block());
-        let zero = self.lower.b.ins().iconst(types::I32, 0);
-        self.lower.b.ins().brif(may, compare, &[zero.into()], apart, &[]);
+        let from = self.lower.b.append_block_param(compare, types::I32);
+        let count = self.lower.b.ins().isub(end, begin);
+        let rest = self.lower.b.ins().band_imm_u(count, COMPARED - 1);
+        let first = self.states_from(begin);
+        let state = self.lower.load(types::I32, first, 0);
+        self.lower.b.ins().brif(rest, apart, &[], compare, &[begin.into()]);
 
         self.lower.b.switch_to_block(compare);
-        let from = self.lower.b.append_block_param(compare, types::I32);
-        let distance = self.lower.b.ins().uextend(types::I64, from);
-        let distance = self.lower.b.ins().ishl_imm_u(distance, 2);
-        let address = self.lower.b.ins().iadd(first, distance);
-        let memory = MemorySpan::new(address, 0, 4 * COMPARED as u64);
+        let memory = self.states_from(from);
         let due = self.lower.b.ins().splat(types::I32X4, state);
         let mut others = self.all_lanes(types::I32X4, 0);
         for at in 0..COMPARED / LANES as i64 {
@@ -138,14 +220,9 @@ impl GroupLower<'_, '_, '_> {
         let more = self.lower.b.create_block();
         self.lower.b.ins().brif(differ, apart, &[], more, &[]);
         self.lower.b.switch_to_block(more);
-        let last = self.lower.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, next, count);
+        let last = self.lower.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, next, end);
         self.lower.b.ins().brif(last, same, &[], compare, &[next.into()]);
         self.lower.b.switch_to_block(same);
         state
     }
-}
-
-/// The state of a group that is at the place with this number.
-pub(super) fn packed(state: u32) -> u32 {
-    state | PACKED
 }

@@ -67,17 +67,19 @@
 //!
 //! | a turn | what each group of the warp does in it |
 //! |---|---|
-//! | 1 | it stores what lives behind the shuffle ([`wait`]), and `v` in the warp's buffer ([`shuffle`]) |
+//! | 1 | it stores what lives behind the shuffle ([`wait`]), and `v` in the warp's buffer ([`warp`]) |
 //! | 2 | it loads what lives, and its neighbours' `v`; adds; stores what lives behind `__syncwarp()` |
 //! | 3 | it loads that, and goes on to the kernel's end |
 //!
 //! What lives lies in structures of arrays: of what varies, vectors are loaded; of what differs by a constant, the
 //! first thread's value is stored and loaded, and constants are made again. A group that waits so is *packed*. Behind
 //! the last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
-//! nothing but the loads and stores has been spent on the waiting. Where some have ended, diverged, or wait elsewhere,
-//! or where the operation needs more than its own warp (a barrier in a kernel that has warp operations, too) or work
-//! of the host (votes, matches, reductions), the function returns. The host then gives each thread of a packed group
-//! what is its own (`launch::warp`), and lets those go on for whom all have come that they wait for.
+//! nothing but the loads and stores has been spent on the waiting. So it is with every operation of the warp in which
+//! all of its threads take part: shuffles of any lane, votes, reductions, matches ([`warp`], [`shuffle`]). A warp that
+//! comes to a barrier is passed over for the next one, until all of the block are there. Where some have ended, diverged,
+//! or wait elsewhere, or where only some take part, the function returns. The host then does the operation for those who
+//! have come, and lets them go on: as the group that they are, or, where that would be a part of one, each with what is
+//! its own (`launch::warp`).
 //!
 //! Were there no `while`, nothing would vary but data: then the accesses of 32 threads are checked at once ([`row`]),
 //! and an `if` round a few instructions that only compute takes no branch, but keeps the old values in some lanes
@@ -114,6 +116,7 @@ mod twice;
 mod value;
 mod vector_form;
 mod wait;
+mod warp;
 mod widen;
 
 use std::collections::HashMap;
@@ -403,8 +406,8 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
         self.lower
     }
 
-    fn first_turn(&mut self, turn: Block, end: Value) {
-        self.first_group(turn, end);
+    fn first_turn(&mut self, turn: Block) {
+        self.first_group(turn);
     }
 
     fn enter_turn(&mut self) {
@@ -419,16 +422,16 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
         self.join_point(statement);
     }
 
-    fn next_turn(&mut self, turn: Block, done: Block, end: Value) {
-        self.next_single(turn, done, end);
+    fn next_turn(&mut self, turn: Block, done: Block) {
+        self.next_single(turn, done);
     }
 
-    fn beside(&mut self, done: Block, end: Value) -> Result<()> {
-        self.groups(done, end)
+    fn beside(&mut self, done: Block) -> Result<()> {
+        self.groups(done)
     }
 
-    fn behind_all(&mut self, end: Value) {
-        self.meet(end);
+    fn behind_all(&mut self) {
+        self.meet();
     }
 }
 
@@ -436,6 +439,8 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for GroupLower<'_, 'a, 'f> {
 mod borders;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod meetings;
 #[cfg(test)]
 mod pieces;
 #[cfg(test)]

@@ -88,13 +88,14 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// At a group's turn: goes to `prechecked` with a row of which all is known, else goes on here.
-    pub(super) fn precheck_row(&mut self, row: &Row, prechecked: Block, end: Value) -> Result<()> {
+    pub(super) fn precheck_row(&mut self, row: &Row, prechecked: Block) -> Result<()> {
         let [begin, good, mixed, doubtful] = [(); 4].map(|()| self.lower.b.create_block());
         let length = self.lower.b.append_block_param(begin, types::I32);
         let index = self.lower.current_index();
         let width = self.lower.context_u32(offset_of!(BlockContext, ntid));
         let both = self.lower.b.ins().bor(index, width);
         let rest = self.lower.b.ins().band_imm_u(both, i64::from(SHORT) - 1);
+        let end = self.lower.end();
         let left = self.lower.b.ins().isub(end, index);
         let least = i64::from(SHORT);
         let enough = self.lower.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, least);
@@ -137,12 +138,7 @@ impl GroupLower<'_, '_, '_> {
     }
 
     /// Behind a group that was prechecked: the next one of its row, or what follows the row.
-    pub(super) fn next_prechecked(
-        &mut self,
-        row: &Row,
-        [prechecked, behind]: [Block; 2],
-        end: Value,
-    ) {
+    pub(super) fn next_prechecked(&mut self, row: &Row, [prechecked, behind]: [Block; 2]) {
         let index = self.lower.current_index();
         let width = self.plan.width as i64;
         let next = self.lower.b.ins().iadd_imm_u(index, width);
@@ -156,6 +152,7 @@ impl GroupLower<'_, '_, '_> {
         self.lower.advance_x(width);
         self.lower.b.ins().jump(prechecked, &[]);
         self.lower.b.switch_to_block(last);
+        let end = self.lower.end();
         self.lower.advance(width, end);
         self.lower.b.ins().jump(behind, &[]);
     }

@@ -1,34 +1,28 @@
 //! Places where a group waits: as for single threads, all of the group's at a time.
 
-use std::mem::offset_of;
-
 use cranelift_codegen::ir::{Block, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 
-use super::{GroupLower, meet::packed};
+use super::GroupLower;
 use crate::{
     device::cpu::{
-        abi::{BLOCKED, Exchange, OPENS},
+        abi::{BLOCKED, OPENS_BLOCK, OPENS_WARP, PACKED},
         jit::{
             Packed, Reduce, Resume, Schedule,
-            kernel::PackedRegister,
-            lower::{Step, Unsupported, clif_type},
-            span::MemorySpan,
-            sync::{Point, resume_kind},
+            kernel::{Brings, Fixed, PackedRegister},
+            lower::{Step, clif_type},
+            sync::{Handed, Point, resume_kind},
         },
     },
-    ptx::{
-        inst::Instruction,
-        op::{Waits, WarpOp},
-        operand::Reg,
-        types::Type,
-    },
+    ptx::{inst::Instruction, op::WarpOp, operand::Reg, types::Type},
 };
 
 /// Where a group goes on that waited.
 #[derive(Clone, Copy)]
 pub(super) struct Resumes {
-    /// One that came there as a group.
+    /// One that met all others which run together.
+    pub(super) met: Block,
+    /// One that came there as a group, and that the host lets go on.
     pub(super) packed: Block,
     /// One whose threads are at the same place, however they came there.
     pub(super) alike: Block,
@@ -36,8 +30,8 @@ pub(super) struct Resumes {
 
 impl Resumes {
     pub(super) fn new(b: &mut FunctionBuilder<'_>) -> Self {
-        let [packed, alike] = [(); 2].map(|()| b.create_block());
-        Self { packed, alike }
+        let [met, packed, alike] = [(); 3].map(|()| b.create_block());
+        Self { met, packed, alike }
     }
 }
 
@@ -46,36 +40,34 @@ impl GroupLower<'_, '_, '_> {
     /// the first one's alone is stored.
     pub(super) fn group_waits(&mut self, at: usize, i: &Instruction, resumes: Resumes) -> Step {
         let point = self.lower.plan().point(at)?;
-        let shuffle = self.warp_shuffle(i);
-        match shuffle {
-            Some(shuffle) => self.give_shuffle(i, shuffle)?,
-            None if self.lower.plan().schedule == Schedule::Warp => self.group_hands_over(i)?,
-            None => {}
-        }
-        self.pack(&point, shuffle.is_some());
-        let opens = if shuffle.is_some() || self.opens_itself(i) { OPENS } else { 0 };
-        let state = packed(point.state) | BLOCKED | opens;
-        self.set_states(state);
+        let whole = self.whole_warp(i);
+        let brings = match whole {
+            Some(_) => self.bring(i)?,
+            None => self.group_hands_over(i)?,
+        };
+        self.pack(&point, brings);
+        let opens = self.opens(i, whole);
+        self.set_states(point.state | PACKED | BLOCKED | opens);
         let next = self.lower.targets().next();
         self.lower.b.ins().jump(next, &[]);
 
         let reload = self.lower.b.create_block();
-        let is_packed = self.lower.b.append_block_param(reload, types::I8);
-        for (block, by) in [(resumes.packed, 1), (resumes.alike, 0)] {
+        let met = self.lower.b.append_block_param(reload, types::I8);
+        for (block, has_met) in [(resumes.met, 1), (resumes.packed, 0), (resumes.alike, 0)] {
             self.lower.begin_block(block);
-            if by == 0 {
+            if block == resumes.alike {
                 self.diverge_unless_alike(&point.spills);
             }
-            let by = self.lower.b.ins().iconst(types::I8, by);
-            self.lower.b.ins().jump(reload, &[by.into()]);
+            let has_met = self.lower.b.ins().iconst(types::I8, has_met);
+            self.lower.b.ins().jump(reload, &[has_met.into()]);
         }
         self.lower.begin_block(reload);
         self.reload_vectors(&point)?;
-        let Some(shuffle) = shuffle else { return self.group_receives(i) };
+        let Some(op) = whole else { return self.group_receives(i) };
         let [warp, host, on] = [(); 3].map(|()| self.lower.b.create_block());
-        self.lower.b.ins().brif(is_packed, warp, &[], host, &[]);
+        self.lower.b.ins().brif(met, warp, &[], host, &[]);
         self.lower.begin_block(warp);
-        self.each_quad(|group| group.take_shuffle(i, shuffle));
+        self.take(i, op)?;
         self.lower.b.ins().jump(on, &[]);
         self.lower.begin_block(host);
         self.group_receives(i)?;
@@ -84,69 +76,56 @@ impl GroupLower<'_, '_, '_> {
         Ok(())
     }
 
+    /// Who has to come so that the group goes on without the host.
+    fn opens(&self, i: &Instruction, whole: Option<WarpOp>) -> u32 {
+        let plan = self.lower.plan();
+        let Fixed { mask, b, .. } = Handed::of(i).fixed(plan.constants());
+        let barrier = resume_kind(i) == Some(Resume::Barrier { reduce: Reduce::Nothing });
+        let is_for_all = barrier && mask.is_some() && b == Some(0) && !plan.arrives;
+        match whole {
+            Some(_) => OPENS_WARP,
+            None if is_for_all => OPENS_BLOCK,
+            None => 0,
+        }
+    }
+
     /// Writes the state of all threads of the group.
     pub(super) fn set_states(&mut self, state: u32) {
         let states = self.lower.state_memory(self.plan.width);
         let state = self.all_lanes(types::I32X4, u64::from(state));
-        self.store_in_all(state, states);
-    }
-
-    /// Stores the same words for each quad.
-    fn store_in_all(&mut self, words: Value, memory: MemorySpan) {
         for quad in 0..self.quads() as i64 {
-            self.lower.store_unaligned(words, memory, 16 * quad);
+            self.lower.store_unaligned(state, states, 16 * quad);
         }
     }
 
-    /// Whether threads go on as soon as all have come that run together.
-    fn opens_itself(&self, i: &Instruction) -> bool {
-        let all = || {
-            let constants = self.lower.plan().constants();
-            i.src.first().and_then(|mask| constants.word(mask)) == Some(u32::MAX)
-        };
-        match self.lower.plan().schedule {
-            // It has no barrier but the one of all threads.
-            Schedule::Block => true,
-            Schedule::Warp => i.op.facts().waits == Waits::Warp(WarpOp::Sync) && all(),
-            Schedule::Free => false,
+    /// What the host needs to know of the group's threads.
+    fn group_hands_over(&mut self, i: &Instruction) -> Step<Brings> {
+        if self.lower.plan().schedule == Schedule::Warp {
+            let handed = Handed::of(i);
+            let matrix = matches!(resume_kind(i), Some(Resume::Warp(WarpOp::Matrix(_))));
+            if !matrix && self.has_vectors(&handed) {
+                self.hand_over_values(&handed)?;
+            } else {
+                let mut uses = Vec::new();
+                i.for_each_use(|reg| uses.push(reg));
+                self.per_lane(&uses, &[], None, |lower| lower.hand_over(i))?;
+            }
         }
-    }
-
-    /// What others need to know of the group's threads.
-    fn group_hands_over(&mut self, i: &Instruction) -> Step {
-        let kind = resume_kind(i).ok_or(Unsupported::Part("not a place to wait"))?;
-        let mut uses = Vec::new();
-        i.for_each_use(|reg| uses.push(reg));
-        let uniform = uses.iter().all(|reg| self.shape(*reg).is_uniform());
-        let [mask, count] = [offset_of!(Exchange, mask), offset_of!(Exchange, b)];
-        let barrier = kind == Resume::Barrier { reduce: Reduce::Nothing };
-        let sync = kind == Resume::Warp(WarpOp::Sync);
-        if !uniform || !barrier && !sync {
-            return self.per_lane(&uses, &[], None, |lower| lower.hand_over(i, kind));
-        }
-        for (operand, field) in [(0, mask), (1, count)] {
-            let value = match i.src.get(operand) {
-                Some(operand) => self.lower.value(operand, Type::U32)?,
-                None => self.lower.b.ins().iconst(types::I32, 0),
-            };
-            let all = self.lower.b.ins().splat(types::I32X4, value);
-            let memory = self.lower.exchange_memory(field, 4, self.plan.width);
-            self.store_in_all(all, memory);
-        }
-        Ok(())
+        Ok(Brings::Nothing)
     }
 
     /// Writes what the group's threads get for their waiting.
     fn group_receives(&mut self, i: &Instruction) -> Step {
         let mut defs = Vec::new();
         i.for_each_def(|reg| defs.push(reg));
-        if defs.is_empty() {
-            return Ok(());
+        if defs.iter().all(|reg| self.shape(*reg).stride().is_some()) {
+            // The first thread has what all have.
+            return self.lower.receive(i);
         }
         self.per_lane(&[], &defs, None, |lower| lower.receive(i))
     }
 
-    fn pack(&mut self, point: &Point, shuffles: bool) {
+    fn pack(&mut self, point: &Point, brings: Brings) {
         let mut registers = Vec::new();
         for &(reg, offset) in &point.spills {
             let ty = self.lower.body().registers.ty(reg);
@@ -173,7 +152,7 @@ impl GroupLower<'_, '_, '_> {
                 at += i64::from(self.lower.b.func.dfg.value_type(part).bytes());
             }
         }
-        self.lower.plan_mut().packed[point.state as usize] = Packed { registers, shuffles };
+        self.lower.plan_mut().packed[point.state as usize] = Packed { registers, brings };
     }
 
     /// Whether a value is what was loaded from a place among the spilled registers since the group's turn began, and so

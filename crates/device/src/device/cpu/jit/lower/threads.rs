@@ -9,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use super::{Lower, Schedule, clif_type, zero_of};
 use crate::{
     device::cpu::{
-        abi::{BlockContext, STOPPED},
+        abi::{BlockContext, STOPPED, WARP},
         jit::span::MemorySpan,
     },
     ptx::{ast::Body, cfg::RegSet, operand::Reg},
@@ -29,8 +29,11 @@ pub(super) struct Thread {
     pub(super) start: Variable,
     /// The carry flag.
     pub(super) carry: Variable,
-    /// Coordinates of the first thread, as far as the kernel asks for them.
-    first: Vec<Value>,
+    /// The threads that run together, one warp or all: the first one, and behind the last one.
+    begin: Variable,
+    end: Variable,
+    /// Coordinates of the first one, as far as the kernel asks for them.
+    first: [Variable; 3],
     registers: Vec<Variable>,
 }
 
@@ -38,11 +41,11 @@ impl Thread {
     pub(super) fn new(b: &mut FunctionBuilder<'_>, body: &Body) -> Self {
         let registers = body.registers.types().iter();
         let registers = registers.map(|ty| b.declare_var(clif_type(*ty))).collect();
-        let [index, x, y, z, iterations] = [(); 5].map(|()| b.declare_var(types::I32));
+        let [index, x, y, z, iterations, begin, end] = [(); 7].map(|()| b.declare_var(types::I32));
         let carry = b.declare_var(types::I8);
         let [local, start] = [(); 2].map(|()| b.declare_var(types::I64));
-        let first = Vec::new();
-        Self { index, x, y, z, iterations, local, start, carry, first, registers }
+        let first = [(); 3].map(|()| b.declare_var(types::I32));
+        Self { index, x, y, z, iterations, local, start, carry, begin, end, first, registers }
     }
 
     pub(super) fn register(&self, reg: Reg) -> Variable {
@@ -59,8 +62,16 @@ pub(in crate::device::cpu::jit) struct Position {
 }
 
 impl Lower<'_, '_> {
-    /// Where thread `begin` lies in its block, as far as the kernel asks.
-    pub(super) fn first_coordinates(&mut self, begin: Value) {
+    /// The first of the threads that the kernel was called with, and where it lies in its block, as far as the kernel
+    /// asks.
+    pub(super) fn begin_threads(&mut self) {
+        let begin = self.arguments[0];
+        self.b.def_var(self.thread.index, begin);
+        self.first_coordinates(begin);
+        self.run_together();
+    }
+
+    fn first_coordinates(&mut self, begin: Value) {
         let sizes = [0, 4].map(|at| offset_of!(BlockContext, ntid) + at);
         let variables = [self.thread.x, self.thread.y, self.thread.z];
         let mut rest = begin;
@@ -72,23 +83,74 @@ impl Lower<'_, '_> {
                 beyond = self.b.ins().udiv(rest, size);
             }
             self.b.def_var(variable, here);
-            self.thread.first.push(here);
             rest = beyond;
         }
     }
 
-    /// The first of the threads that run together.
-    pub(in crate::device::cpu::jit) fn begin(&self) -> Value {
-        self.arguments[0]
+    /// The present thread is the first of those that run together: its warp, or all.
+    pub(in crate::device::cpu::jit) fn run_together(&mut self) {
+        let end = self.end_of_all();
+        let index = self.current_index();
+        let end = match self.plan.schedule {
+            Schedule::Warp => {
+                let warp = self.b.ins().iadd_imm_u(index, WARP as i64);
+                self.b.ins().umin(warp, end)
+            }
+            Schedule::Block | Schedule::Free => end,
+        };
+        self.b.def_var(self.thread.begin, index);
+        self.b.def_var(self.thread.end, end);
+        for (first, present) in self.coordinates() {
+            let value = self.b.use_var(present);
+            self.b.def_var(first, value);
+        }
     }
 
     /// Back to the first of the threads that run together.
     pub(in crate::device::cpu::jit) fn begin_again(&mut self) {
         let begin = self.begin();
         self.b.def_var(self.thread.index, begin);
-        let variables = [self.thread.x, self.thread.y, self.thread.z];
-        for (variable, first) in variables.into_iter().zip(&self.thread.first) {
-            self.b.def_var(variable, *first);
+        for (first, present) in self.coordinates() {
+            let value = self.b.use_var(first);
+            self.b.def_var(present, value);
+        }
+    }
+
+    /// Back to the first thread of the block.
+    pub(in crate::device::cpu::jit) fn begin_all_again(&mut self) {
+        let zero = self.b.ins().iconst(types::I32, 0);
+        for variable in self.place_in_block() {
+            self.b.def_var(variable, zero);
+        }
+        self.run_together();
+    }
+
+    /// The coordinates that the kernel asks for, of the first of the threads that run together and of the present one.
+    fn coordinates(&self) -> impl Iterator<Item = (Variable, Variable)> + use<> {
+        let present = [self.thread.x, self.thread.y, self.thread.z];
+        self.thread.first.into_iter().zip(present).take(self.plan.axes)
+    }
+
+    /// The first of the threads that run together.
+    pub(in crate::device::cpu::jit) fn begin(&mut self) -> Value {
+        self.b.use_var(self.thread.begin)
+    }
+
+    /// Behind the last of the threads that run together.
+    pub(in crate::device::cpu::jit) fn end(&mut self) -> Value {
+        self.b.use_var(self.thread.end)
+    }
+
+    /// Behind the last of the threads that the kernel was called with.
+    pub(in crate::device::cpu::jit) fn end_of_all(&self) -> Value {
+        self.arguments[1]
+    }
+
+    /// Says how far the threads came that run warp by warp.
+    pub(super) fn tell_reached(&mut self) {
+        if self.plan.schedule == Schedule::Warp {
+            let end = self.end();
+            self.set_context(end, offset_of!(BlockContext, reached));
         }
     }
 

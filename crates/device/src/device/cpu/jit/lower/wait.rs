@@ -10,12 +10,11 @@ use crate::{
     device::cpu::{
         abi::{BLOCKED, BlockContext, Exchange, MATRIX_BYTES, YIELDED},
         jit::{
-            Reduce, Resume,
-            kernel::SiteKind,
+            Resume,
+            kernel::{ResumePoint, SiteKind},
             span::MemorySpan,
-            sync::{Point, resume_kind},
+            sync::{Handed, Point, resume_kind},
         },
-        together::warp_value,
     },
     ptx::{
         inst::{Instruction, Op},
@@ -54,9 +53,10 @@ impl Lower<'_, '_> {
         let kind = resume_kind(instruction).ok_or(Unsupported::Part("not a place to wait"))?;
         let site = self.site(site_kind(kind));
         let point = self.plan().point(at)?;
-        self.plan_mut().resume(point.state, kind, site);
+        let fixed = Handed::of(instruction).fixed(self.plan().constants());
+        self.plan_mut().resume(point.state, ResumePoint { kind, site, fixed });
         if self.plan().schedule == Schedule::Warp {
-            self.hand_over(instruction, kind)?;
+            self.hand_over(instruction)?;
         }
         self.suspend(&point.spills, point.state | BLOCKED);
 
@@ -162,55 +162,24 @@ impl Lower<'_, '_> {
         self.load(ty, memory, 0)
     }
 
-    fn give_value(&mut self, value: Value) {
-        let wide = self.fit(value, types::I64);
-        self.give(wide, offset_of!(Exchange, value));
-    }
-
-    fn give_operand(&mut self, i: &Instruction, at: usize, field: usize) -> Step {
-        let value = match i.src.get(at) {
-            Some(_) => self.source(i, at, Type::U32)?,
-            None => self.b.ins().iconst(types::I32, 0),
-        };
-        self.give(value, field);
+    /// What others need to know of a thread that waits, but for what is a number in the code.
+    pub(in crate::device::cpu::jit) fn hand_over(&mut self, i: &Instruction) -> Step {
+        if let Some(Resume::Warp(WarpOp::Matrix(matrix))) = resume_kind(i) {
+            return self.give_matrix(i, &matrix);
+        }
+        let handed = Handed::of(i);
+        if let Some((operand, ty)) = handed.value {
+            let value = self.value(operand, ty)?;
+            let wide = self.fit(value, types::I64);
+            self.give(wide, offset_of!(Exchange, value));
+        }
+        for (operand, field) in handed.settings() {
+            if self.plan().constants().word(operand).is_none() {
+                let value = self.value(operand, Type::U32)?;
+                self.give(value, field);
+            }
+        }
         Ok(())
-    }
-
-    /// What others need to know of a thread that waits.
-    pub(in crate::device::cpu::jit) fn hand_over(&mut self, i: &Instruction, kind: Resume) -> Step {
-        let mask = offset_of!(Exchange, mask);
-        let op = match kind {
-            Resume::Warp(op) => op,
-            Resume::Barrier { reduce } => {
-                self.give_operand(i, 0, mask)?;
-                let reduces = reduce != Reduce::Nothing;
-                let counted = i.src.len() > 1 + usize::from(reduces);
-                let count = if counted { 1 } else { usize::MAX };
-                self.give_operand(i, count, offset_of!(Exchange, b))?;
-                if reduces {
-                    let predicate = self.source(i, i.src.len() - 1, Type::Pred)?;
-                    self.give_value(predicate);
-                }
-                return Ok(());
-            }
-            Resume::Start | Resume::Yield { .. } => return Ok(()),
-        };
-        let ty = match op {
-            WarpOp::Activemask => return Ok(()),
-            WarpOp::Sync | WarpOp::Elect => return self.give_operand(i, 0, mask),
-            WarpOp::Shfl(_) => {
-                let value = self.source(i, 0, warp_value(&i.op, op))?;
-                self.give_value(value);
-                self.give_operand(i, 1, offset_of!(Exchange, b))?;
-                self.give_operand(i, 2, offset_of!(Exchange, c))?;
-                return self.give_operand(i, 3, mask);
-            }
-            WarpOp::Matrix(matrix) => return self.give_matrix(i, &matrix),
-            WarpOp::Vote(_) | WarpOp::Redux(..) | WarpOp::Match { .. } => warp_value(&i.op, op),
-        };
-        let value = self.source(i, 0, ty)?;
-        self.give_value(value);
-        self.give_operand(i, 1, mask)
     }
 
     /// Writes what a thread gets for its waiting.
@@ -259,8 +228,6 @@ impl Lower<'_, '_> {
             let word = self.fit(word, types::I64);
             self.store(word, memory, 8 * at);
         }
-        let all = self.b.ins().iconst(types::I32, i64::from(u32::MAX));
-        self.give(all, offset_of!(Exchange, mask));
         Ok(())
     }
 
@@ -306,7 +273,8 @@ impl Lower<'_, '_> {
         self.poll();
         let site = self.site(SiteKind::Poll);
         let point = self.plan().point(at)?;
-        self.plan_mut().resume(point.state, Resume::Yield { waits }, site);
+        let kind = Resume::Yield { waits };
+        self.plan_mut().resume(point.state, ResumePoint { kind, site, ..ResumePoint::START });
         self.suspend(&point.spills, point.state | YIELDED);
 
         self.b.switch_to_block(resume);

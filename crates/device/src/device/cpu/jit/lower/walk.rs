@@ -4,7 +4,7 @@
 //! the two types that are a [`Walk`]: [`Lower`] itself, for which threads have their turns one after the other and no
 //! more, and `GroupLower`, for which a thread may also come from a group that diverged, and go back to it.
 
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, types};
 
 use super::Lower;
 use crate::{device::Result, ptx::ast::Statement};
@@ -16,7 +16,7 @@ pub(in crate::device::cpu::jit) trait Walk<'a: 'f, 'f> {
     fn lower(&mut self) -> &mut Lower<'a, 'f>;
 
     /// Leads from a kernel's entry to the first turn; a single thread's begins at `turn`.
-    fn first_turn(&mut self, turn: Block, end: Value);
+    fn first_turn(&mut self, turn: Block);
 
     /// Comes at the beginning of a single thread's turn, before it is looked up where the thread goes on.
     fn enter_turn(&mut self);
@@ -28,13 +28,13 @@ pub(in crate::device::cpu::jit) trait Walk<'a: 'f, 'f> {
     fn at_statement(&mut self, statement: usize);
 
     /// Leads from the end of a single thread's turn to the next turn, or to `done` where there is none.
-    fn next_turn(&mut self, turn: Block, done: Block, end: Value);
+    fn next_turn(&mut self, turn: Block, done: Block);
 
     /// Makes the code that stands beside the one for single threads.
-    fn beside(&mut self, done: Block, end: Value) -> Result<()>;
+    fn beside(&mut self, done: Block) -> Result<()>;
 
     /// Comes behind the last turn, before the function returns.
-    fn behind_all(&mut self, end: Value);
+    fn behind_all(&mut self);
 }
 
 impl<'a: 'f, 'f> Walk<'a, 'f> for Lower<'a, 'f> {
@@ -42,7 +42,7 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for Lower<'a, 'f> {
         self
     }
 
-    fn first_turn(&mut self, turn: Block, _: Value) {
+    fn first_turn(&mut self, turn: Block) {
         self.b.ins().jump(turn, &[]);
     }
 
@@ -52,26 +52,25 @@ impl<'a: 'f, 'f> Walk<'a, 'f> for Lower<'a, 'f> {
 
     fn at_statement(&mut self, _: usize) {}
 
-    fn next_turn(&mut self, turn: Block, done: Block, end: Value) {
+    fn next_turn(&mut self, turn: Block, done: Block) {
+        let end = self.end();
         let last = self.advance(1, end);
         self.b.ins().brif(last, done, &[], turn, &[]);
     }
 
-    fn beside(&mut self, _: Block, _: Value) -> Result<()> {
+    fn beside(&mut self, _: Block) -> Result<()> {
         Ok(())
     }
 
-    fn behind_all(&mut self, _: Value) {}
+    fn behind_all(&mut self) {}
 }
 
 /// `run(context, begin, end)`: each thread in turn, from its start or its resume point.
 pub(in crate::device::cpu::jit) fn kernel<'a: 'f, 'f>(walk: &mut impl Walk<'a, 'f>) -> Result<()> {
     let lower = walk.lower();
-    let [begin, end] = [lower.arguments[0], lower.arguments[1]];
-    lower.b.def_var(lower.thread.index, begin);
-    lower.first_coordinates(begin);
+    lower.begin_threads();
     let [turn, start, done] = [(); 3].map(|()| lower.b.create_block());
-    walk.first_turn(turn, end);
+    walk.first_turn(turn);
 
     let lower = walk.lower();
     lower.b.switch_to_block(turn);
@@ -88,12 +87,13 @@ pub(in crate::device::cpu::jit) fn kernel<'a: 'f, 'f>(walk: &mut impl Walk<'a, '
 
     let lower = walk.lower();
     lower.b.switch_to_block(lower.targets.next);
-    walk.next_turn(turn, done, end);
-    walk.beside(done, end)?;
+    walk.next_turn(turn, done);
+    walk.beside(done)?;
 
     walk.lower().b.switch_to_block(done);
-    walk.behind_all(end);
+    walk.behind_all();
     let lower = walk.lower();
+    lower.tell_reached();
     let fine = lower.b.ins().iconst(types::I32, 0);
     lower.b.ins().return_(&[fine]);
     lower.stop_block();

@@ -1,22 +1,21 @@
-//! Registers that hold a constant: where threads wait, they are not spilled but made again.
+//! Registers that hold a constant.
 
 use std::collections::HashMap;
 
-use crate::ptx::{
-    ast::Body,
-    cfg::Liveness,
-    inst::Op,
-    operand::{Operand, Reg},
-    types::Type,
-};
+use crate::ptx::ast::Body;
+use crate::ptx::cfg::RegSet;
+use crate::ptx::inst::Op;
+use crate::ptx::operand::{Operand, Reg};
+use crate::ptx::types::Type;
 
 /// The registers of a body that one instruction writes, with a number, and that nobody reads before: wherever they
 /// live, they hold it.
-#[derive(Debug, Default)]
-pub(super) struct Constants(HashMap<Reg, (Operand, Type)>);
+#[derive(Clone, Debug, Default)]
+pub struct Constants(HashMap<Reg, (Operand, Type)>);
 
 impl Constants {
-    pub(super) fn new(body: &Body, liveness: &Liveness) -> Self {
+    /// Those of `body`; `unwritten` may be read before anything writes them.
+    pub fn new(body: &Body, unwritten: &RegSet) -> Self {
         let mut writes: HashMap<Reg, u32> = HashMap::new();
         for instruction in body.instructions() {
             instruction.for_each_def(|reg| *writes.entry(reg).or_default() += 1);
@@ -30,7 +29,7 @@ impl Constants {
             if let [Operand::Reg(reg)] = i.dst[..]
                 && number
                 && writes.get(&reg) == Some(&1)
-                && !liveness.at_entry().contains(reg)
+                && !unwritten.contains(reg)
             {
                 constants.insert(reg, (source.clone(), *ty));
             }
@@ -39,12 +38,12 @@ impl Constants {
     }
 
     /// The number that a register holds, and the type as which it was written.
-    pub(super) fn of(&self, reg: Reg) -> Option<&(Operand, Type)> {
+    pub fn of(&self, reg: Reg) -> Option<&(Operand, Type)> {
         self.0.get(&reg)
     }
 
     /// The integer of 32 bits that an operand is.
-    pub(super) fn word(&self, operand: &Operand) -> Option<u32> {
+    pub fn word(&self, operand: &Operand) -> Option<u32> {
         match operand {
             Operand::Int(value) => Some(*value as u32),
             Operand::Reg(reg) => match self.of(*reg)? {
