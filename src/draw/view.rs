@@ -9,6 +9,7 @@ use super::{
     overlay::Overlay,
     picture::{Development, Picture},
     points::{Cloud, Points},
+    print::draw_legend,
     surface::{Surface, Surfaces},
     volume::{Volume, Volumes},
 };
@@ -156,12 +157,8 @@ impl View {
     /// # Errors
     /// As [`draw`](Self::draw).
     pub fn draw_legend(&mut self, legend: &Legend) -> Result<&Framebuffer> {
-        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
         let picture = self.picture.developed();
-        let [w, h] = picture.size().map(|n| n as f32);
-        let scale = (h / POINTS_HIGH).max(1.0);
-        let room = Legend::room([w / scale - MARGIN, h / scale - MARGIN].into());
-        overlay.draw(picture, scale, |fonts| legend.shapes(room, fonts))?;
+        draw_legend(&mut self.overlay, picture, legend)?;
         Ok(picture)
     }
 }
@@ -172,7 +169,7 @@ impl View {
     /// # Errors
     /// As [`draw`](Self::draw).
     pub fn draw_chart(&mut self, chart: &Chart) -> Result<&Framebuffer> {
-        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
+        let overlay = Overlay::made(&mut self.overlay, &self.gl)?;
         let picture = self.picture.developed();
         let [w, h] = picture.size().map(|n| n as f32);
         let scale = (h / CHART_POINTS_HIGH).max(1.0);
@@ -182,12 +179,8 @@ impl View {
     }
 }
 
-/// Of charts, likewise.
+/// A point of a chart is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.
 const CHART_POINTS_HIGH: f32 = 480.0;
-/// Space between a legend and the picture's edges, in points.
-const MARGIN: f32 = 14.0;
-/// A point is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.
-const POINTS_HIGH: f32 = 720.0;
 
 /// A picture is drawn at least so finely.
 const LEAST_DETAIL: f32 = 0.1;

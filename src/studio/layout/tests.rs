@@ -1,5 +1,7 @@
 //! The whole window without a window.
 
+mod view_tools;
+
 use std::collections::BTreeMap;
 
 use egui::{Key, Modifiers, Vec2, vec2};
@@ -32,6 +34,8 @@ struct Window {
     locals: Locals,
     snapshot: Snapshot,
     course: Course,
+    /// What each pane shows of a view.
+    seen: Seen,
 }
 
 const FIRST: Slot = Slot(0);
@@ -66,6 +70,7 @@ impl Window {
             locals: Locals::default(),
             snapshot,
             course: Course::default(),
+            seen: Seen::default(),
         }
     }
 
@@ -84,7 +89,7 @@ impl Window {
                 runner: &runner,
                 trace: &trace,
                 course: &self.course,
-                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
+                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, self.seen.clone()))),
                 tables: &tables,
                 trends: &trends,
                 console: &console,

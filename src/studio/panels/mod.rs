@@ -26,6 +26,7 @@ pub mod parameters;
 pub mod past_menu;
 pub mod path_field;
 pub mod plots;
+pub mod recording;
 pub mod sides;
 pub mod start;
 pub mod statistics;
@@ -37,6 +38,7 @@ pub mod transport;
 pub mod trouble;
 pub mod unsaved;
 pub mod view;
+pub mod view_menu;
 pub mod views;
 
 use std::{borrow::Cow, path::PathBuf};
@@ -46,6 +48,7 @@ use egui::{Label, Response, RichText, Role, Sense, Stroke, Ui, WidgetInfo};
 use super::{
     colors,
     panes::{Edge, Pane, Slot},
+    reel::Format,
     runners::Runner,
     theme,
 };
@@ -132,6 +135,10 @@ pub enum Action {
     DeleteLayout(String),
     /// Give the view that was touched last the whole window, or take it away again.
     FullWindow,
+    /// Write the picture of a view to a new file; of the one that was touched last where none is named.
+    Screenshot(Option<Slot>),
+    /// Record such a view as a format says, or as the last time; ends the recording that is under way.
+    Record(Option<Slot>, Option<Format>),
     /// Start the studio anew, as another process that goes on from here.
     StartAnew,
     /// Forget what was printed and told.

@@ -14,6 +14,7 @@ use crate::{
         colors,
         course::Course,
         panes::{Edge, Pane},
+        reel::Format,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
         text::Direction,
         theme,
@@ -228,6 +229,8 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             Action::Look(None, Look::Fit),
         ),
         ("View in the whole window", Modifiers::NONE, Key::F11, Action::FullWindow),
+        ("Picture of the view to a file", Modifiers::NONE, Key::F12, Action::Screenshot(None)),
+        ("Record the view, or end it", Modifiers::SHIFT, Key::F12, Action::Record(None, None)),
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title: title.into(),
@@ -263,12 +266,16 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Smaller interface", Action::Scale(Some(1.0 / 1.1))),
         ("Interface of the usual size", Action::Scale(None)),
     ];
+    let recordings = Format::ALL.map(|(format, name)| {
+        (format!("Record the view as {name}").into(), Action::Record(None, Some(format)))
+    });
     let without_key = without_key
         .into_iter()
         .chain(colors)
         .chain(sizes)
         .map(|(title, action)| (Cow::Borrowed(title), action))
         .chain(panes)
+        .chain(recordings)
         .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,

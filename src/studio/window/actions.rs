@@ -110,6 +110,8 @@ impl Studio {
             }
             Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
+            Action::Screenshot(slot) => self.screenshot(slot),
+            Action::Record(slot, format) => self.record(slot, format),
             Action::StartAnew => self.begin_anew(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),

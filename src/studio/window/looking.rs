@@ -28,6 +28,8 @@ pub(super) struct Sight {
     drawn: Option<(Drawn, f32)>,
     pointer: Pointer,
     pub(super) probe: Option<Probe>,
+    /// Its size on the screen.
+    shown_px: [u32; 2],
 }
 
 impl Sight {
@@ -40,7 +42,23 @@ impl Sight {
             drawn: None,
             pointer: Pointer::default(),
             probe: None,
+            shown_px: [0, 0],
         })
+    }
+
+    /// The picture as it was drawn last.
+    pub(super) fn picture(&self) -> &gl::Framebuffer {
+        self.picture.picture()
+    }
+
+    /// B's pictures, once there was a B.
+    pub(super) fn beside(&self) -> Option<&Beside> {
+        self.beside.as_ref()
+    }
+
+    /// What the picture was drawn from, and with how much detail.
+    pub(super) fn drawn(&self) -> Option<(Drawn, f32)> {
+        self.drawn
     }
 
     /// Its picture is drawn anew.
@@ -64,18 +82,22 @@ impl Studio {
         let arrangement = self.arrangement(slot);
         let size = [rect[2], rect[3]];
         self.draw_view(slot, arrangement.map_or(size, |of| of.picture_size(size)), arrangement)?;
-        let Some(sight) = self.sights.get(&slot) else { return Ok(()) };
-        let a = sight.picture.picture();
-        match (arrangement, &sight.beside) {
-            (Some(arrangement), Some(beside)) => {
-                beside.paint(a, rect, arrangement, self.locals.sides.split)
-            }
-            (Some(_), None) | (None, _) => Ok(a.blit_to(gl::Target::Screen, rect)?),
+        if let Some(sight) = self.sights.get_mut(&slot) {
+            sight.shown_px = size;
         }
+        self.put_view(slot, gl::Target::Screen, rect)
+    }
+
+    /// The size in pixels at which a view is shown, once it is.
+    pub(super) fn shown_size(&self, slot: Slot) -> Option<[u32; 2]> {
+        // A picture has no side that is longer than a texture's may be.
+        let largest = self.context.gl().max_picture_side();
+        let size = self.sights.get(&slot)?.shown_px.map(|side| side.min(largest));
+        (size[0] > 0 && size[1] > 0).then_some(size)
     }
 
     /// How A and B are shown together, where B has a picture.
-    fn arrangement(&self, slot: Slot) -> Option<sides::Arrangement> {
+    pub(super) fn arrangement(&self, slot: Slot) -> Option<sides::Arrangement> {
         let camera = draw::Camera::default();
         self.session.as_ref()?.other_frame(self.shown(slot), &camera)?;
         Some(self.locals.sides.arrangement)
