@@ -42,6 +42,11 @@ impl Print {
     }
 }
 
+/// The pixels of a point in a picture so many pixels high.
+pub(super) fn points_of(height: f32) -> f32 {
+    (height / POINTS_HIGH).max(1.0)
+}
+
 /// Draws a legend over the lower right corner of a picture, with an overlay that is made when it is first needed.
 pub(super) fn draw_legend(
     overlay: &mut Option<Overlay>,
@@ -50,7 +55,7 @@ pub(super) fn draw_legend(
 ) -> Result<()> {
     let overlay = Overlay::made(overlay, picture.gl())?;
     let [w, h] = picture.size().map(|n| n as f32);
-    let scale = (h / POINTS_HIGH).max(1.0);
+    let scale = points_of(h);
     let room = Legend::room(Pos2::new(w / scale - MARGIN, h / scale - MARGIN));
     overlay.draw(picture, scale, |fonts| legend.shapes(room, fonts))
 }

@@ -1,4 +1,7 @@
 //! Where all of it stands: the title bar above, the panes between, the past and the status below.
+//!
+//! Enters: a [`Snapshot`], what else panels show, what is remembered. Leaves: [`Action`]s, and where views are to be
+//! drawn. Must not know: `device`, `gl`, `interop`, `draw`, `compile`.
 
 mod keys;
 
@@ -25,6 +28,7 @@ use super::{
     theme,
     trace::Trace,
     trends::Trends,
+    viewpoints::Viewpoint,
     workspace::Workspace,
 };
 use crate::{
@@ -105,6 +109,8 @@ pub struct Seen {
     pub has_other: bool,
     /// What the colours of the picture of differences stand for.
     pub difference: Option<Legend>,
+    /// From where it is seen, and what is shown around it.
+    pub viewpoint: Viewpoint,
     /// How far its recording is, where it is recorded.
     pub recording: Option<Progress>,
 }

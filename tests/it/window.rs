@@ -391,7 +391,8 @@ fn a_picture_and_recordings_of_the_view_go_to_new_files() {
     // One that is under way is made whole when the window is closed.
     screen.keys(&["shift+F12"]);
     sleep(Duration::from_secs(2));
-    studio.signal("TERM");
+    let quit = ["search", "--onlyvisible", "--name", "warpaint", "windowquit"];
+    screen.xdotool(&quit).expect(0, &[]);
     studio.ended_within(PATIENCE);
     assert!(!pictures_of(&screen.place.path("scene-2.gif")).is_empty());
 }

@@ -9,8 +9,22 @@ use crate::{
         course::Course,
         panels::{Action, Look, parameters, transport},
         parameter_keys,
+        viewpoints::{Side, Switch},
     },
 };
+
+/// Keys that are pressed with Alt: the digits are those of Blender's pad of numbers.
+fn looks() -> [(Key, Look); 7] {
+    [
+        (Key::Num1, Look::From(Side::Front)),
+        (Key::Num3, Look::From(Side::Right)),
+        (Key::Num7, Look::From(Side::Top)),
+        (Key::Num9, Look::FromBehind),
+        (Key::Num5, Look::Switch(Switch::Orthographic)),
+        (Key::A, Look::Switch(Switch::Axes)),
+        (Key::G, Look::Switch(Switch::Grid)),
+    ]
+}
 
 /// Parameters that are animated, or changed by keys.
 pub(super) fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Locals) -> Vec<Action> {
@@ -85,6 +99,11 @@ pub(super) fn pressed(
     }
     if pressed(Modifiers::NONE, Key::Home) {
         actions.push(Action::Look(None, Look::Reset));
+    }
+    for (key, look) in looks() {
+        if pressed(Modifiers::ALT, key) {
+            actions.push(Action::Look(None, look));
+        }
     }
     actions
 }

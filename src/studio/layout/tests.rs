@@ -1,4 +1,7 @@
 //! The whole window without a window.
+//!
+//! Enters: made-up values, keys and clicks. Leaves: what is written and where, and what somebody wants. Must not know:
+//! `device`, `gl`, `interop`, `draw`, `compile`.
 
 mod view_tools;
 

@@ -5,6 +5,7 @@
 //!
 //! Panels call neither the device nor the session, so that every panel can be shown with made-up values.
 
+pub mod axes;
 pub mod banner;
 pub mod color_field;
 pub mod comparison;
@@ -51,6 +52,7 @@ use super::{
     reel::Format,
     runners::Runner,
     theme,
+    viewpoints::{Side, Switch},
 };
 use crate::session::{Command, Exportable, Renamed};
 
@@ -71,6 +73,8 @@ pub enum Action {
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
     Export(Exportable),
+    /// Put where the camera of a view is now into the manifest; of the one that was touched last where none is named.
+    WriteCamera(Option<Slot>),
     /// Write a manifest before the text, which has none.
     WriteManifest,
     /// Put the present values of the parameters that are called so into the manifest.
@@ -173,6 +177,12 @@ pub enum Look {
     Reset,
     /// The camera so that all that is drawn now is in the picture.
     Fit,
+    /// The camera on this side of its target.
+    From(Side),
+    /// The camera on the opposite side.
+    FromBehind,
+    /// Switch something on or off.
+    Switch(Switch),
     /// Show the view that is called so.
     Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.

@@ -2,15 +2,20 @@
 
 use egui::{Button, Id, Popup, RectAlign, Response, Ui};
 
-use super::{Action, named, view::Shown};
+use super::{Action, Look, named, view::Shown};
 use crate::studio::{
     icons::{self, Icon},
     panes::Slot,
     reel::Format,
+    viewpoints::{Side, Switch},
 };
 
 /// Width in points.
 const WIDTH: f32 = 220.0;
+
+/// The keys of sides, as Blender has them on its pad of numbers.
+const SIDE_KEYS: [(Side, &str); 3] =
+    [(Side::Front, "Alt+1"), (Side::Right, "Alt+3"), (Side::Top, "Alt+7")];
 
 fn id(slot: Slot) -> Id {
     Id::unique(("view menu", slot))
@@ -27,8 +32,53 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
     let popup = Popup::menu(&sign).id(id(shown.slot)).align(RectAlign::BOTTOM_END);
     popup.show(|ui| {
         ui.set_width(WIDTH);
+        let view = shown.snapshot.views.get(shown.seen.view.0);
+        if let Some(view) = view {
+            match view.is_flat() {
+                true => switch(ui, shown, (Switch::Grid, "Rulers", "Alt+G"), actions),
+                false => depth(ui, shown, actions),
+            }
+            ui.separator();
+        }
         pictures(ui, shown, actions);
     });
+}
+
+/// How what has depth is seen.
+fn depth(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    let mut look = |look| actions.push(Action::Look(Some(shown.slot), look));
+    ui.menu_button("See from", |ui| {
+        for (side, name) in Side::ALL {
+            let key = SIDE_KEYS.iter().find(|(own, _)| *own == side).map_or("", |(_, key)| key);
+            if entry(ui, name, key).clicked() {
+                look(Look::From(side));
+            }
+        }
+        if entry(ui, "The opposite side", "Alt+9").clicked() {
+            look(Look::FromBehind);
+        }
+    });
+    switch(ui, shown, (Switch::Orthographic, "Orthographic", "Alt+5"), actions);
+    switch(ui, shown, (Switch::Axes, "Axes", "Alt+A"), actions);
+    switch(ui, shown, (Switch::Grid, "Grid with numbers", "Alt+G"), actions);
+    if entry(ui, "Write the camera into the file", "").clicked() {
+        actions.push(Action::WriteCamera(Some(shown.slot)));
+    }
+}
+
+/// Something that is on or off.
+fn switch(
+    ui: &mut Ui,
+    shown: &Shown<'_>,
+    (switch, name, key): (Switch, &str, &str),
+    actions: &mut Vec<Action>,
+) {
+    let is_on = shown.seen.viewpoint.has(switch);
+    let response = ui.add(Button::selectable(is_on, name).shortcut_text(key));
+    named(&response, name);
+    if response.clicked() {
+        actions.push(Action::Look(Some(shown.slot), Look::Switch(switch)));
+    }
 }
 
 /// Pictures to files.

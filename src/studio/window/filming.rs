@@ -134,8 +134,8 @@ impl Studio {
         }
     }
 
-    /// Copies what a view shows, with its legend, into a print; gives rows of RGBA, the top one first. A view of another
-    /// shape has a margin there.
+    /// Copies what a view shows, with its legend, into a print; gives rows of RGBA, the top one first. A view of
+    /// another shape has a margin there.
     fn printed(&self, slot: Slot, print: &mut Print) -> Result<Vec<u8>> {
         let (size, shown) = (print.picture().size(), self.shown_size(slot).unwrap_or([1, 1]));
         print.picture().clear([0.0, 0.0, 0.0, 1.0]);

@@ -133,11 +133,14 @@ impl Studio {
             self.place_camera(slot);
         }
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let (view, Viewpoint { camera, part, .. }) = (self.shown(slot), self.viewpoint(slot));
+        let (view, Viewpoint { camera, part, shows, .. }) =
+            (self.shown(slot), self.viewpoint(slot));
+        let guides = self.session.as_ref().filter(|_| shows.grid);
+        let guides = guides.and_then(|session| session.guides(view));
         let legend = self.session.as_ref().and_then(|session| session.difference_legend(view));
         let legend = legend.filter(|_| arrangement == Some(sides::Arrangement::Difference));
         let difference = legend.as_ref().map(|legend| legend.range);
-        let from = Drawn { view, camera, part, picture, arrangement, difference };
+        let from = Drawn { view, camera, part, guides, picture, arrangement, difference };
         let now = Instant::now();
         let Some(sight) = self.sights.get_mut(&slot) else { return Ok(()) };
         let detail = match sight.drawn {
@@ -151,10 +154,10 @@ impl Studio {
             Some(session) => session.frame(view, &camera),
             None => draw::Frame::new(&camera, draw::Content::Nothing),
         };
-        let frame = draw::Frame { part, detail, ..frame };
+        let frame = draw::Frame { part, guides, detail, ..frame };
         let other = self.session.as_ref().filter(|_| arrangement.is_some());
         let other = other.and_then(|session| session.other_frame(view, &camera));
-        let other = other.map(|other| draw::Frame { part, detail, ..other });
+        let other = other.map(|other| draw::Frame { part, guides, detail, ..other });
         let (own, beside, gl) = (&mut sight.picture, &mut sight.beside, self.context.gl());
         sight.timer.measure(|| {
             own.draw(&frame)?;
@@ -177,7 +180,7 @@ impl Studio {
         self.state.views.entry(slot).or_default()
     }
 
-    fn viewpoint(&self, slot: Slot) -> Viewpoint {
+    pub(super) fn viewpoint(&self, slot: Slot) -> Viewpoint {
         self.state.views.get(&slot).map_or_else(Viewpoint::default, Viewpoints::current)
     }
 
@@ -233,9 +236,7 @@ impl Studio {
         let slot = slot.unwrap_or(self.locals.active);
         match look {
             Look::Orbit(drag) => {
-                if let Some(viewpoint) = self.viewpoints(slot).moved_by_user() {
-                    viewpoint.camera.orbit(drag.into());
-                }
+                self.turn(slot, |viewpoint| viewpoint.camera.orbit(drag.into()));
             }
             Look::Pan(drag) => self.pan(slot, drag),
             Look::Zoom { factor, at } => self.zoom(slot, factor, at),
@@ -244,11 +245,20 @@ impl Studio {
                 self.place_camera(slot);
             }
             Look::Fit => self.fit(slot),
+            Look::From(side) => self.turn(slot, |viewpoint| viewpoint.see_from(side)),
+            Look::FromBehind => self.turn(slot, Viewpoint::see_from_behind),
+            Look::Switch(switch) => self.viewpoints(slot).switch(switch),
             Look::Show(name) => {
                 self.viewpoints(slot).choose(name);
                 self.place_camera(slot);
             }
             Look::Pointer(pointer) => self.point(slot, pointer),
+        }
+    }
+
+    fn turn(&mut self, slot: Slot, turn: impl FnOnce(&mut Viewpoint)) {
+        if let Some(viewpoint) = self.viewpoints(slot).moved_by_user() {
+            turn(viewpoint);
         }
     }
 

@@ -175,6 +175,7 @@ struct Drawn {
     view: ViewId,
     camera: draw::Camera,
     part: draw::PanZoom,
+    guides: Option<draw::Guides>,
     /// [`Session::picture`].
     picture: u64,
     /// How B's is shown, too, and the ends of the colours of the picture of differences.

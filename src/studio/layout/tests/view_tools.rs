@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::*;
-use crate::studio::reel::{Format, Progress};
+use crate::studio::{
+    reel::{Format, Progress},
+    viewpoints::{Side, Switch},
+};
 
 impl Window {
     /// Clicks on a control that is called so, for those who do not see it.
@@ -64,4 +67,74 @@ fn a_recording_says_how_long_it_is_and_is_ended_over_the_view() {
     assert_eq!(window.screen.unnamed(), [""; 0]);
     let actions = window.use_control("End the recording");
     assert_eq!(actions, [Action::Record(Some(FIRST), None)]);
+}
+
+#[test]
+fn what_has_depth_is_seen_from_its_sides_and_without_perspective() {
+    let mut window = window();
+    for (name, look) in [
+        ("Orthographic", Look::Switch(Switch::Orthographic)),
+        ("Axes", Look::Switch(Switch::Axes)),
+        ("Grid with numbers", Look::Switch(Switch::Grid)),
+    ] {
+        window.open_tools();
+        assert_eq!(window.use_control(name), [Action::Look(Some(FIRST), look)], "{name}");
+    }
+    window.open_tools();
+    assert_eq!(
+        window.use_control("Write the camera into the file"),
+        [Action::WriteCamera(Some(FIRST))]
+    );
+    window.open_tools();
+    window.use_control("See from");
+    let top = Action::Look(Some(FIRST), Look::From(Side::Top));
+    assert_eq!(window.use_control("Top"), [top]);
+    // An image has no sides.
+    window.snapshot.views[0].kind = "image";
+    window.open_tools();
+    assert_eq!(window.screen.control("See from"), None);
+    let rulers = Action::Look(Some(FIRST), Look::Switch(Switch::Grid));
+    assert_eq!(window.use_control("Rulers"), [rulers]);
+}
+
+#[test]
+fn keys_turn_the_camera_and_show_what_stands_around_it() {
+    let mut window = window();
+    window.frames();
+    for (key, look) in [
+        (Key::Num1, Look::From(Side::Front)),
+        (Key::Num3, Look::From(Side::Right)),
+        (Key::Num7, Look::From(Side::Top)),
+        (Key::Num9, Look::FromBehind),
+        (Key::Num5, Look::Switch(Switch::Orthographic)),
+        (Key::A, Look::Switch(Switch::Axes)),
+        (Key::G, Look::Switch(Switch::Grid)),
+    ] {
+        window.screen.press_with(key, Modifiers::ALT);
+        assert_eq!(window.frames().0, [Action::Look(None, look)], "{key:?}");
+    }
+}
+
+#[test]
+fn a_click_on_an_axis_looks_from_its_end() {
+    let mut window = window();
+    window.frames();
+    let left = "See it from this side: left";
+    assert_eq!(window.screen.control(left), None, "nobody wants them");
+    window.seen.viewpoint.shows.axes = true;
+    window.frames();
+    assert_eq!(window.screen.unnamed(), [""; 0]);
+    let actions = window.use_control(left);
+    assert_eq!(actions, [Action::Look(Some(FIRST), Look::From(Side::Left))]);
+    // They turn with the camera: from the right x points to the eye, and z to the left.
+    window.seen.viewpoint.see_from(Side::Right);
+    window.frames();
+    let place = |window: &Window, side: &str| {
+        window.screen.control(&format!("See it from this side: {side}")).unwrap().center()
+    };
+    assert!(place(&window, "front").x < place(&window, "back").x - 20.0);
+    assert!(place(&window, "top").y < place(&window, "bottom").y - 20.0);
+    window.snapshot.views[0].kind = "image";
+    window.frames();
+    assert_eq!(window.screen.control(left), None, "an image has none");
 }
