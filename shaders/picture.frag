@@ -1,5 +1,5 @@
 // Develops light into a picture: background, content, glow, highlights, sRGB, dither. With SOFT, light is the mean of
-// 4 taps.
+// 4 taps; with GUIDED something stands between the background and the content.
 #line 4
 
 in vec2 uv;
@@ -15,12 +15,23 @@ uniform float heat;
 uniform vec3 middle;
 uniform vec3 rim;
 uniform vec2 size;
+#ifdef GUIDED
+// sRGB, times alpha.
+uniform sampler2D behind;
+#endif
 
 out vec4 color;
 
 vec3 background() {
     vec2 from = (uv - vec2(0.5, 0.52)) * vec2(max(size.x / size.y, 1.0), max(size.y / size.x, 1.0));
-    return mix(middle, rim, smoothstep(0.0, 0.95, length(from)));
+    vec3 ground = mix(middle, rim, smoothstep(0.0, 0.95, length(from)));
+#ifdef GUIDED
+    vec4 over = texelFetch(behind, ivec2(gl_FragCoord.xy), 0);
+    vec3 tint = over.rgb / max(over.a, 1.0e-3);
+    // sRGB's curve, nearly.
+    ground = mix(ground, tint * tint * (0.7 * tint + 0.3), over.a);
+#endif
+    return ground;
 }
 
 // Keeps the hue: all channels are scaled alike, and only what is far too bright pales.

@@ -7,7 +7,8 @@ in vec3 position;
 uniform sampler2D field;
 uniform vec2 extent;
 uniform float height;
-uniform vec3 eye;
+// Where it is seen from; with w = 0 the direction.
+uniform vec4 eye;
 
 out vec4 light;
 
@@ -38,7 +39,7 @@ float shine(float facing) {
 
 void main() {
     vec2 span = max(1.0 / vec2(textureSize(field, 0)), 0.5 * fwidth(place));
-    vec3 n = normal(span), to_eye = normalize(eye - position);
+    vec3 n = normal(span), to_eye = normalize(eye.xyz - position * eye.w);
     if (any(isnan(n))) n = vec3(0.0, 1.0, 0.0);
     // From below the other side is seen.
     if (dot(n, to_eye) < 0.0) n = -n;

@@ -9,6 +9,8 @@ uniform vec3 eye;
 uniform vec3 forward;
 uniform vec3 right;
 uniform vec3 up;
+// 1: all rays go forward, each from a place of its own, and what is behind the eye is seen, too.
+uniform float parallel;
 // Half of the box.
 uniform vec3 extent;
 // Optical depth of the value 1 along a length of 1.
@@ -33,8 +35,8 @@ float noise(vec2 at) {
 }
 
 // Where the ray enters and leaves the box.
-vec2 through_box(vec3 ray) {
-    vec3 a = (-extent - eye) / ray, b = (extent - eye) / ray;
+vec2 through_box(vec3 from, vec3 ray) {
+    vec3 a = (-extent - from) / ray, b = (extent - from) / ray;
     vec3 near = min(a, b), far = max(a, b);
     return vec2(max(max(near.x, near.y), near.z), min(min(far.x, far.y), far.z));
 }
@@ -70,19 +72,22 @@ vec4 emitted(vec3 at, vec4 value, float length) {
 }
 
 void main() {
-    vec3 ray = normalize(forward + right * (uv.x * 2.0 - 1.0) + up * (uv.y * 2.0 - 1.0));
-    vec2 span = through_box(ray);
-    float begin = max(span.x, 0.0), path = span.y - begin;
+    vec3 aside = right * (uv.x * 2.0 - 1.0) + up * (uv.y * 2.0 - 1.0);
+    vec3 ray = normalize(forward + aside * (1.0 - parallel)), from = eye + aside * parallel;
+    vec2 span = through_box(from, ray);
+    float begin = parallel > 0.0 ? span.x : max(span.x, 0.0), path = span.y - begin;
     if (path <= 0.0) {
         light = vec4(0.0);
         return;
     }
-    vec4 sum = span.x > 0.0 ? edge(eye + ray * span.x, span.x) : vec4(0.0);
+    // Where pixels are as wide everywhere, they are so as at the target.
+    vec2 seen_from = parallel > 0.0 ? vec2(length(forward)) : span;
+    vec4 sum = span.x >= begin ? edge(from + ray * span.x, seen_from.x) : vec4(0.0);
     int steps = clamp(int(ceil(path / stride)), 1, MOST_STEPS);
-    float length = path / float(steps);
-    vec3 step_by = ray * length / extent * 0.5;
-    vec3 at = (eye + ray * begin) / extent * 0.5 + 0.5 + step_by * noise(gl_FragCoord.xy);
-    float nothing = CLEAR / max(density * length, 1.0e-9);
+    float stretch = path / float(steps);
+    vec3 step_by = ray * stretch / extent * 0.5;
+    vec3 at = (from + ray * begin) / extent * 0.5 + 0.5 + step_by * noise(gl_FragCoord.xy);
+    float nothing = CLEAR / max(density * stretch, 1.0e-9);
     for (int i = 1; i <= steps && sum.a < OPAQUE; ++i) {
         vec4 value = texture(volume, at);
         // Where all is clear the rest need not be known. In a loop, because software renderers go both ways of a
@@ -91,8 +96,8 @@ void main() {
             at += step_by;
             value = texture(volume, at);
         }
-        sum += emitted(at, value, length) * (1.0 - sum.a);
+        sum += emitted(at, value, stretch) * (1.0 - sum.a);
         at += step_by;
     }
-    light = sum + edge(eye + ray * span.y, span.y) * (1.0 - sum.a);
+    light = sum + edge(from + ray * span.y, seen_from.y) * (1.0 - sum.a);
 }

@@ -5,8 +5,8 @@ use std::f32::consts::{FRAC_PI_2, PI};
 use glam::{Mat4, Vec2, Vec3, Vec4, camera::rh};
 use serde::{Deserialize, Serialize};
 
-/// A perspective camera that looks at a target from a distance. Right-handed; y is up; at yaw and pitch 0 it
-/// looks along -z, with x to the right.
+/// A camera that looks at a target from a distance. Right-handed; y is up; at yaw and pitch 0 it looks along -z, with x
+/// to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Camera {
@@ -21,6 +21,19 @@ pub struct Camera {
     pub pitch: f32,
     /// The angle of view in radians along the picture's shorter side.
     pub fov: f32,
+    /// How depth is seen.
+    pub projection: Projection,
+}
+
+/// How depth is seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Projection {
+    /// What is farther away is smaller.
+    #[default]
+    Perspective,
+    /// Everything has the size that it has at the target in perspective.
+    Orthographic,
 }
 
 /// A box along the axes.
@@ -62,6 +75,11 @@ fn eye_of_wedge(points: [[f32; 2]; 8], tangent: f32) -> f32 {
     (right + left) / (2.0 * tangent)
 }
 
+/// How far points reach to either side of the middle of their box.
+fn half(points: [[f32; 2]; 8]) -> f32 {
+    points.into_iter().fold(0.0, |most, [across, _]| across.abs().max(most))
+}
+
 /// How far aside an eye has to be, so far back, that sees points as far to one side as to the other.
 fn middle(points: [[f32; 2]; 8], eye: f32) -> f32 {
     let [mut low, mut high] =
@@ -96,6 +114,7 @@ impl Default for Camera {
             yaw: 0.45,
             pitch: 0.3,
             fov: 40.0_f32.to_radians(),
+            projection: Projection::Perspective,
         }
     }
 }
@@ -118,6 +137,11 @@ impl Camera {
         let corners = bounds.corners().map(|corner| corner - bounds.centre());
         let seen = |axis: Vec3| corners.map(|at| [at.dot(axis), at.dot(back)]);
         let (across, above) = (seen(right), seen(up));
+        if self.projection == Projection::Orthographic {
+            let wide = half(across) / (upwards * sane(aspect));
+            let distance = wide.max(half(above) / upwards).clamp(NEAREST, FARTHEST);
+            return Self { target: bounds.centre(), distance, ..self };
+        }
         let far = eye_of_wedge(across, upwards * sane(aspect)).max(eye_of_wedge(above, upwards));
         let distance = far.clamp(NEAREST, FARTHEST);
         let aside = right * middle(across, distance) + up * middle(above, distance);
@@ -169,13 +193,42 @@ impl Camera {
         self.target + self.axes()[2] * self.distance
     }
 
-    /// World to clip space (OpenGL's: z in [-w, w]). `aspect` is width / height.
+    /// Where all of its rays come from, in homogeneous coordinates: with w = 0 a direction.
+    pub fn origin(&self) -> Vec4 {
+        match self.projection {
+            Projection::Perspective => self.eye().extend(1.0),
+            Projection::Orthographic => self.axes()[2].extend(0.0),
+        }
+    }
+
+    /// World to clip space (OpenGL's: z in [-w, w]); w is the distance from the eye, that of the target where there is
+    /// no perspective. `aspect` is width / height.
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let [_, up, back] = self.axes();
-        let (near, far) = (self.distance * 0.02, self.distance * 50.0 + 50.0);
-        let vertical = 2.0 * self.tangent(aspect).atan();
-        rh::proj::opengl::perspective(vertical, sane(aspect), near, far)
-            * rh::view::look_to_mat4(self.eye(), -back, up)
+        let view = rh::view::look_to_mat4(self.eye(), -back, up);
+        let far = self.distance * 50.0 + 50.0;
+        match self.projection {
+            Projection::Perspective => {
+                let vertical = 2.0 * self.tangent(aspect).atan();
+                let near = self.distance * 0.02;
+                rh::proj::opengl::perspective(vertical, sane(aspect), near, far) * view
+            }
+            Projection::Orthographic => {
+                let above = self.distance * self.tangent(aspect);
+                let aside = above * sane(aspect);
+                // Nothing is behind an eye that is nowhere.
+                let projection =
+                    rh::proj::opengl::orthographic(-aside, aside, -above, above, -far, far);
+                // Scaled by the distance as a whole, which moves nothing: that is what w is.
+                projection * self.distance * view
+            }
+        }
+    }
+
+    /// The world's axes as they are seen: to the right, upwards, and towards the eye.
+    pub fn seen_axes(&self) -> [[f32; 3]; 3] {
+        let axes = self.axes();
+        [0, 1, 2].map(|world| axes.map(|own| own[world]))
     }
 
     /// Where a point is in a picture of `size` pixels, from its top left corner; `None` behind the eye.
@@ -196,8 +249,11 @@ impl Camera {
 
     /// Origin and direction (of length 1) of the ray under the pointer, which is in [-1, 1]², y upwards.
     pub fn ray(&self, pointer: Vec2, aspect: f32) -> (Vec3, Vec3) {
-        let eye = self.eye();
-        (eye, (self.at_target_depth(pointer, aspect) - eye).normalize())
+        let (eye, at) = (self.eye(), self.at_target_depth(pointer, aspect));
+        match self.projection {
+            Projection::Perspective => (eye, (at - eye).normalize()),
+            Projection::Orthographic => (at + (eye - self.target), -self.axes()[2]),
+        }
     }
 
     /// How many pixels a length of 1 has at the target, in a picture of `size` pixels.
@@ -305,9 +361,11 @@ mod tests {
         for (low, high) in boxes {
             let bounds = Bounds { low: low.into(), high: high.into() };
             for size in [[1280, 720], [720, 1280], [300, 300], [1600, 200]] {
-                for camera in [Camera::default(), Camera::front(), turned, overhead] {
+                let parallel = |of| Camera { projection: Projection::Orthographic, ..of };
+                let all = [Camera::default(), Camera::front(), turned, overhead];
+                for camera in all.into_iter().chain(all.map(parallel)) {
                     let fitted = camera.fitted(bounds, size[0] as f32 / size[1] as f32);
-                    let looks = |of: Camera| (of.yaw, of.pitch, of.fov);
+                    let looks = |of: Camera| (of.yaw, of.pitch, of.fov, of.projection);
                     assert_eq!(looks(fitted), looks(camera));
                     if (bounds.high - bounds.low).dot(camera.axes()[2]).abs() > bounds.half() * 1.99
                     {
@@ -321,6 +379,31 @@ mod tests {
                     assert!(is_in_the_middle, "{taken:?} of {size:?} by {fitted:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn without_perspective_a_length_is_as_long_at_any_depth_as_it_was_at_the_target() {
+        let seen = |camera: &Camera, depth: f32| {
+            let back = camera.axes()[2] * depth;
+            let [a, b] = [Vec3::ZERO, camera.axes()[0] * 0.2]
+                .map(|at| camera.project(camera.target + at + back, [640, 480]).unwrap());
+            b.x - a.x
+        };
+        let near = Camera { target: Vec3::new(3.0, -1.0, 0.5), yaw: 2.0, ..Camera::default() };
+        let parallel = Camera { projection: Projection::Orthographic, ..near };
+        let length = seen(&near, 0.0);
+        for depth in [-100.0, -1.0, 0.0, 3.0, 50.0] {
+            assert!((seen(&parallel, depth) - length).abs() < 0.05, "{depth}");
+            // Sizes of points go by it.
+            let place = parallel.view_projection(1.5) * (parallel.target + depth).extend(1.0);
+            assert!((place.w - parallel.distance).abs() < 1.0e-3);
+        }
+        let (pointer, size) = (Vec2::new(-0.5, 0.25), [500, 400]);
+        let (origin, direction) = parallel.ray(pointer, 1.25);
+        for along in [0.0, 9.0] {
+            let pixel = parallel.project(origin + direction * along, size).unwrap();
+            assert!(pixel.distance(Vec2::new(125.0, 150.0)) < 0.05, "{pixel}");
         }
     }
 

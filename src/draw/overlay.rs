@@ -46,6 +46,14 @@ impl Overlay {
         Ok(Self { gl: gl.clone(), program, fonts, glyphs: None })
     }
 
+    /// What is in `slot`, made if it is not there yet.
+    pub(super) fn made<'a>(slot: &'a mut Option<Self>, gl: &Gl) -> Result<&'a mut Self> {
+        Ok(match slot {
+            Some(there) => there,
+            none => none.insert(Self::new(gl)?),
+        })
+    }
+
     /// Draws what `shapes` gives over `picture`, a point of which has `scale` pixels.
     pub(super) fn draw(
         &mut self,

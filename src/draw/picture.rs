@@ -1,5 +1,7 @@
 //! Light and the picture that is developed from it.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use super::{
     cover::{VERTEX, cover},
     glow::Glow,
@@ -16,10 +18,11 @@ pub(super) struct Picture {
     /// Light in fewer pixels, for less than full detail.
     coarse: Option<Framebuffer>,
     developed: Framebuffer,
+    /// What stands between the background and the content, once there is such.
+    behind: Option<Framebuffer>,
     glow: Glow,
-    // Two, because software renderers go both ways of a branch.
-    sharp: Program,
-    soft: Program,
+    // One for each way, because software renderers go both ways of a branch.
+    programs: BTreeMap<Way, Program>,
     nothing: VertexArray,
 }
 
@@ -47,14 +50,25 @@ impl Default for Background {
     }
 }
 
-const SHARP: Source = Source {
-    name: "shaders/picture.frag",
-    text: concat!("#version 330 core\n", include_str!("../../shaders/picture.frag")),
-};
-const SOFT: Source = Source {
-    name: "shaders/picture.frag",
-    text: concat!("#version 330 core\n#define SOFT\n", include_str!("../../shaders/picture.frag")),
-};
+/// A way to develop: whether light is blurred, and whether something stands behind the content.
+type Way = (bool, bool);
+
+/// The fragment shader of a way.
+macro_rules! fragment {
+    ($defines:literal) => {
+        concat!("#version 330 core\n", $defines, include_str!("../../shaders/picture.frag"))
+    };
+}
+
+fn fragment(way: Way) -> Source {
+    let text = match way {
+        (false, false) => fragment!(""),
+        (true, false) => fragment!("#define SOFT\n"),
+        (false, true) => fragment!("#define GUIDED\n"),
+        (true, true) => fragment!("#define SOFT\n#define GUIDED\n"),
+    };
+    Source { name: "shaders/picture.frag", text }
+}
 
 /// How much brighter dense places are than opaque ones, for each doubling.
 const HEAT: f32 = 0.32;
@@ -66,13 +80,15 @@ const LEAST_SOFTNESS: f32 = 0.1;
 
 impl Picture {
     pub(super) fn new(gl: &Gl, size: [u32; 2]) -> Result<Self> {
-        let sharp = Program::new(gl, VERTEX, SHARP)?;
-        let soft = Program::new(gl, VERTEX, SOFT)?;
+        let usual = [(false, false), (true, false)];
+        let programs = usual.map(|way| Ok((way, Program::new(gl, VERTEX, fragment(way))?)));
+        let programs = programs.into_iter().collect::<Result<_>>()?;
         let size = size.map(|n| n.max(1));
         let [light, developed] = framebuffers(gl, size)?;
         let glow = Glow::new(gl, size)?;
         let nothing = VertexArray::new(gl, &[])?;
-        Ok(Self { light, coarse: None, developed, glow, sharp, soft, nothing })
+        let (coarse, behind) = (None, None);
+        Ok(Self { light, coarse, developed, behind, glow, programs, nothing })
     }
 
     pub(super) fn resize(&mut self, gl: &Gl, size: [u32; 2]) -> Result<()> {
@@ -82,7 +98,7 @@ impl Picture {
         }
         let [light, developed] = framebuffers(gl, size)?;
         self.glow.resize(gl, size)?;
-        (self.light, self.developed) = (light, developed);
+        (self.light, self.developed, self.behind) = (light, developed, None);
         Ok(())
     }
 
@@ -119,13 +135,34 @@ impl Picture {
         &self.developed
     }
 
-    /// Makes the picture from the light.
-    pub(super) fn develop(&self, background: &Background, how: Development) -> Result<()> {
+    /// What stands between the background and the content: sRGB, times alpha.
+    pub(super) fn behind(&mut self) -> Result<&Framebuffer> {
+        let behind = match self.behind.take() {
+            Some(there) => there,
+            None => Framebuffer::new(self.light.gl(), Format::Rgba8, self.size(), false)?,
+        };
+        Ok(self.behind.insert(behind))
+    }
+
+    /// Makes the picture from the light, and from what is behind it where that `is_guided`.
+    pub(super) fn develop(
+        &mut self,
+        background: &Background,
+        how: Development,
+        is_guided: bool,
+    ) -> Result<()> {
         let Development { exposure, softness } = how;
+        let behind = self.behind.as_ref().and_then(Framebuffer::texture).filter(|_| is_guided);
+        let way = (softness >= LEAST_SOFTNESS, behind.is_some());
         let Some(light) = self.light.texture() else { return Ok(()) };
         let glow = self.glow.draw(light, exposure, &self.nothing)?;
-        let program = if softness < LEAST_SOFTNESS { &self.sharp } else { &self.soft };
-        let [w, h] = self.size();
+        let program = match self.programs.entry(way) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(Program::new(self.developed.gl(), VERTEX, fragment(way))?)
+            }
+        };
+        let [w, h] = self.developed.size();
         program.set("light", Uniform::I32(0));
         program.set("glow", Uniform::I32(1));
         program.set("glow_strength", Uniform::F32(GLOW));
@@ -136,7 +173,11 @@ impl Picture {
         program.set("middle", Uniform::Vec3(background.middle));
         program.set("rim", Uniform::Vec3(background.rim));
         program.set("size", Uniform::Vec2([w as f32, h as f32]));
-        let textures = [(0, light), (1, glow)];
+        let mut textures = vec![(0, light), (1, glow)];
+        if let Some(behind) = behind {
+            program.set("behind", Uniform::I32(2));
+            textures.push((2, behind));
+        }
         cover(&self.developed, program, &self.nothing, Blend::Replace, &textures, &[])
     }
 }

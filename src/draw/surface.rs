@@ -112,7 +112,7 @@ impl Surfaces {
         program.set("field", Uniform::I32(0));
         program
             .set("view_projection", Uniform::Mat4(camera.view_projection(w / h).to_cols_array()));
-        program.set("eye", Uniform::Vec3(camera.eye().to_array()));
+        program.set("eye", Uniform::Vec4(camera.origin().to_array()));
         program.set("cells", Uniform::Ivec2(cells.map(u32::cast_signed)));
         program.set("extent", Uniform::Vec2([width / longer, depth / longer]));
         program.set("height", Uniform::F32(surface.height));

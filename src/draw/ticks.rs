@@ -110,11 +110,15 @@ fn scaled(number: f64, scale: Scale) -> Option<f64> {
 
 /// Multiples of 1, 2 or 5 times a power of ten, at most `most` of them, more or less.
 fn round_numbers(low: f64, high: f64, most: f64) -> Vec<f64> {
-    let least = (high - low) / most;
+    multiples(low, high, step(high - low, most))
+}
+
+/// The distance between such numbers within `length`.
+pub(super) fn step(length: f64, most: f64) -> f64 {
+    let least = length / most;
     let power = 10f64.powf(least.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power);
-    let step = step.into_iter().find(|step| *step >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power);
-    multiples(low, high, step)
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    steps.into_iter().find(|step| *step >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
 fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
@@ -125,6 +129,13 @@ fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
         return Vec::new();
     }
     (0..=(last - first) as u32).map(|index| (first + f64::from(index)) * step).collect()
+}
+
+/// The multiples of `step` from one number to another, each with what it is called.
+pub(super) fn named_multiples(low: f64, high: f64, step: f64) -> Vec<(f64, String)> {
+    let numbers = multiples(low, high, step);
+    let labels = labels(&numbers);
+    numbers.into_iter().zip(labels).collect()
 }
 
 /// The numbers with as many digits as tell them apart.

@@ -4,11 +4,13 @@ use super::{
     Background, Camera, Cloud, PanZoom,
     chart::{Chart, Look},
     coloring::Palette,
+    guides::Guides,
     image::{Image, Images},
     legend::Legend,
     overlay::Overlay,
     picture::{Development, Picture},
     points::Points,
+    print::{draw_legend, points_of},
     surface::{Surface, Surfaces},
     volume::{Volume, Volumes},
 };
@@ -39,6 +41,8 @@ pub struct Frame<'a> {
     pub background: Background,
     /// Brightness of light that adds up; 1 suits every count, size and resolution.
     pub exposure: f32,
+    /// A grid behind it, or rulers along it.
+    pub guides: Option<Guides>,
     /// How finely surfaces and volumes are drawn, up to 1: what costs time on a slow renderer goes with its square.
     pub detail: f32,
     /// What.
@@ -65,7 +69,7 @@ impl<'a> Frame<'a> {
     /// A frame on the dark background at the usual brightness.
     pub fn new(camera: &'a Camera, content: Content<'a>) -> Self {
         let (part, background) = (PanZoom::default(), Background::default());
-        Self { camera, part, background, exposure: 1.0, detail: 1.0, content }
+        Self { camera, part, background, exposure: 1.0, guides: None, detail: 1.0, content }
     }
 }
 
@@ -129,6 +133,9 @@ impl View {
                 let colormap = self.palette.texture(image.coloring.colormap)?;
                 let picture = self.picture.developed();
                 images.draw(picture, colormap, frame.part, &frame.background, image)?;
+                if let Some(guides) = &frame.guides {
+                    guide(&mut self.overlay, picture, guides, frame)?;
+                }
                 return Ok(picture);
             }
             Content::Surface(surface) => {
@@ -147,7 +154,13 @@ impl View {
             }
         };
         development.exposure *= frame.exposure;
-        self.picture.develop(&frame.background, development)?;
+        let guides = frame.guides.as_ref();
+        if let Some(guides) = guides {
+            let behind = self.picture.behind()?;
+            behind.clear([0.0; 4]);
+            guide(&mut self.overlay, behind, guides, frame)?;
+        }
+        self.picture.develop(&frame.background, development, guides.is_some())?;
         Ok(self.picture.developed())
     }
 
@@ -156,12 +169,8 @@ impl View {
     /// # Errors
     /// As [`draw`](Self::draw).
     pub fn draw_legend(&mut self, legend: &Legend) -> Result<&Framebuffer> {
-        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
         let picture = self.picture.developed();
-        let [w, h] = picture.size().map(|n| n as f32);
-        let scale = (h / POINTS_HIGH).max(1.0);
-        let room = Legend::room([w / scale - MARGIN, h / scale - MARGIN].into());
-        overlay.draw(picture, scale, |fonts| legend.shapes(room, fonts))?;
+        draw_legend(&mut self.overlay, picture, legend)?;
         Ok(picture)
     }
 }
@@ -172,7 +181,7 @@ impl View {
     /// # Errors
     /// As [`draw`](Self::draw).
     pub fn draw_chart(&mut self, chart: &Chart) -> Result<&Framebuffer> {
-        let overlay = made(&mut self.overlay, || Overlay::new(&self.gl))?;
+        let overlay = Overlay::made(&mut self.overlay, &self.gl)?;
         let picture = self.picture.developed();
         let [w, h] = picture.size().map(|n| n as f32);
         let scale = (h / CHART_POINTS_HIGH).max(1.0);
@@ -182,15 +191,25 @@ impl View {
     }
 }
 
-/// Of charts, likewise.
+/// A point of a chart is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.
 const CHART_POINTS_HIGH: f32 = 480.0;
-/// Space between a legend and the picture's edges, in points.
-const MARGIN: f32 = 14.0;
-/// A point is a pixel of a picture so many pixels high, and of smaller ones; of larger ones it is more.
-const POINTS_HIGH: f32 = 720.0;
 
 /// A picture is drawn at least so finely.
 const LEAST_DETAIL: f32 = 0.1;
+
+/// Draws guides into a picture of the frame.
+fn guide(
+    overlay: &mut Option<Overlay>,
+    picture: &Framebuffer,
+    guides: &Guides,
+    frame: &Frame<'_>,
+) -> Result<()> {
+    let overlay = Overlay::made(overlay, picture.gl())?;
+    let [w, h] = picture.size().map(|n| n as f32);
+    let scale = points_of(h);
+    let seen = (frame.camera, frame.part);
+    overlay.draw(picture, scale, |fonts| guides.shapes(seen, vec2(w, h) / scale, fonts))
+}
 
 /// What is in `slot`, made if it is not there yet.
 fn made<T>(slot: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {

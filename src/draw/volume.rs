@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Camera, Coloring, Paint, cover};
+use super::{Camera, Coloring, Paint, Projection, cover};
 use crate::gl::{
     Blend, Filter, Framebuffer, Gl, Program, Result, Source, Texture, Uniform, VertexArray, Wrap,
 };
@@ -79,6 +79,8 @@ impl Volumes {
         program.set("forward", Uniform::Vec3((camera.target - camera.eye()).to_array()));
         program.set("right", Uniform::Vec3(edge(1.0, 0.0).to_array()));
         program.set("up", Uniform::Vec3(edge(0.0, 1.0).to_array()));
+        let is_parallel = camera.projection == Projection::Orthographic;
+        program.set("parallel", Uniform::F32(if is_parallel { 1.0 } else { 0.0 }));
         program.set("extent", Uniform::Vec3((texels / longest).to_array()));
         program.set("density", Uniform::F32(volume.density / 2.0));
         program.set("stride", Uniform::F32(STEP_TEXELS * 2.0 / longest));

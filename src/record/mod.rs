@@ -117,11 +117,24 @@ impl Recorder {
 /// # Errors
 /// [`Error::Encode`], [`Error::File`].
 pub fn png(path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Result<()> {
-    let [width, height] = size_px;
+    file::replace(path, encoded(path, size_px, rgba)?).map_err(Error::writing(path))
+}
+
+/// Writes one picture to a new file.
+///
+/// # Errors
+/// [`Error::Encode`], and [`Error::File`], also where there is something at `path`.
+#[cfg(feature = "cli")]
+pub(crate) fn new_png(path: &Path, size_px: [u32; 2], rgba: &[u8]) -> Result<()> {
+    file::create(path, encoded(path, size_px, rgba)?).map_err(Error::writing(path))
+}
+
+/// A picture as PNG.
+fn encoded(path: &Path, [width, height]: [u32; 2], rgba: &[u8]) -> Result<Vec<u8>> {
     let mut png = Vec::new();
     let encoder = image::codecs::png::PngEncoder::new(&mut png);
     let rgba8 = image::ExtendedColorType::Rgba8;
     image::ImageEncoder::write_image(encoder, rgba, width, height, rgba8)
         .map_err(Error::encoding(path))?;
-    file::replace(path, png).map_err(Error::writing(path))
+    Ok(png)
 }

@@ -72,7 +72,9 @@ pub use self::{
     statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
     template::{Template, find_template, templates},
     term::{Formula, Scope, Term},
-    view::{COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, View, ViewId, ViewKind},
+    view::{
+        COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, Projection, View, ViewId, ViewKind,
+    },
 };
 #[cfg(feature = "cli")]
 pub(crate) use self::{

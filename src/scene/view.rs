@@ -176,6 +176,18 @@ pub struct Camera {
     pub fit: Option<[[f32; 3]; 2]>,
     /// Vertical angle of view in degrees.
     pub fov_deg: Option<f32>,
+    /// How depth is seen.
+    pub projection: Option<Projection>,
+}
+
+named! {
+    /// How depth is seen.
+    Projection {
+        /// What is farther away is smaller.
+        Perspective = "perspective",
+        /// Everything has the size that it has at the camera's target in perspective.
+        Orthographic = "orthographic",
+    }
 }
 
 /// The colour maps that a view may name.

@@ -1,7 +1,8 @@
-//! Values of parameters put into the text of a scene, so that it is read with them, and all else stays as it was.
+//! Values of parameters, and cameras of views, put into the text of a scene, so that it is read with them, and all else
+//! stays as it was.
 //!
-//! Enters: the text of a scene, values. Leaves: edits of the text, or why there are none. Must not know: `compile`,
-//! `scene::binding`, `scene::plan`.
+//! Enters: the text of a scene, values, a camera. Leaves: edits of the text, or why there are none. Must not know:
+//! `compile`, `scene::binding`, `scene::plan`.
 
 mod place;
 
@@ -14,7 +15,7 @@ use toml::{
 
 use self::place::{Entry, Place};
 use super::{
-    Control, Manifest, Overrides, Parameter, Value, decode,
+    Camera, Control, Manifest, Overrides, Parameter, Value, View, decode,
     literal::{self, literal},
     source::{ManifestBlock, manifest_block},
 };
@@ -49,6 +50,8 @@ pub(crate) enum Unwritten {
     Undeclared(String),
     #[error("in the text `{name}` is of the kind {kind}, which has no {value}")]
     Unfit { name: String, kind: &'static str, value: String },
+    #[error("the manifest declares no view `{0}`")]
+    NoView(String),
     #[error("the scene would not be read as it is meant: {0}")]
     Misread(String),
 }
@@ -113,6 +116,81 @@ pub(crate) fn preset(
     }
     meant.presets.insert(name.to_owned(), now);
     checked(source, overrides, in_source(edits, base), &meant)
+}
+
+/// What makes this camera the one that a view starts with, in the text's order. What is as `usual` stays unsaid.
+pub(crate) fn camera(
+    source: &str,
+    overrides: &Overrides,
+    view: &str,
+    [camera, usual]: [&Camera; 2],
+) -> Result<Vec<Edit>, Unwritten> {
+    let read = |source: &str| decode::decode("", source, overrides).map(|(manifest, _)| manifest);
+    let manifest = read(source).map_err(|found| Unwritten::Faulty(told(&found)))?;
+    let index = manifest.views.iter().position(|of| of.name == view && of.at.is_some());
+    let index = index.ok_or_else(|| Unwritten::NoView(view.to_owned()))?;
+    let (toml, base) = toml_of(source)?;
+    let table = table_of(toml)?;
+    let place = Place::root(toml, table.get_ref()).element("view", index);
+    let place = place.ok_or_else(|| Unwritten::NoView(view.to_owned()))?;
+    let (own, mut new, mut edits) = (place.inner("camera"), Vec::<Entry>::new(), Vec::new());
+    let usual = entries(usual);
+    for entry in entries(camera) {
+        match own.as_ref().and_then(|own| own.value(&entry.0)) {
+            Some(written) => edits.push(Edit::replace(written, entry.1)),
+            None if usual.contains(&entry) => {}
+            None => new.push(entry),
+        }
+    }
+    match own {
+        Some(_) if new.is_empty() => {}
+        Some(own) => edits.push(own.insert(own.last(), &new)),
+        None => {
+            let entry = ("camera".to_owned(), place::in_braces(&new));
+            edits.push(place.insert(place.last(), &[entry]));
+        }
+    }
+    let edits = in_source(edits, base);
+    let after = read(&with(source, &edits)).map_err(|found| Unwritten::Misread(told(&found)))?;
+    let is_meant = |(at, (old, new)): (usize, (&View, &View))| match at == index {
+        true => entries(camera).iter().all(|of| {
+            let written = entries(&new.camera);
+            written.contains(of)
+                || written.iter().all(|(key, _)| *key != of.0) && usual.contains(of)
+        }),
+        false => old.camera == new.camera,
+    };
+    match manifest.views.iter().zip(&after.views).enumerate().all(is_meant) {
+        true => Ok(edits),
+        false => Err(Unwritten::Misread("the camera would be another one".to_owned())),
+    }
+}
+
+/// What a manifest says of a camera.
+fn entries(camera: &Camera) -> Vec<Entry> {
+    let Camera { target, distance, yaw_deg, pitch_deg, fit: _, fov_deg, projection } = camera;
+    let number = |value: &f32| literal::channel(*value);
+    let target = target.map(|of| format!("[{}]", of.each_ref().map(number).join(", ")));
+    let projection = projection.map(|of| format!("\"{}\"", of.name()));
+    let all = [
+        ("target", target),
+        ("distance", distance.as_ref().map(number)),
+        ("yaw", yaw_deg.as_ref().map(number)),
+        ("pitch", pitch_deg.as_ref().map(number)),
+        ("fov", fov_deg.as_ref().map(number)),
+        ("projection", projection),
+    ];
+    let said = all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    said.collect()
+}
+
+/// A text with these edits, which are in its order.
+fn with(source: &str, edits: &[Edit]) -> String {
+    let mut after = source.to_owned();
+    for edit in edits.iter().rev() {
+        after.replace_range(edit.range.clone(), &edit.text);
+    }
+    after
 }
 
 /// What is read of a text that values are put into, without places.
@@ -255,10 +333,7 @@ fn checked(
     edits: Vec<Edit>,
     meant: &Meant,
 ) -> Result<Vec<Edit>, Unwritten> {
-    let mut after = source.to_owned();
-    for edit in edits.iter().rev() {
-        after.replace_range(edit.range.clone(), &edit.text);
-    }
+    let after = with(source, &edits);
     let read = Meant::read(&after, overrides).map_err(Unwritten::Misread)?;
     if read != *meant {
         return Err(Unwritten::Misread("its values would be others".to_owned()));

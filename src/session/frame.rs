@@ -9,8 +9,8 @@ use super::{
 use crate::{
     array::Statistics,
     draw::{
-        Blend, Bounds, Camera, Cloud, Coloring, Colormap, Content, Frame, Image, Legend, Paint,
-        Surface, Values, Volume,
+        Blend, Bounds, Camera, Cloud, Coloring, Colormap, Content, Frame, Guides, Image, Legend,
+        Paint, Projection, Surface, Values, Volume,
     },
     element::Scalar,
     gl,
@@ -69,6 +69,7 @@ impl Session {
             yaw: start.yaw_deg.map_or(usual.yaw, f32::to_radians),
             pitch: start.pitch_deg.map_or(usual.pitch, f32::to_radians),
             fov: start.fov_deg.map_or(usual.fov, f32::to_radians),
+            projection: start.projection.map_or(usual.projection, projection),
         };
         let bounds = to_fit(view).or_else(|| self.bounds(view, self.measured(view)));
         let bounds = bounds.filter(|_| !is_placed(view));
@@ -79,8 +80,25 @@ impl Session {
     /// that has depth.
     pub fn fitted_camera(&self, view: ViewId, camera: Camera, aspect: f32) -> Option<Camera> {
         let view = self.view(view)?;
+        Some(camera.fitted(self.present_bounds(view)?, aspect))
+    }
+
+    /// What shows where the things are that a view draws: rulers along an image, a grid round all else, as it is now.
+    /// `None` where nothing is known of it.
+    pub fn guides(&self, view: ViewId) -> Option<Guides> {
+        let view = self.view(view)?;
+        match view.kind {
+            ViewKind::Image { grid, .. } => Some(Guides::Rulers(grid.size)),
+            ViewKind::Points { .. } | ViewKind::Surface { .. } | ViewKind::Volume { .. } => {
+                self.present_bounds(view).map(Guides::Grid)
+            }
+        }
+    }
+
+    /// The box of all that a view draws now.
+    fn present_bounds(&self, view: &View) -> Option<Bounds> {
         let now = measurable(view).and_then(|what| extent(self.axes(what)));
-        Some(camera.fitted(self.bounds(view, now)?, aspect))
+        self.bounds(view, now)
     }
 
     /// The box of what a view draws, of whose values `measured` is the extent.
@@ -396,6 +414,13 @@ fn measurable(view: &View) -> Option<Coordinates> {
         ViewKind::Points { position, .. } => Some(position),
         ViewKind::Surface { grid, .. } => Some(Coordinates::Vector(Selection::all(grid.of))),
         ViewKind::Image { .. } | ViewKind::Volume { .. } => None,
+    }
+}
+
+fn projection(declared: scene::Projection) -> Projection {
+    match declared {
+        scene::Projection::Perspective => Projection::Perspective,
+        scene::Projection::Orthographic => Projection::Orthographic,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files of the scene's state, and of the run that led to it, beside the scene's own file.
+//! Where new files of the scene go, beside its own one: its state, the run that led to it, pictures.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,19 @@ use crate::{
 
 /// A new file beside the scene's own one, or in `folder` where it has none.
 pub fn path(document: &Document, what: Exportable, folder: &Path) -> PathBuf {
-    let beside = document.path.as_deref().and_then(Path::parent);
-    let name = document.file_name();
-    let stem = name.strip_suffix(".cu").unwrap_or(name);
+    let (folder, stem) = place(document, folder);
     let ending = match what {
         Exportable::State => "npz",
         Exportable::Run => "run.json",
     };
-    file::free_name(beside.unwrap_or(folder), stem, ending)
+    file::free_name(folder, stem, ending)
+}
+
+/// The folder of the scene's own file, `folder` where it has none, and what names of files begin with there.
+pub fn place<'a>(document: &'a Document, folder: &'a Path) -> (&'a Path, &'a str) {
+    let beside = document.path.as_deref().and_then(Path::parent);
+    let name = document.file_name();
+    (beside.unwrap_or(folder), name.strip_suffix(".cu").unwrap_or(name))
 }
 
 /// What became of it, and what the file is for.

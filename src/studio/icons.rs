@@ -26,6 +26,8 @@ pub enum Icon {
     Split,
     /// The corners of a box.
     Whole,
+    /// Three dots.
+    More,
 }
 
 /// A square button with `icon`; `tip` says what it does and which key does the same.
@@ -91,6 +93,12 @@ fn paint(painter: &Painter, icon: Icon, rect: Rect, color: Color32) {
                 let corner = center + vec2(x * half, y * half);
                 painter.line_segment([corner, corner - vec2(x * side, 0.0)], stroke);
                 painter.line_segment([corner, corner - vec2(0.0, y * side)], stroke);
+            }
+        }
+        Icon::More => {
+            for x in [-1.0, 0.0, 1.0] {
+                let at = rect.center() + vec2(x * 0.42 * width, 0.0);
+                painter.circle_filled(at, 0.12 * width, color);
             }
         }
         Icon::Close => cross(painter, rect.shrink(0.5), color),

@@ -1,10 +1,13 @@
 //! Where all of it stands: the title bar above, the panes between, the past and the status below.
+//!
+//! Enters: a [`Snapshot`], what else panels show, what is remembered. Leaves: [`Action`]s, and where views are to be
+//! drawn. Must not know: `device`, `gl`, `interop`, `draw`, `compile`.
+
+mod keys;
 
 use std::{collections::BTreeMap, time::SystemTime};
 
-use egui::{
-    CentralPanel, Color32, Event, Frame, Key, Margin, Modifiers, Panel, Rect, Ui, UiBuilder, Vec2,
-};
+use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui, UiBuilder, Vec2};
 
 use super::{
     console::Console,
@@ -12,12 +15,12 @@ use super::{
     gallery::Gallery,
     keyboard::Keyboard,
     panels::{
-        Action, FrameTimes, Look, Probe, banner, comparison, compiler, console, diagnostics,
-        editor, file_line, naming, numbers, offers, parameters, plots, start, statistics, status,
-        timeline, timings, title, transport, trouble, unsaved, view,
+        Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics, editor,
+        file_line, naming, numbers, offers, parameters, plots, start, statistics, status, timeline,
+        timings, title, trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
-    parameter_keys,
+    reel::Progress,
     runners::{Runner, Runners},
     sides::Sides,
     state::State,
@@ -25,11 +28,12 @@ use super::{
     theme,
     trace::Trace,
     trends::Trends,
+    viewpoints::Viewpoint,
     workspace::Workspace,
 };
 use crate::{
     scene::ViewId,
-    session::{Command, Legend, Snapshot},
+    session::{Legend, Snapshot},
 };
 
 /// Points around the plots that stand where a view would.
@@ -105,6 +109,10 @@ pub struct Seen {
     pub has_other: bool,
     /// What the colours of the picture of differences stand for.
     pub difference: Option<Legend>,
+    /// From where it is seen, and what is shown around it.
+    pub viewpoint: Viewpoint,
+    /// How far its recording is, where it is recorded.
+    pub recording: Option<Progress>,
 }
 
 /// Where, in points, views are to be drawn.
@@ -156,8 +164,8 @@ pub fn show(
         .map(|is| locals.views.values().any(is));
     let is_asked = locals.start.page().is_some() || locals.naming.is_open();
     locals.keyboard.look(ui, focused, pressed, is_asked);
-    actions.extend(keys(ui, snapshot, shown.course, locals));
-    actions.extend(parameters_change(ui, snapshot, locals));
+    actions.extend(keys::pressed(ui, snapshot, shown.course, locals));
+    actions.extend(keys::parameters_change(ui, snapshot, locals));
     let scene = state.scene.as_deref().unwrap_or_default();
     locals.parameters.keys.keep(scene, &mut state.parameter_keys);
     (actions, places)
@@ -423,71 +431,6 @@ fn within(ui: &mut Ui, above: i8, content: impl FnOnce(&mut Ui)) {
         ui.set_clip_rect(place.expand2(Vec2::new(beside, 2.0)).intersect(ui.clip_rect()));
         content(ui);
     });
-}
-
-/// Parameters that are animated, or changed by keys.
-fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Locals) -> Vec<Action> {
-    let parameters::Local { animations, keys, .. } = &mut locals.parameters;
-    let mut commands = Vec::new();
-    let letter = |event: &Event| match event {
-        Event::Key { key, pressed: true, modifiers, .. }
-            if !modifiers.command && !modifiers.alt =>
-        {
-            Some((*key, modifiers.shift))
-        }
-        _ => None,
-    };
-    let pressed: Vec<_> = ui.input(|input| input.events.iter().filter_map(letter).collect());
-    if keys.asked().is_some() {
-        pressed.first().into_iter().for_each(|(key, _)| keys.answer(*key));
-    } else if locals.keyboard.is_the_scenes() {
-        for (key, shift) in pressed {
-            let bound = keys.all(&snapshot.parameters).find(|(own, _)| *own == key);
-            let Some((_, parameter)) = bound else { continue };
-            animations.stop(&parameter.name);
-            commands.extend(parameter_keys::pressed(parameter, shift));
-        }
-    }
-    commands.extend(animations.commands(snapshot, ui.input(|input| input.time)));
-    if !animations.is_empty() && snapshot.clock.playing {
-        ui.request_repaint();
-    }
-    commands.into_iter().map(Action::Session).collect()
-}
-
-/// Keys that work while no text field has the keyboard.
-fn keys(ui: &Ui, snapshot: &Snapshot, course: &Course, locals: &Locals) -> Vec<Action> {
-    let mut actions = Vec::new();
-    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
-    if pressed(Modifiers::COMMAND, Key::R) {
-        actions.push(Action::Session(Command::Reset));
-    }
-    if pressed(Modifiers::NONE, Key::F11) {
-        actions.push(Action::FullWindow);
-    }
-    if !locals.keyboard.is_the_scenes() {
-        return actions;
-    }
-    if locals.full.is_some() && pressed(Modifiers::NONE, Key::Escape) {
-        actions.push(Action::FullWindow);
-    }
-    if pressed(Modifiers::NONE, Key::Space) {
-        actions.push(Action::Session(transport::play_or_pause(snapshot, course)));
-    }
-    // The one with Shift first: a key that is asked for without is found with it, too.
-    if pressed(Modifiers::SHIFT, Key::Period) {
-        actions.push(Action::Session(Command::Steps(locals.title.steps())));
-    }
-    if pressed(Modifiers::NONE, Key::Period) {
-        actions.push(Action::Session(Command::Step));
-    }
-    if pressed(Modifiers::SHIFT, Key::Home) {
-        actions.push(Action::Look(None, Look::Fit));
-    }
-    if pressed(Modifiers::NONE, Key::Home) {
-        actions.push(Action::Look(None, Look::Reset));
-    }
-    actions
 }
 
 #[cfg(test)]

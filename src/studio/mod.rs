@@ -1,7 +1,7 @@
 //! The studio: a window with the view, the editor and the numbers.
 //!
 //! Enters: events of the window, and a [`Snapshot`](crate::session::Snapshot) of the session. Leaves: pictures on the
-//! screen, and `Action`s of the panels, which know neither device nor OpenGL. Must not know: `array`, `record`,
+//! screen, and `Action`s of the panels, which know neither device nor OpenGL. Must not know: `array`,
 //! `headless`, `cli`.
 //!
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
@@ -39,6 +39,7 @@ mod parameter_keys;
 mod plainly;
 mod recovery;
 mod redraw;
+mod reel;
 mod runners;
 mod scrub;
 mod shortcuts;

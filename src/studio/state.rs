@@ -14,7 +14,9 @@ use super::{
     colors,
     keeper::{Due, Keeper},
     panes::{Arrangement, Layouts, MOST_VIEWS, Slot},
-    parameter_keys, theme,
+    parameter_keys,
+    reel::Format,
+    theme,
     viewpoints::Viewpoints,
 };
 
@@ -51,6 +53,8 @@ pub struct State {
     pub recent: Vec<PathBuf>,
     /// How each pane that shows a view looked at it.
     pub views: BTreeMap<Slot, Viewpoints>,
+    /// What recordings are written as.
+    pub recording: Format,
     /// The keys that change parameters, of each scene that has some.
     pub parameter_keys: parameter_keys::Remembered,
 }
@@ -70,6 +74,7 @@ impl Default for State {
             scene: None,
             recent: Vec::new(),
             views: BTreeMap::from([(Slot::default(), Viewpoints::default())]),
+            recording: Format::default(),
             parameter_keys: BTreeMap::new(),
         }
     }

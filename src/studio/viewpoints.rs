@@ -1,11 +1,14 @@
 //! How the views of a scene are looked at: which one is shown, and from where each.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    f32::consts::{FRAC_PI_2, PI},
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    draw::{Camera, PanZoom},
+    draw::{Camera, Guides, PanZoom, Projection},
     scene::{View, ViewId},
 };
 
@@ -32,12 +35,119 @@ pub struct Viewpoint {
     pub camera: Camera,
     /// Which part of an image.
     pub part: PanZoom,
+    /// What stands around what is seen.
+    pub shows: Shows,
     /// Whether the user has moved it. Until then the camera follows its start, which goes by the picture's shape.
     moved: bool,
     /// Where the camera started; another start in the manifest moves it. Unknown of one that was remembered: it stays
     /// where it is.
     #[serde(skip)]
     start: Option<Start>,
+}
+
+/// What helps to tell where things are; nothing of it is shown until somebody wants it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shows {
+    /// The axes, in a corner.
+    pub axes: bool,
+    /// A grid with numbers; of an image, rulers.
+    pub grid: bool,
+}
+
+/// What is switched on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// See [`Shows::axes`].
+    Axes,
+    /// See [`Shows::grid`].
+    Grid,
+    /// Whether there is no perspective.
+    Orthographic,
+}
+
+/// A side that something is seen from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// From +z.
+    Front,
+    /// From -z.
+    Back,
+    /// From +x.
+    Right,
+    /// From -x.
+    Left,
+    /// From +y.
+    Top,
+    /// From -y.
+    Bottom,
+}
+
+impl Side {
+    /// All, and what they are called.
+    pub const ALL: [(Self, &str); 6] = [
+        (Self::Front, "Front"),
+        (Self::Right, "Right"),
+        (Self::Top, "Top"),
+        (Self::Back, "Back"),
+        (Self::Left, "Left"),
+        (Self::Bottom, "Bottom"),
+    ];
+
+    /// The side that an axis points to, x being 0, or the opposite one.
+    pub fn of_axis(axis: usize, is_opposite: bool) -> Self {
+        let [positive, negative] = match axis {
+            0 => [Self::Right, Self::Left],
+            1 => [Self::Top, Self::Bottom],
+            _ => [Self::Front, Self::Back],
+        };
+        if is_opposite { negative } else { positive }
+    }
+
+    /// The camera's yaw and pitch in radians.
+    fn angles(self) -> [f32; 2] {
+        match self {
+            Self::Front => [0.0, 0.0],
+            Self::Back => [PI, 0.0],
+            Self::Right => [FRAC_PI_2, 0.0],
+            Self::Left => [1.5 * PI, 0.0],
+            Self::Top => [0.0, FRAC_PI_2],
+            Self::Bottom => [0.0, -FRAC_PI_2],
+        }
+    }
+}
+
+impl Viewpoint {
+    /// Turns the camera to see the target from a side.
+    pub fn see_from(&mut self, side: Side) {
+        [self.camera.yaw, self.camera.pitch] = side.angles();
+    }
+
+    /// Turns the camera to see the target from the opposite side.
+    pub fn see_from_behind(&mut self) {
+        self.camera.yaw = (self.camera.yaw + PI).rem_euclid(2.0 * PI);
+        self.camera.pitch = -self.camera.pitch;
+    }
+
+    /// Whether there is no perspective.
+    pub fn is_orthographic(&self) -> bool {
+        self.camera.projection == Projection::Orthographic
+    }
+
+    /// The axes x, y and z as they are seen (to the right, upwards, towards the eye), and the colour of each in sRGB.
+    pub fn axes(&self) -> [([f32; 3], [u8; 3]); 3] {
+        let (seen, colors) = (self.camera.seen_axes(), Guides::axis_colors());
+        [0, 1, 2].map(|axis| (seen[axis], colors[axis]))
+    }
+
+    /// Whether something is switched on.
+    pub fn has(&self, switch: Switch) -> bool {
+        match switch {
+            Switch::Axes => self.shows.axes,
+            Switch::Grid => self.shows.grid,
+            Switch::Orthographic => self.is_orthographic(),
+        }
+    }
 }
 
 /// Where a camera starts in a picture of some shape.
@@ -80,6 +190,9 @@ impl Viewpoints {
         }
         let fresh = Viewpoint { camera: start.camera, start: Some(start), ..Viewpoint::default() };
         let viewpoint = self.remembered.entry(name.clone()).or_insert(fresh);
+        if viewpoint.start.is_none() && !viewpoint.moved {
+            viewpoint.camera = start.camera;
+        }
         let is_other_wish = viewpoint.start.is_some_and(|old| {
             (old.camera, old.is_known) != (start.camera, start.is_known)
                 && old.aspect == start.aspect
@@ -88,7 +201,7 @@ impl Viewpoints {
             return;
         }
         if is_other_wish {
-            *viewpoint = Viewpoint { part: viewpoint.part, ..fresh };
+            *viewpoint = Viewpoint { part: viewpoint.part, shows: viewpoint.shows, ..fresh };
         } else if !viewpoint.moved {
             viewpoint.camera = start.camera;
         }
@@ -107,9 +220,27 @@ impl Viewpoints {
         Some(viewpoint)
     }
 
-    /// Sees the view that is shown as the manifest has it.
+    /// Sees the view that is shown as the manifest has it, once that is asked for; what stands around it stays.
     pub fn start_anew(&mut self) {
-        self.remembered.remove(&self.shown);
+        if let Some(viewpoint) = self.remembered.get_mut(&self.shown) {
+            *viewpoint = Viewpoint { shows: viewpoint.shows, ..Viewpoint::default() };
+        }
+    }
+
+    /// Switches something of the view that is shown.
+    pub fn switch(&mut self, switch: Switch) {
+        let Some(viewpoint) = self.remembered.get_mut(&self.shown) else { return };
+        match switch {
+            Switch::Axes => viewpoint.shows.axes ^= true,
+            Switch::Grid => viewpoint.shows.grid ^= true,
+            Switch::Orthographic => {
+                viewpoint.moved = true;
+                viewpoint.camera.projection = match viewpoint.camera.projection {
+                    Projection::Perspective => Projection::Orthographic,
+                    Projection::Orthographic => Projection::Perspective,
+                };
+            }
+        }
     }
 }
 
@@ -200,6 +331,46 @@ mod tests {
         assert_eq!(viewpoints.current().camera.distance, 1.0);
         viewpoints.show(&one, ViewId(0), at(5.0));
         assert_eq!(viewpoints.current().camera.distance, 5.0, "the manifest has moved it");
+    }
+
+    #[test]
+    fn what_stands_around_a_view_stays_when_its_camera_starts_anew() {
+        let (mut viewpoints, one) = (Viewpoints::default(), views(&["a"]));
+        viewpoints.show(&one, ViewId(0), at(4.0));
+        viewpoints.switch(Switch::Grid);
+        viewpoints.show(&one, ViewId(0), at(3.0));
+        let has = |of: &Viewpoints, switch| of.current().has(switch);
+        assert_eq!(viewpoints.current().camera.distance, 3.0, "nobody has moved it");
+        viewpoints.switch(Switch::Orthographic);
+        viewpoints.show(&one, ViewId(0), at(3.0));
+        assert!(has(&viewpoints, Switch::Orthographic) && has(&viewpoints, Switch::Grid));
+        let kept = serde_json::to_string(&viewpoints).unwrap();
+        let mut kept = serde_json::from_str::<Viewpoints>(&kept).unwrap().sane();
+        kept.show(&one, ViewId(0), at(3.0));
+        assert!(has(&kept, Switch::Orthographic) && has(&kept, Switch::Grid));
+        viewpoints.start_anew();
+        viewpoints.show(&one, ViewId(0), at(3.0));
+        assert!(!has(&viewpoints, Switch::Orthographic) && has(&viewpoints, Switch::Grid));
+        viewpoints.switch(Switch::Grid);
+        viewpoints.switch(Switch::Axes);
+        assert!(!has(&viewpoints, Switch::Grid) && has(&viewpoints, Switch::Axes));
+    }
+
+    #[test]
+    fn a_side_is_where_its_axis_points() {
+        let mut seen = Viewpoint::default();
+        for axis in 0..3 {
+            for is_opposite in [false, true] {
+                seen.see_from(Side::of_axis(axis, is_opposite));
+                let sign = if is_opposite { -1.0 } else { 1.0 };
+                // Towards the eye.
+                let [.., back] = seen.camera.seen_axes()[axis];
+                assert!((back - sign).abs() < 1.0e-6, "{axis} {is_opposite}: {back}");
+                seen.see_from_behind();
+                let [.., back] = seen.camera.seen_axes()[axis];
+                assert!((back + sign).abs() < 1.0e-6, "{axis} {is_opposite}: {back}");
+            }
+        }
     }
 
     #[test]

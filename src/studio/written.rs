@@ -1,8 +1,9 @@
-//! Values of parameters as the text has them, and put into it.
+//! Values of parameters as the text has them, and put into it; cameras, too.
 
 use std::ops::Range;
 
 use crate::{
+    draw::{Camera, Projection},
     scene::{
         self, Overrides,
         written::{Edit, Unwritten},
@@ -68,6 +69,44 @@ pub fn preset(
 ) -> Result<Vec<Change>, Unwritten> {
     let edits = scene::written::preset(text, overrides, name, &wanted(parameters))?;
     Ok(in_characters(text, edits))
+}
+
+/// What makes this the camera that a view starts with. Its numbers are rounded to what is not to be seen.
+///
+/// # Errors
+/// As of [`values`], and where the manifest has no such view.
+pub fn camera(
+    text: &str,
+    overrides: &Overrides,
+    view: &str,
+    camera: &Camera,
+) -> Result<Vec<Change>, Unwritten> {
+    let [camera, usual] = [camera, &Camera::default()].map(in_manifest_of);
+    // Where the camera is depends on what is seen.
+    let scene::Camera { fov_deg, projection, .. } = usual;
+    let usual = scene::Camera { fov_deg, projection, ..scene::Camera::default() };
+    let edits = scene::written::camera(text, overrides, view, [&camera, &usual])?;
+    Ok(in_characters(text, edits))
+}
+
+fn in_manifest_of(camera: &Camera) -> scene::Camera {
+    let Camera { target, distance, yaw, pitch, fov, projection } = *camera;
+    // A hundredth of a degree, and a thousandth of the distance, is less than a pixel of most pictures.
+    let degrees = |angle: f32| (f64::from(angle.to_degrees()) * 100.0).round() / 100.0;
+    let unit = 10f64.powf((f64::from(distance) * 1.0e-3).log10().floor());
+    let length = |of: f32| ((f64::from(of) / unit).round() * unit) as f32 + 0.0;
+    scene::Camera {
+        target: Some(target.to_array().map(length)),
+        distance: Some(length(distance)),
+        yaw_deg: Some(degrees(yaw) as f32),
+        pitch_deg: Some(degrees(pitch) as f32),
+        fit: None,
+        fov_deg: Some(degrees(fov) as f32),
+        projection: Some(match projection {
+            Projection::Perspective => scene::Projection::Perspective,
+            Projection::Orthographic => scene::Projection::Orthographic,
+        }),
+    }
 }
 
 fn wanted<'a>(parameters: impl IntoIterator<Item = &'a Parameter>) -> Vec<(&'a str, &'a Value)> {

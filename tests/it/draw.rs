@@ -13,6 +13,7 @@ use warpaint::{
 use crate::gl::context;
 
 mod difference;
+mod guides;
 mod image;
 mod legend;
 mod surface;

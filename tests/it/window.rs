@@ -1,6 +1,6 @@
 //! What the studio's window shows: pictures that follow the text, and images that are zoomed and dragged.
 
-use std::{fs, thread::sleep, time::Duration};
+use std::{fs, path::Path, thread::sleep, time::Duration};
 
 use warpaint::draw::Colormap;
 
@@ -348,4 +348,51 @@ fn an_image_is_zoomed_about_the_pointer_and_dragged() {
     screen.run_where("the wheel enlarges again", place, |run| run.width() > 200);
     screen.xdotool(&["key", "Home"]).expect(0, &[]);
     screen.run_where("Home shows all of it", place, |run| run == all_of_it);
+}
+
+/// The pictures of a GIF, as RGBA.
+fn pictures_of(path: &Path) -> Vec<Vec<u8>> {
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut decoder = options.read_info(fs::File::open(path).unwrap()).unwrap();
+    let next =
+        |decoder: &mut gif::Decoder<_>| Some(decoder.read_next_frame().unwrap()?.buffer.to_vec());
+    std::iter::from_fn(|| next(&mut decoder)).collect()
+}
+
+#[test]
+fn a_picture_and_recordings_of_the_view_go_to_new_files() {
+    let Some((screen, studio)) = Screen::open(BLOB) else { return };
+    screen.blob_where("the blob is drawn", |_| true);
+    screen.place.file("scene.png", "mine");
+    screen.keys(&["F12"]);
+    let path = screen.place.path("scene-2.png");
+    screen.until("the picture is written", || path.exists());
+    let picture = image::open(&path).unwrap().to_rgb8();
+    let bright = |rgb: &[u8]| rgb.iter().map(|&c| u32::from(c)).sum::<u32>() > 500;
+    let lit = picture.enumerate_pixels().filter(|(.., pixel)| bright(&pixel.0));
+    let lit: Vec<[f32; 2]> = lit.map(|(x, y, _)| [x as f32, y as f32]).collect();
+    assert!(lit.len() > 20, "the blob is in it: {}", lit.len());
+    let [x, y] = [0, 1].map(|axis| lit.iter().map(|at| at[axis]).sum::<f32>() / lit.len() as f32);
+    let [w, h] = [picture.width(), picture.height()].map(|side| side as f32);
+    assert!((x - w / 2.0).abs() < 20.0 && (y - h / 2.0).abs() < 20.0, "{x}, {y} of {w}, {h}");
+    assert_eq!(fs::read_to_string(screen.place.path("scene.png")).unwrap(), "mine");
+
+    let written = |name: &str| fs::metadata(screen.place.path(name)).is_ok_and(|of| of.len() > 0);
+    screen.keys(&["shift+F12"]);
+    sleep(Duration::from_secs(2));
+    screen.keys(&["shift+F12"]);
+    screen.until("the recording is written", || written("scene.gif"));
+    let pictures = pictures_of(&screen.place.path("scene.gif"));
+    assert!(
+        !pictures.is_empty() && pictures.iter().all(|of| of.chunks(4).any(|p| bright(&p[..3])))
+    );
+
+    // One that is under way is made whole when the window is closed.
+    screen.keys(&["shift+F12"]);
+    sleep(Duration::from_secs(2));
+    let quit = ["search", "--onlyvisible", "--name", "warpaint", "windowquit"];
+    screen.xdotool(&quit).expect(0, &[]);
+    studio.ended_within(PATIENCE);
+    assert!(!pictures_of(&screen.place.path("scene-2.gif")).is_empty());
 }

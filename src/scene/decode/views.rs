@@ -7,8 +7,8 @@ use super::{
     selection, suggestion,
 };
 use crate::scene::{
-    COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Element, Filter, Grid, Manifest, Resource,
-    ResourceId, ResourceKind, Scalar, Selection, Texels, View, ViewKind,
+    COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Element, Filter, Grid, Manifest, Projection,
+    Resource, ResourceId, ResourceKind, Scalar, Selection, Texels, View, ViewKind,
 };
 
 const DEFAULT_SIZE_PX: f32 = 2.0;
@@ -431,6 +431,7 @@ fn camera(mut table: Fields<'_, '_, '_>) -> Camera {
         yaw_deg,
         pitch_deg,
         fov_deg: table.positive("fov").map(|degrees| degrees as f32),
+        projection: table.named("projection", Projection::ALL),
     };
     table.finish();
     camera

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::{
     Spanned,
-    de::{DeTable, DeValue},
+    de::{DeString, DeTable, DeValue},
 };
 
 use super::Edit;
@@ -41,6 +41,23 @@ impl<'t> Place<'t> {
     /// The table under `key`.
     pub(super) fn inner(&self, key: &str) -> Option<Self> {
         let (key, value) = self.table.get_key_value(key)?;
+        self.within(key, value)
+    }
+
+    /// The table under `key`, or the one at `index` of several there.
+    pub(super) fn element(&self, key: &str, index: usize) -> Option<Self> {
+        let (key, value) = self.table.get_key_value(key)?;
+        match value.get_ref().as_array() {
+            Some(several) => self.within(key, several.get(index)?),
+            None => self.within(key, value).filter(|_| index == 0),
+        }
+    }
+
+    fn within(
+        &self,
+        key: &'t Spanned<DeString<'t>>,
+        value: &'t Spanned<DeValue<'t>>,
+    ) -> Option<Self> {
         let table = value.get_ref().as_table()?;
         let span = value.span();
         // The parser gives a table the place of its head or of its braces, and one that has neither that of its key.

@@ -1,4 +1,9 @@
 //! The whole window without a window.
+//!
+//! Enters: made-up values, keys and clicks. Leaves: what is written and where, and what somebody wants. Must not know:
+//! `device`, `gl`, `interop`, `draw`, `compile`.
+
+mod view_tools;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +37,8 @@ struct Window {
     locals: Locals,
     snapshot: Snapshot,
     course: Course,
+    /// What each pane shows of a view.
+    seen: Seen,
 }
 
 const FIRST: Slot = Slot(0);
@@ -66,6 +73,7 @@ impl Window {
             locals: Locals::default(),
             snapshot,
             course: Course::default(),
+            seen: Seen::default(),
         }
     }
 
@@ -84,7 +92,7 @@ impl Window {
                 runner: &runner,
                 trace: &trace,
                 course: &self.course,
-                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, Seen::default()))),
+                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, self.seen.clone()))),
                 tables: &tables,
                 trends: &trends,
                 console: &console,

@@ -5,6 +5,7 @@
 //!
 //! Panels call neither the device nor the session, so that every panel can be shown with made-up values.
 
+pub mod axes;
 pub mod banner;
 pub mod color_field;
 pub mod comparison;
@@ -27,6 +28,7 @@ pub mod past_menu;
 pub mod path_field;
 pub mod plots;
 mod readout;
+pub mod recording;
 pub mod sides;
 pub mod start;
 pub mod statistics;
@@ -38,6 +40,7 @@ pub mod transport;
 pub mod trouble;
 pub mod unsaved;
 pub mod view;
+pub mod view_menu;
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -46,8 +49,10 @@ use egui::{Label, Response, RichText, Role, Sense, Stroke, Ui, WidgetInfo};
 use super::{
     colors,
     panes::{Edge, Pane, Slot},
+    reel::Format,
     runners::Runner,
     theme,
+    viewpoints::{Side, Switch},
 };
 use crate::session::{Command, Exportable, Renamed};
 
@@ -68,6 +73,8 @@ pub enum Action {
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
     Export(Exportable),
+    /// Put where the camera of a view is now into the manifest; of the one that was touched last where none is named.
+    WriteCamera(Option<Slot>),
     /// Write a manifest before the text, which has none.
     WriteManifest,
     /// Put the present values of the parameters that are called so into the manifest.
@@ -132,6 +139,10 @@ pub enum Action {
     DeleteLayout(String),
     /// Give the view that was touched last the whole window, or take it away again.
     FullWindow,
+    /// Write the picture of a view to a new file; of the one that was touched last where none is named.
+    Screenshot(Option<Slot>),
+    /// Record such a view as a format says, or as the last time; ends the recording that is under way.
+    Record(Option<Slot>, Option<Format>),
     /// Start the studio anew, as another process that goes on from here.
     StartAnew,
     /// Forget what was printed and told.
@@ -166,6 +177,12 @@ pub enum Look {
     Reset,
     /// The camera so that all that is drawn now is in the picture.
     Fit,
+    /// The camera on this side of its target.
+    From(Side),
+    /// The camera on the opposite side.
+    FromBehind,
+    /// Switch something on or off.
+    Switch(Switch),
     /// Show the view that is called so.
     Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.

@@ -14,9 +14,11 @@ use crate::{
         colors,
         course::Course,
         panes::{Edge, Pane},
+        reel::Format,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
         text::Direction,
         theme,
+        viewpoints::{Side, Switch},
     },
 };
 
@@ -228,6 +230,32 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             Action::Look(None, Look::Fit),
         ),
         ("View in the whole window", Modifiers::NONE, Key::F11, Action::FullWindow),
+        (
+            "Orthographic or perspective",
+            Modifiers::ALT,
+            Key::Num5,
+            Action::Look(None, Look::Switch(Switch::Orthographic)),
+        ),
+        (
+            "See the view from the opposite side",
+            Modifiers::ALT,
+            Key::Num9,
+            Action::Look(None, Look::FromBehind),
+        ),
+        (
+            "Axes of the view",
+            Modifiers::ALT,
+            Key::A,
+            Action::Look(None, Look::Switch(Switch::Axes)),
+        ),
+        (
+            "Grid or rulers of the view",
+            Modifiers::ALT,
+            Key::G,
+            Action::Look(None, Look::Switch(Switch::Grid)),
+        ),
+        ("Picture of the view to a file", Modifiers::NONE, Key::F12, Action::Screenshot(None)),
+        ("Record the view, or end it", Modifiers::SHIFT, Key::F12, Action::Record(None, None)),
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title: title.into(),
@@ -244,6 +272,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Play as fast as the device can", Action::Session(Command::Speed(transport::FASTEST))),
         ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
         ("Loop no more", Action::Loop(None)),
+        ("Write the camera into the file", Action::WriteCamera(None)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Start the studio anew, and go on from here", Action::StartAnew),
         ("Another view, with cameras of its own", Action::AddView),
@@ -263,12 +292,21 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Smaller interface", Action::Scale(Some(1.0 / 1.1))),
         ("Interface of the usual size", Action::Scale(None)),
     ];
+    let sides = Side::ALL.map(|(side, name)| {
+        let title = format!("See the view from: {}", name.to_lowercase());
+        (title.into(), Action::Look(None, Look::From(side)))
+    });
+    let recordings = Format::ALL.map(|(format, name)| {
+        (format!("Record the view as {name}").into(), Action::Record(None, Some(format)))
+    });
     let without_key = without_key
         .into_iter()
         .chain(colors)
         .chain(sizes)
         .map(|(title, action)| (Cow::Borrowed(title), action))
         .chain(panes)
+        .chain(sides)
+        .chain(recordings)
         .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use egui::{Align2, FontId, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Look, Pointer, Probe, legend, sides};
+use super::{Action, Look, Pointer, Probe, axes, legend, recording, sides};
 use crate::{
     session::{Legend, Phase, Snapshot, ViewState},
     studio::{
@@ -92,6 +92,12 @@ pub fn show(
         true => seen.difference.as_ref(),
         false => view.and_then(|view| view.legend.as_ref()),
     };
+    if hand == Hand::Turns && view.is_some() && seen.viewpoint.shows.axes {
+        actions.extend(axes::show(ui, rect, slot, &seen.viewpoint));
+    }
+    if let Some(progress) = seen.recording {
+        actions.extend(recording::show(ui, rect, slot, progress));
+    }
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
 }

@@ -16,7 +16,7 @@ use crate::{
         document::Document,
         export,
         panels::Action,
-        panes::{Arrangement, Pane},
+        panes::{Arrangement, Pane, Slot},
         plainly, theme,
         viewpoints::Viewpoints,
         workspace::Recovered,
@@ -70,6 +70,7 @@ impl Studio {
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
             Action::WriteValues(names) => self.write_values(&names),
+            Action::WriteCamera(slot) => self.write_camera(slot),
             Action::SavePreset(name) => self.save_preset(&name),
             Action::KeepRenamed(renamed) => self.keep_renamed(&renamed),
             Action::Recover(file) => self.recover(&file),
@@ -110,6 +111,8 @@ impl Studio {
             }
             Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
+            Action::Screenshot(slot) => self.screenshot(slot),
+            Action::Record(slot, format) => self.record(slot, format),
             Action::StartAnew => self.begin_anew(),
             Action::ClearConsole => self.console.clear(),
             Action::Dismiss(number) => self.workspace.dismiss(number),
@@ -271,6 +274,16 @@ impl Studio {
     fn save_preset(&mut self, name: &str) {
         let text = self.workspace.document.text.to_string();
         let changes = written::preset(&text, &self.overrides(), name, &self.snapshot.parameters);
+        self.write(changes);
+    }
+
+    /// Puts the camera of a view into the manifest.
+    fn write_camera(&mut self, slot: Option<Slot>) {
+        let slot = slot.unwrap_or(self.locals.active);
+        let Some(view) = self.snapshot.views.get(self.shown(slot).0) else { return };
+        let text = self.workspace.document.text.to_string();
+        let camera = self.viewpoint(slot).camera;
+        let changes = written::camera(&text, &self.overrides(), &view.name, &camera);
         self.write(changes);
     }
 

@@ -61,11 +61,11 @@ impl Beside {
         Ok(())
     }
 
-    /// Puts it and A's picture into a rectangle of the screen; the first of which is A's where a line splits it.
+    /// Puts it and A's picture into a rectangle of `target`; the first of which is A's where a line splits it.
     pub(super) fn paint(
         &self,
         a: &Framebuffer,
-        [x, y, width, height]: [u32; 4],
+        (target, [x, y, width, height]): (Target<'_>, [u32; 4]),
         arrangement: Arrangement,
         split: f32,
     ) -> Result<()> {
@@ -73,20 +73,20 @@ impl Beside {
         match arrangement {
             Arrangement::Difference => {
                 let both = self.difference.picture().filter(|_| self.is_tinted);
-                both.unwrap_or(b).blit_to(Target::Screen, [x, y, width, height])?;
+                both.unwrap_or(b).blit_to(target, [x, y, width, height])?;
             }
             Arrangement::Beside => {
                 let half = width / 2;
-                a.blit_to(Target::Screen, [x, y, half, height])?;
-                b.blit_to(Target::Screen, [x + half, y, width - half, height])?;
+                a.blit_to(target, [x, y, half, height])?;
+                b.blit_to(target, [x + half, y, width - half, height])?;
             }
             Arrangement::Split => {
                 let [w, h] = a.size();
                 let at = |side: u32| ((side as f32 * split).round() as u32).min(side);
                 let (own, shown) = (at(w), at(width));
                 let [left, right] = [[0, 0, own, h], [own, 0, w - own, h]];
-                a.blit_part_to(left, Target::Screen, [x, y, shown, height])?;
-                b.blit_part_to(right, Target::Screen, [x + shown, y, width - shown, height])?;
+                a.blit_part_to(left, target, [x, y, shown, height])?;
+                b.blit_part_to(right, target, [x + shown, y, width - shown, height])?;
             }
         }
         Ok(())

@@ -28,6 +28,8 @@ pub(super) struct Sight {
     drawn: Option<(Drawn, f32)>,
     pointer: Pointer,
     pub(super) probe: Option<Probe>,
+    /// Its size on the screen.
+    shown_px: [u32; 2],
 }
 
 impl Sight {
@@ -40,7 +42,23 @@ impl Sight {
             drawn: None,
             pointer: Pointer::default(),
             probe: None,
+            shown_px: [0, 0],
         })
+    }
+
+    /// The picture as it was drawn last.
+    pub(super) fn picture(&self) -> &gl::Framebuffer {
+        self.picture.picture()
+    }
+
+    /// B's pictures, once there was a B.
+    pub(super) fn beside(&self) -> Option<&Beside> {
+        self.beside.as_ref()
+    }
+
+    /// What the picture was drawn from, and with how much detail.
+    pub(super) fn drawn(&self) -> Option<(Drawn, f32)> {
+        self.drawn
     }
 
     /// Its picture is drawn anew.
@@ -64,18 +82,22 @@ impl Studio {
         let arrangement = self.arrangement(slot);
         let size = [rect[2], rect[3]];
         self.draw_view(slot, arrangement.map_or(size, |of| of.picture_size(size)), arrangement)?;
-        let Some(sight) = self.sights.get(&slot) else { return Ok(()) };
-        let a = sight.picture.picture();
-        match (arrangement, &sight.beside) {
-            (Some(arrangement), Some(beside)) => {
-                beside.paint(a, rect, arrangement, self.locals.sides.split)
-            }
-            (Some(_), None) | (None, _) => Ok(a.blit_to(gl::Target::Screen, rect)?),
+        if let Some(sight) = self.sights.get_mut(&slot) {
+            sight.shown_px = size;
         }
+        self.put_view(slot, gl::Target::Screen, rect)
+    }
+
+    /// The size in pixels at which a view is shown, once it is.
+    pub(super) fn shown_size(&self, slot: Slot) -> Option<[u32; 2]> {
+        // A picture has no side that is longer than a texture's may be.
+        let largest = self.context.gl().max_picture_side();
+        let size = self.sights.get(&slot)?.shown_px.map(|side| side.min(largest));
+        (size[0] > 0 && size[1] > 0).then_some(size)
     }
 
     /// How A and B are shown together, where B has a picture.
-    fn arrangement(&self, slot: Slot) -> Option<sides::Arrangement> {
+    pub(super) fn arrangement(&self, slot: Slot) -> Option<sides::Arrangement> {
         let camera = draw::Camera::default();
         self.session.as_ref()?.other_frame(self.shown(slot), &camera)?;
         Some(self.locals.sides.arrangement)
@@ -111,11 +133,14 @@ impl Studio {
             self.place_camera(slot);
         }
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let (view, Viewpoint { camera, part, .. }) = (self.shown(slot), self.viewpoint(slot));
+        let (view, Viewpoint { camera, part, shows, .. }) =
+            (self.shown(slot), self.viewpoint(slot));
+        let guides = self.session.as_ref().filter(|_| shows.grid);
+        let guides = guides.and_then(|session| session.guides(view));
         let legend = self.session.as_ref().and_then(|session| session.difference_legend(view));
         let legend = legend.filter(|_| arrangement == Some(sides::Arrangement::Difference));
         let difference = legend.as_ref().map(|legend| legend.range);
-        let from = Drawn { view, camera, part, picture, arrangement, difference };
+        let from = Drawn { view, camera, part, guides, picture, arrangement, difference };
         let now = Instant::now();
         let Some(sight) = self.sights.get_mut(&slot) else { return Ok(()) };
         let detail = match sight.drawn {
@@ -129,10 +154,10 @@ impl Studio {
             Some(session) => session.frame(view, &camera),
             None => draw::Frame::new(&camera, draw::Content::Nothing),
         };
-        let frame = draw::Frame { part, detail, ..frame };
+        let frame = draw::Frame { part, guides, detail, ..frame };
         let other = self.session.as_ref().filter(|_| arrangement.is_some());
         let other = other.and_then(|session| session.other_frame(view, &camera));
-        let other = other.map(|other| draw::Frame { part, detail, ..other });
+        let other = other.map(|other| draw::Frame { part, guides, detail, ..other });
         let (own, beside, gl) = (&mut sight.picture, &mut sight.beside, self.context.gl());
         sight.timer.measure(|| {
             own.draw(&frame)?;
@@ -155,7 +180,7 @@ impl Studio {
         self.state.views.entry(slot).or_default()
     }
 
-    fn viewpoint(&self, slot: Slot) -> Viewpoint {
+    pub(super) fn viewpoint(&self, slot: Slot) -> Viewpoint {
         self.state.views.get(&slot).map_or_else(Viewpoint::default, Viewpoints::current)
     }
 
@@ -211,9 +236,7 @@ impl Studio {
         let slot = slot.unwrap_or(self.locals.active);
         match look {
             Look::Orbit(drag) => {
-                if let Some(viewpoint) = self.viewpoints(slot).moved_by_user() {
-                    viewpoint.camera.orbit(drag.into());
-                }
+                self.turn(slot, |viewpoint| viewpoint.camera.orbit(drag.into()));
             }
             Look::Pan(drag) => self.pan(slot, drag),
             Look::Zoom { factor, at } => self.zoom(slot, factor, at),
@@ -222,11 +245,20 @@ impl Studio {
                 self.place_camera(slot);
             }
             Look::Fit => self.fit(slot),
+            Look::From(side) => self.turn(slot, |viewpoint| viewpoint.see_from(side)),
+            Look::FromBehind => self.turn(slot, Viewpoint::see_from_behind),
+            Look::Switch(switch) => self.viewpoints(slot).switch(switch),
             Look::Show(name) => {
                 self.viewpoints(slot).choose(name);
                 self.place_camera(slot);
             }
             Look::Pointer(pointer) => self.point(slot, pointer),
+        }
+    }
+
+    fn turn(&mut self, slot: Slot, turn: impl FnOnce(&mut Viewpoint)) {
+        if let Some(viewpoint) = self.viewpoints(slot).moved_by_user() {
+            turn(viewpoint);
         }
     }
 

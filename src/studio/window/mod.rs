@@ -7,6 +7,7 @@ mod actions;
 mod beside;
 mod drafting;
 mod files;
+mod filming;
 mod following;
 mod host;
 mod loading;
@@ -26,6 +27,7 @@ use std::{
         Arc,
         mpsc::{self, Receiver, Sender},
     },
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -73,6 +75,7 @@ use crate::{
     session::{self, Engine, Session, Snapshot},
 };
 use drafting::Drafting;
+use filming::Filming;
 use host::Event;
 use looking::Sight;
 use replaying::{Opening, Replaying};
@@ -93,6 +96,10 @@ struct Studio {
     /// Those that were left because their step cannot be stopped: to drop one waits for that step's end.
     stuck: Vec<Session>,
     sights: BTreeMap<Slot, Sight>,
+    /// The view that is being recorded.
+    filming: Option<Filming>,
+    /// Views of which a picture is to be taken.
+    asked_shots: BTreeSet<Slot>,
     egui: EguiGlow,
     context: gl::CurrentContext,
     window: Arc<Window>,
@@ -128,6 +135,8 @@ struct Studio {
     asked_for: Option<Origin>,
     /// What came of files that threads write.
     written: (Sender<Outcome>, Receiver<Outcome>),
+    /// Threads that write files.
+    writers: Vec<JoinHandle<()>>,
     state: State,
     remembered: Option<Remembered>,
     /// What the last frame took: its step, the panels, the picture.
@@ -166,6 +175,7 @@ struct Drawn {
     view: ViewId,
     camera: draw::Camera,
     part: draw::PanZoom,
+    guides: Option<draw::Guides>,
     /// [`Session::picture`].
     picture: u64,
     /// How B's is shown, too, and the ends of the colours of the picture of differences.
@@ -233,6 +243,8 @@ impl Studio {
             session: Some(session),
             stuck: Vec::new(),
             sights: BTreeMap::new(),
+            filming: None,
+            asked_shots: BTreeSet::new(),
             egui,
             context,
             size: window.inner_size(),
@@ -257,6 +269,7 @@ impl Studio {
             dialogs: Dialogs::default(),
             asked_for: None,
             written: mpsc::channel(),
+            writers: Vec::new(),
             state,
             remembered,
             frame_time: Duration::ZERO,
@@ -491,10 +504,12 @@ impl Studio {
         let screen: [u32; 2] = self.size.into();
         self.egui.painter.clear(screen, theme::ground().to_normalized_gamma_f32());
         self.sights.retain(|slot, _| self.state.panes.has(Pane::View(*slot)));
+        self.end_lost_recording();
         for (slot, view) in views {
             let rect = pixels(view, self.egui.egui_ctx.pixels_per_point(), screen);
             if rect[2] > 0 && rect[3] > 0 {
                 self.paint_view(slot, rect)?;
+                self.take_pictures(slot);
             }
         }
         self.trace.mark("views", Instant::now());
@@ -535,6 +550,9 @@ impl Studio {
             remembered.keep(&self.state, &self.workspace.keeper);
         }
         self.workspace.close();
+        self.end_recording();
+        // A file that is on its way is to be whole. A thread that has panicked has said so.
+        self.writers.drain(..).for_each(|writer| _ = writer.join());
     }
 
     fn destroy(mut self: Box<Self>) {

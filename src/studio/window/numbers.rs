@@ -100,15 +100,25 @@ impl Studio {
     }
 
     /// Writes a file on a thread; what became of it is told.
-    fn on_thread(&mut self, write: impl FnOnce() -> super::Outcome + Send + 'static) {
+    pub(super) fn on_thread(&mut self, write: impl FnOnce() -> super::Outcome + Send + 'static) {
+        let tell = self.teller();
+        let begun = thread::Builder::new().name("export".into()).spawn(move || tell(write()));
+        self.writers.retain(|writer| !writer.is_finished());
+        match begun {
+            Ok(writer) => self.writers.push(writer),
+            Err(error) => {
+                self.workspace.tell(Severity::Error, format!("No file was written: {error}."));
+            }
+        }
+    }
+
+    /// What tells, from any thread, what became of a file.
+    pub(super) fn teller(&self) -> impl FnOnce(super::Outcome) + Send + 'static {
         let (sender, wake) = (self.written.0.clone(), opening::wake(&self.proxy));
-        let begun = thread::Builder::new().name("export".into()).spawn(move || {
+        move |outcome| {
             // The window may be gone.
-            let _ = sender.send(write());
+            let _ = sender.send(outcome);
             wake();
-        });
-        if let Err(error) = begun {
-            self.workspace.tell(Severity::Error, format!("No file was written: {error}."));
         }
     }
 }

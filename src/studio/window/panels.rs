@@ -47,6 +47,8 @@ impl Studio {
             probe: self.sights.get(&slot).and_then(|sight| sight.probe.clone()),
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
             difference: session.and_then(|session| session.difference_legend(view)),
+            recording: self.recording(slot),
+            viewpoint: self.viewpoint(slot),
         }
     }
 

@@ -303,3 +303,51 @@ fn parameters_are_copied_as_constants() {
     let least = Parameter { value: Value::Int(i64::MIN), ..float("least", 0.0) };
     assert_eq!(in_cuda(&least), "constexpr long long least = -9223372036854775807 - 1;");
 }
+
+const TWO_VIEWS: &str = "/*---\n[buffer.p]\ntype = \"float4\"\ncount = 8\n[[view]]\nname = \"a\"\nkind = \"points\"\n\
+                         position = \"p\"  # there\n\n[[view]]\nname = \"b\"\nkind = \"points\"\nposition = \"p\"\n\
+                         [view.camera]\n# as it was\nyaw = 90\nprojection = \"orthographic\"\n---*/\n";
+
+/// The text with this camera as the one of a view.
+fn seen(text: &str, view: &str, of: &Camera) -> Result<String, String> {
+    let changes = camera(text, &Overrides::default(), view, of);
+    changes.map(|changes| changed(changes, text)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_camera_is_written_where_its_view_stands() {
+    let parallel = Camera {
+        target: glam::Vec3::new(0.123_456_7, -2.0, 0.0),
+        distance: 4.321_987,
+        yaw: 0.5,
+        pitch: -0.25,
+        projection: Projection::Orthographic,
+        ..Camera::default()
+    };
+    let after = seen(TWO_VIEWS, "a", &parallel).unwrap();
+    let line = "position = \"p\"  # there\ncamera = { target = [0.123, -2.0, 0.0], distance = 4.322, yaw = 28.65, \
+                pitch = -14.32, projection = \"orthographic\" }\n";
+    assert!(after.contains(line), "{after}");
+    let [a, b] = [0, 1].map(|index| read(&after).views[index].camera);
+    assert_eq!((a.distance, a.projection), (Some(4.322), Some(scene::Projection::Orthographic)));
+    assert_eq!((b.yaw_deg, b.distance), (Some(90.0), None));
+    // What is written says so where it is the usual one, too.
+    let perspective = Camera { projection: Projection::Perspective, ..parallel };
+    let after = seen(TWO_VIEWS, "b", &perspective).unwrap();
+    assert!(after.contains("# as it was\nyaw = 28.65\nprojection = \"perspective\"\n"), "{after}");
+    assert_eq!(read(&after).views[1].camera.distance, Some(4.322));
+    assert_eq!(seen(&after, "b", &perspective), Ok(after), "once more changes nothing");
+}
+
+#[test]
+fn a_camera_needs_a_view_that_is_declared() {
+    let usual = Camera::default();
+    let problem = seen(TWO_VIEWS, "c", &usual).unwrap_err();
+    assert_eq!(problem, "the manifest declares no view `c`");
+    let implied = "/*---\n[buffer.p]\ntype = \"float4\"\ncount = 8\n---*/\n";
+    assert!(seen(implied, "view", &usual).is_err());
+    let in_a_line = "/*---\nview = { kind = \"points\", position = \"p\" }\n[buffer.p]\ntype = \"float4\"\n\
+                     count = 8\n---*/\n";
+    let after = seen(in_a_line, "view", &usual).unwrap();
+    assert_eq!(read(&after).views[0].camera.distance, Some(4.3), "{after}");
+}

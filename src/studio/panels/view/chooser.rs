@@ -5,7 +5,7 @@ use egui::{Align2, Area, Frame, Id, Key, LayerId, Margin, Modifiers, Order, Rect
 use super::{Action, Look, Shown};
 use crate::studio::{
     icons::{self, Icon},
-    panels::tab,
+    panels::{tab, view_menu},
     panes::Pane,
     theme,
 };
@@ -42,7 +42,8 @@ pub fn show(
         let layer = LayerId::new(Order::Middle, id);
         at.is_some_and(|at| ui.layer_id_at(at) == Some(layer))
     };
-    let is_near = ui.rect_contains_pointer(rect) || is_hovered || on_signs();
+    let is_near =
+        ui.rect_contains_pointer(rect) || is_hovered || on_signs() || view_menu::is_open(ui, slot);
     if !is_chosen && !is_near {
         return 0.0;
     }
@@ -78,6 +79,7 @@ pub fn show(
 
 /// What is done with the pane.
 fn buttons(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    view_menu::show(ui, shown, actions);
     if shown.is_full {
         if icons::small_button(ui, Icon::Close, "Back among the panes (F11)").clicked() {
             actions.push(Action::FullWindow);
