@@ -364,9 +364,9 @@ mod tests {
                     let camera = Camera { yaw, pitch, projection, ..Camera::default() };
                     let grid = Grid::around(&bounds, &camera, SIZE);
                     let back = camera.seen_axes().map(|[_, _, back]| back);
-                    for axis in 0..3 {
+                    for (axis, back) in back.into_iter().enumerate() {
                         let apart = grid.in_front(axis) - grid.behind(axis);
-                        assert!(apart * f64::from(back[axis]) > 0.0, "{camera:?} {axis}");
+                        assert!(apart * f64::from(back) > 0.0, "{camera:?} {axis}");
                     }
                 }
             }
