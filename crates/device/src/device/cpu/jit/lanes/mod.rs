@@ -76,10 +76,10 @@
 //! the last group's turn it is looked up whether all wait at the same place ([`meet`]): then the next turn begins, and
 //! nothing but the loads and stores has been spent on the waiting. So it is with every operation of the warp in which
 //! all of its threads take part: shuffles of any lane, votes, reductions, matches ([`warp`], [`shuffle`]). A warp that
-//! comes to a barrier is passed over for the next one, until all of the block are there. Where some have ended, diverged,
-//! or wait elsewhere, or where only some take part, the function returns. The host then does the operation for those who
-//! have come, and lets them go on: as the group that they are, or, where that would be a part of one, each with what is
-//! its own (`launch::warp`).
+//! comes to a barrier is passed over for the next one, until all of the block are there. Where some have ended,
+//! diverged, or wait elsewhere, or where only some take part, the function returns. The host then does the operation
+//! for those who have come, and lets them go on: as the group that they are, or, where that would be a part of one,
+//! each with what is its own (`launch::warp`).
 //!
 //! Were there no `while`, nothing would vary but data: then the accesses of 32 threads are checked at once ([`row`]),
 //! and an `if` round a few instructions that only compute takes no branch, but keeps the old values in some lanes
