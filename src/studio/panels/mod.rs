@@ -40,7 +40,6 @@ pub mod transport;
 pub mod trouble;
 pub mod unsaved;
 pub mod view;
-pub mod view_menu;
 
 use std::{borrow::Cow, path::PathBuf};
 

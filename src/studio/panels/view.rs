@@ -4,6 +4,7 @@
 //! that the picture has. Must not know: `draw`, `gl`, `studio::window`.
 
 mod chooser;
+mod menu;
 
 use std::time::Duration;
 

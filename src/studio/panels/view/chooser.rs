@@ -2,10 +2,10 @@
 
 use egui::{Align2, Area, Frame, Id, Key, LayerId, Margin, Modifiers, Order, Rect, Ui, vec2};
 
-use super::{Action, Look, Shown};
+use super::{Action, Look, Shown, menu};
 use crate::studio::{
     icons::{self, Icon},
-    panels::{tab, view_menu},
+    panels::tab,
     panes::Pane,
     theme,
 };
@@ -43,7 +43,7 @@ pub fn show(
         at.is_some_and(|at| ui.layer_id_at(at) == Some(layer))
     };
     let is_near =
-        ui.rect_contains_pointer(rect) || is_hovered || on_signs() || view_menu::is_open(ui, slot);
+        ui.rect_contains_pointer(rect) || is_hovered || on_signs() || menu::is_open(ui, slot);
     if !is_chosen && !is_near {
         return 0.0;
     }
@@ -79,7 +79,7 @@ pub fn show(
 
 /// What is done with the pane.
 fn buttons(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
-    view_menu::show(ui, shown, actions);
+    menu::show(ui, shown, actions);
     if shown.is_full {
         if icons::small_button(ui, Icon::Close, "Back among the panes (F11)").clicked() {
             actions.push(Action::FullWindow);

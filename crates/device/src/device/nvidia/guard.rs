@@ -276,7 +276,8 @@ impl Device {
     /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
     /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
     /// stops kernels that do not end. Where that cannot be, a function stays as it is, or the whole module, and it is
-    /// said why. Where modules tell of all faults their kernels go on, and [`Device::take_reported`] gives what they told.
+    /// said why. Where modules tell of all faults their kernels go on, and [`Device::take_reported`] gives what they
+    /// told.
     ///
     /// ```no_run
     /// use warpaint::device::{GuardOptions, nvidia::Device};

@@ -2,9 +2,10 @@
 
 use egui::{Button, Id, Popup, RectAlign, Response, Ui};
 
-use super::{Action, Look, named, view::Shown};
+use super::{Action, Look, Shown};
 use crate::studio::{
     icons::{self, Icon},
+    panels::named,
     panes::Slot,
     reel::Format,
     viewpoints::{Side, Switch},
