@@ -237,7 +237,7 @@ type At<'a> = (&'a str, u32);
 impl Scanner<'_> {
     /// Follows every include of a text whose file is called `name` and lies in one of `own_dirs`.
     fn text(&mut self, text: &[u8], own_dirs: &[&Path], name: &str) {
-        let Mentions { found, asks_for_time, has_conditions: _ } = Mentions::of(text);
+        let Mentions { found, asks_for_time } = Mentions::of(text);
         self.is_told &= !asks_for_time;
         for Mention { what, line } in found {
             if !self.budget.follow() {

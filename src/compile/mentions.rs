@@ -15,8 +15,6 @@ pub(super) struct Mentions {
     pub found: Vec<Mention>,
     /// Whether the result depends on the clock.
     pub asks_for_time: bool,
-    /// Whether a condition may decide what is compiled: all but one `#ifndef`, which lets a file be read once.
-    pub has_conditions: bool,
 }
 
 /// A place where a text names another file.
@@ -33,16 +31,14 @@ pub(crate) struct Dependencies {
     /// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name is
     /// computed or the text asks for the time.
     pub included: Option<Vec<String>>,
-    /// Whether conditions may decide what is compiled of it; that it is read once is none.
-    pub has_conditions: bool,
 }
 
 #[cfg(any(feature = "gl", test))]
 impl Dependencies {
     pub(crate) fn of(text: &[u8]) -> Self {
-        let Mentions { found, asks_for_time, has_conditions } = Mentions::of(text);
+        let Mentions { found, asks_for_time } = Mentions::of(text);
         let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
-        Self { included: names.filter(|_| !asks_for_time), has_conditions }
+        Self { included: names.filter(|_| !asks_for_time) }
     }
 }
 
@@ -92,7 +88,6 @@ impl Mentions {
             mentions.found.extend(more.found.into_iter().filter(|found| !known.contains(found)));
             mentions.found.truncate(MOST_MENTIONS + 1);
             mentions.asks_for_time |= more.asks_for_time;
-            mentions.has_conditions |= more.has_conditions;
         }
         mentions
     }
@@ -102,21 +97,11 @@ impl Mentions {
         let text: &str = joined.as_deref().unwrap_or(text);
         let mut reader = Reader::new(text);
         let mut found = Vec::new();
-        let (mut guards, mut conditions) = (0, 0);
         for (at, mark) in marks(text) {
             let after = at + mark.len();
             let what = match QUESTIONS.contains(&mark) {
                 true => reader.question(after, at),
-                false => {
-                    match reader.word(after) {
-                        "ifndef" => guards += 1,
-                        "if" | "ifdef" | "elif" | "elifdef" | "elifndef" | "else" => {
-                            conditions += 1
-                        }
-                        _ => {}
-                    }
-                    reader.directive(after)
-                }
+                false => reader.directive(after),
             };
             if let Some(what) = what
                 && !reader.line(at).is_comment(at)
@@ -131,7 +116,7 @@ impl Mentions {
             }
         }
         let asks_for_time = CLOCK_MACROS.iter().any(|name| text.contains(name));
-        Self { found, asks_for_time, has_conditions: conditions > 0 || guards > 1 }
+        Self { found, asks_for_time }
     }
 }
 
@@ -266,12 +251,6 @@ impl<'a> Reader<'a> {
         self.line
     }
 
-    /// The word behind blanks at `at`, which is the end of a hash.
-    fn word(&mut self, at: usize) -> &'a str {
-        let rest = &self.text[self.skip_blanks(at)..];
-        rest.split(|c| !is_of_word(c)).next().unwrap_or_default()
-    }
-
     /// The name that a directive asks for whose hash ends at `at`, where it is one that reads a file: `Some(None)` for
     /// a name that is computed.
     fn directive(&mut self, at: usize) -> Option<Option<String>> {
@@ -352,10 +331,6 @@ mod tests {
 
     use super::*;
 
-    fn has_conditions(text: &[u8]) -> bool {
-        Dependencies::of(text).has_conditions
-    }
-
     fn included_names(text: &[u8]) -> Option<Vec<String>> {
         Dependencies::of(text).included
     }
@@ -368,32 +343,6 @@ mod tests {
     fn names(text: &[u8]) -> Vec<String> {
         let found = Mentions::of(text).found.into_iter();
         found.map(|mention| mention.what.unwrap_or_else(|| "?".to_owned())).collect()
-    }
-
-    #[test]
-    fn conditions_are_seen_however_they_are_written() {
-        for text in [
-            "#if 1\n#endif",
-            "int x;\n #  ifdef A\n",
-            "%:if X",
-            "#/* */if X",
-            "#i\\\nf X",
-            "#i\\ \nf X",
-            "??=if X",
-            "#ifndef A\n#ifndef B\n",
-            "#ifndef A\n#else\n",
-            "#ifndef A\n#elifndef B\n",
-        ] {
-            assert!(has_conditions(text.as_bytes()), "{text}");
-        }
-        for text in [
-            "#ifndef A\n#define A\n#endif",
-            "#pragma once\nif (a) else b;",
-            "#iffy",
-            "a #elsewhere",
-        ] {
-            assert!(!has_conditions(text.as_bytes()), "{text}");
-        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) fn examine_with(
     compiler: &Compiler,
     files: &mut Cache,
 ) -> compile::Result<Examined> {
-    let ReadFiles { paths: mut included, has_conditions } = read_included(scene);
+    let mut included = read_included(scene);
     let mut diagnostics = scene.warnings.clone();
     let (plan, outcome) = planned(scene, target, &options, compiler)?;
     let plan = plan.map_err(|errors| diagnostics.extend(errors)).ok();
@@ -72,7 +72,7 @@ pub(super) fn examine_with(
         (Some(plan), Some(compiled)) => {
             let mut found = layout::lay_out(scene, &compiled.ptx);
             // A draft is to be seen soon; what was misread is told when the whole comes.
-            if has_conditions && options.is_empty() {
+            if options.is_empty() {
                 found.extend(parameter_names::misread(scene, &plan, compiled, target, compiler)?);
             }
             let is_sound = found.iter().all(|d| d.severity < Severity::Error);
@@ -216,27 +216,15 @@ pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
     included.files.into_iter().map(|file| file.path).collect()
 }
 
-/// What the kernels of a scene were read from.
-struct ReadFiles {
-    /// The files beside the scene, sorted.
-    paths: Vec<PathBuf>,
-    /// Whether conditions may decide which kernels there are.
-    has_conditions: bool,
-}
-
-/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another. What cannot be
-/// read is for the compiler to say.
-fn read_included(scene: &mut Scene) -> ReadFiles {
-    let Some(path) = scene.path.clone() else {
-        let Dependencies { has_conditions, .. } = Dependencies::of(scene.source.as_bytes());
-        return ReadFiles { paths: Vec::new(), has_conditions };
-    };
+/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and gives these
+/// files, sorted. What cannot be read is for the compiler to say.
+fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
+    let Some(path) = scene.path.clone() else { return Vec::new() };
     let included = included(&scene.source, &path, &include_dirs(scene), &reach(scene));
     read_kernels(scene, &included);
-    let has_conditions = included.has_conditions;
     let mut paths: Vec<PathBuf> = included.files.into_iter().map(|file| file.path).collect();
     paths.sort_unstable();
-    ReadFiles { paths, has_conditions }
+    paths
 }
 
 /// Reads the kernels of `scene` again, now with those of the files that it includes.
@@ -267,8 +255,6 @@ struct Included {
     names: Vec<(String, PathBuf)>,
     /// In the order in which they are read.
     files: Vec<IncludedFile>,
-    /// Whether conditions may decide what is compiled, of the scene itself or of one of them.
-    has_conditions: bool,
 }
 
 struct IncludedFile {
@@ -281,13 +267,10 @@ struct IncludedFile {
 
 /// The files beside a `source` that it includes.
 fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> Included {
-    let mut has_conditions = false;
-    let mut beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
+    let beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
         let own = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
-        let found = Dependencies::of(text.as_bytes());
-        has_conditions |= found.has_conditions;
-        let names = found.included.unwrap_or_default();
+        let names = Dependencies::of(text.as_bytes()).included.unwrap_or_default();
         // The first one that is there, or where it would be.
         let placed = names.into_iter().map(|name| {
             let places = folders.iter().map(|folder| folder.join(&name));
@@ -312,7 +295,7 @@ fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> I
         open.extend(names.iter().map(|(_, path)| path.clone()));
         files.push(IncludedFile { path, text, names });
     }
-    Included { names, files, has_conditions }
+    Included { names, files }
 }
 
 /// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are

@@ -3,9 +3,10 @@
 //! Enters: a scene, what its passes bind to, and what was compiled. Leaves: remarks on passes whose kernels have other
 //! parameters. Must not know: `device`, `gl`, `state`.
 //!
-//! PTX has the types of parameters, but not their names, which arguments go by. These are read from the text, and
-//! where it has conditions (`#if`), a head may be read that the compiler leaves out. Two parameters of one type would
-//! then change places without a word. So of such a text the compiler is asked once more, for debug information.
+//! PTX has the types of parameters, but not their names, which arguments go by. These are read from the text, and there
+//! a head may be read that the compiler leaves out (`#if`), one that declares what is defined elsewhere by other names,
+//! or a name that macros make. Two parameters of one type would then change places without a word. So the compiler is
+//! asked once more, for debug information.
 
 use std::collections::HashMap;
 
@@ -53,8 +54,8 @@ pub(super) fn misread(
 /// That the compiler could not be asked, and why.
 fn not_asked(scene: &Scene, why: &str) -> Diagnostic {
     let text = format!(
-        "conditions (`#if`) may decide what the parameters of kernels are called, and the compiler was asked in vain \
-         for its debug information, which tells: {why}"
+        "what the parameters of kernels are called is as their text was read, for the compiler was asked in vain for its \
+         debug information, which tells: {why}"
     );
     Diagnostic::error(&*scene.name, text).with_severity(Severity::Warning)
 }
@@ -79,8 +80,8 @@ fn difference(
         return None;
     }
     Some(format!(
-        "the parameters of `{kernel}` are ({}) to the compiler, but its text was read as ({}): which of its heads the \
-         conditions (`#if`) around them leave was not understood; a text without the other ones is",
+        "the parameters of `{kernel}` are ({}) to the compiler, but its text was read as ({}): which of its heads \
+         counts, or what macros make of it, was not understood; a text with one head of plain names is",
         compiled.join(", "),
         read.join(", ")
     ))

@@ -76,6 +76,41 @@ fn of_declarations_of_which_none_is_sure_the_compiled_one_counts() {
     }
 }
 
+/// A head that declares what is defined elsewhere by other names, and names that macros make: where the text was
+/// misread, that is told, and nothing runs.
+#[test]
+fn names_that_were_misread_are_told() {
+    let body = "{ a[0] = 1; b[0] = 2; }";
+    let paste = "#define P(a, b) a##b\n#define CAT(a, b) P(a, b)\n#define P_800 b\n#define P___CUDA_ARCH__ a\n\
+                 #define Q_800 a\n#define Q___CUDA_ARCH__ b";
+    for (kernel, text) in [
+        (
+            "n::k",
+            format!(
+                "namespace n {{ __global__ void k(int *a, int *b); }}\n__global__ void n::k(int *b, int *a) {body}"
+            ),
+        ),
+        (
+            "k",
+            format!(
+                "__global__ void k(int *a, int *b);\n__global__ void (k)(int *b, int *a) {body}"
+            ),
+        ),
+        (
+            "k",
+            format!(
+                "{paste}\n__global__ void k(int *CAT(P_, __CUDA_ARCH__), int *CAT(Q_, __CUDA_ARCH__)) {body}"
+            ),
+        ),
+    ] {
+        let place = Workplace::new();
+        let pass = format!("kernel = \"{kernel}\"");
+        let text = scene(&[("a", "int"), ("b", "int")], &pass, &text);
+        let told = ["(b, a) to the compiler", "read as (a, b)"];
+        place.run(&["check", place.file("scene.cu", &text)]).expect(1, &told);
+    }
+}
+
 #[test]
 fn pointers_to_named_types_take_arrays_of_those() {
     let place = Workplace::new();
