@@ -110,7 +110,8 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Rejected`] for mistakes in a source; the compiler's; the device's, as of [`Device::link`].
+    /// [`Error::Rejected`] for mistakes in a source; the compiler's; the device's, as of
+    /// [`Device::link`](crate::device::Device::link).
     pub fn link(&self, sources: &[Source], code: &[LinkInput<'_>]) -> Result<SourceModule> {
         let compile = |source: &Source| Piece::compile(self, &source.clone().relocatable());
         let pieces: Vec<_> = sources.iter().map(compile).collect::<Result<_>>()?;

@@ -30,7 +30,14 @@ pub(super) fn misread(
 ) -> compile::Result<Vec<Diagnostic>> {
     let mut request = request(scene, target, Some(plan));
     request.options.extend(debug_info::OPTIONS.map(String::from));
-    let names = match compiler.compile(&request)? {
+    let outcome = match compiler.compile(&request) {
+        // What was compiled without a compiler was kept: a built-in scene, or a text that was asked for this before.
+        Err(compile::Error::NvrtcNotFound { .. } | compile::Error::NvrtcVariable { .. }) => {
+            return Ok(Vec::new());
+        }
+        outcome => outcome?,
+    };
+    let names = match outcome {
         Outcome::Compiled(debugged) => debug_info::parameter_names(&debugged.ptx),
         Outcome::Rejected { diagnostics, .. } => {
             let why = diagnostics.first().map_or_else(String::new, |first| format!(": {first}"));
