@@ -6,7 +6,10 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    sync::{
+        Arc, OnceLock,
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -135,17 +138,17 @@ pub struct Reel {
     /// The place of the last picture.
     last: Option<u64>,
     pictures: u64,
-    messages: SyncSender<Message>,
+    seen: SyncSender<Seen>,
+    end: End,
     is_over: bool,
 }
 
-/// What the thread is told.
-enum Message {
-    /// The picture that is seen from this place on.
-    Picture(u64, Vec<u8>),
-    /// The clip ends here.
-    End(u64),
-}
+/// A picture, and the place from which on it is seen.
+type Seen = (u64, Vec<u8>);
+
+/// The place where a clip ends, once that is known. It is no message, for who ends a recording does not wait until there
+/// is room for one.
+type End = Arc<OnceLock<u64>>;
 
 /// What became of a recording, as a sentence.
 pub type Outcome = (Severity, String);
@@ -171,8 +174,9 @@ impl Reel {
             format.release(&path);
             failed(&error)
         })?;
-        let (messages, received) = sync_channel(MOST_WAITING);
-        let writer = Writer { format, recorder, present: None, written: 0 };
+        let (seen, received) = sync_channel(MOST_WAITING);
+        let end = End::default();
+        let writer = Writer { format, recorder, end: end.clone(), present: None, written: 0 };
         let claimed = path.clone();
         let write = move || {
             let outcome = writer.write(&received, &path);
@@ -186,7 +190,7 @@ impl Reel {
             failed(&error)
         })?;
         let (begun, last) = (None, None);
-        let reel = Self { format, begun, last, pictures: 0, messages, is_over: false };
+        let reel = Self { format, begun, last, pictures: 0, seen, end, is_over: false };
         Ok((reel, thread))
     }
 
@@ -221,7 +225,7 @@ impl Reel {
         self.begun.get_or_insert(now);
         // The moment that was told may be rounded.
         let place = self.place(now).max(self.last.map_or(0, |last| last + 1));
-        match self.messages.try_send(Message::Picture(place, rgba)) {
+        match self.seen.try_send((place, rgba)) {
             Ok(()) => {
                 self.last = Some(place);
                 self.pictures += 1;
@@ -237,9 +241,8 @@ impl Reel {
 
     /// Ends it: the last picture was seen until now.
     pub fn end(self, now: Instant) {
-        let end = Message::End(self.place(now));
-        // It may have come to its end by itself.
-        let _ = self.messages.send(end);
+        // Nobody else sets it; the thread looks when it has all pictures.
+        self.end.get_or_init(|| self.place(now));
     }
 }
 
@@ -247,6 +250,7 @@ impl Reel {
 struct Writer {
     format: Format,
     recorder: Recorder,
+    end: End,
     /// The picture that is seen, and is not written yet.
     present: Option<Vec<u8>>,
     written: u64,
@@ -254,9 +258,9 @@ struct Writer {
 
 impl Writer {
     /// Writes what comes. Gives what became of it.
-    fn write(mut self, messages: &Receiver<Message>, path: &Path) -> Outcome {
+    fn write(mut self, seen: &Receiver<Seen>, path: &Path) -> Outcome {
         let format = self.format;
-        let result = self.take(messages);
+        let result = self.take(seen);
         let (count, seconds) = (self.written, self.written as f64 / format.per_second());
         let finished = match count {
             0 => result.map(|()| drop(self.recorder)),
@@ -279,17 +283,12 @@ impl Writer {
     }
 
     /// Takes pictures until somebody ends it, or is gone.
-    fn take(&mut self, messages: &Receiver<Message>) -> record::Result<()> {
-        for message in messages {
-            match message {
-                Message::Picture(place, rgba) => {
-                    self.hold(place)?;
-                    self.present = Some(rgba);
-                }
-                Message::End(place) => return self.hold(place),
-            }
+    fn take(&mut self, seen: &Receiver<Seen>) -> record::Result<()> {
+        for (place, rgba) in seen {
+            self.hold(place)?;
+            self.present = Some(rgba);
         }
-        self.hold(0)
+        self.hold(self.end.get().copied().unwrap_or(0))
     }
 
     /// Writes the present picture, up to `place` where a clip shows it for so long.
