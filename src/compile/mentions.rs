@@ -25,21 +25,13 @@ pub(super) struct Mention {
     pub line: u32,
 }
 
-/// What reading the kernels of a text depends on.
+/// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name is
+/// computed or the text asks for the time.
 #[cfg(any(feature = "gl", test))]
-pub(crate) struct Dependencies {
-    /// The names in `#include`, `#include_next`, `#import`, `#embed` and `__has_include`, or `None` where a name is
-    /// computed or the text asks for the time.
-    pub included: Option<Vec<String>>,
-}
-
-#[cfg(any(feature = "gl", test))]
-impl Dependencies {
-    pub(crate) fn of(text: &[u8]) -> Self {
-        let Mentions { found, asks_for_time } = Mentions::of(text);
-        let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
-        Self { included: names.filter(|_| !asks_for_time) }
-    }
+pub(crate) fn included_names(text: &[u8]) -> Option<Vec<String>> {
+    let Mentions { found, asks_for_time } = Mentions::of(text);
+    let names: Option<Vec<_>> = found.into_iter().map(|mention| mention.what).collect();
+    names.filter(|_| !asks_for_time)
 }
 
 /// Macros that make two compilations of one text differ.
@@ -330,10 +322,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-
-    fn included_names(text: &[u8]) -> Option<Vec<String>> {
-        Dependencies::of(text).included
-    }
 
     fn lines(text: &str) -> Vec<u32> {
         Mentions::of(text.as_bytes()).found.iter().map(|mention| mention.line).collect()

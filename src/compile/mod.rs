@@ -54,7 +54,7 @@ pub(crate) use diagnostics::remark_of_name;
 pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]
-pub(crate) use mentions::Dependencies;
+pub(crate) use mentions::included_names;
 pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};

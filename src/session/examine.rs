@@ -14,8 +14,8 @@ use super::{
 use crate::{
     array::{Checksum, Summary, Values},
     compile::{
-        self, Compiled, Compiler, Dependencies, Header, Limits, Outcome, PRELUDE_NAME, Reach,
-        Request, Target, debug_info, remark_of_name,
+        self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
+        debug_info, remark_of_name,
     },
     cuda::{self, SourceFile},
     data::Cache,
@@ -270,7 +270,7 @@ fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> I
     let beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
         let own = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
-        let names = Dependencies::of(text.as_bytes()).included.unwrap_or_default();
+        let names = compile::included_names(text.as_bytes()).unwrap_or_default();
         // The first one that is there, or where it would be.
         let placed = names.into_iter().map(|name| {
             let places = folders.iter().map(|folder| folder.join(&name));

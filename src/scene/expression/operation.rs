@@ -366,11 +366,8 @@ impl Function {
                 | Self::Ceil
                 | Self::Int
                 | Self::CeilDiv
-                | Self::Ilog2,
-                _,
-            ) => None,
-            (
-                Self::Float
+                | Self::Ilog2
+                | Self::Float
                 | Self::Sqrt
                 | Self::Exp
                 | Self::Log

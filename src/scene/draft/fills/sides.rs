@@ -65,7 +65,7 @@ impl<'s> Host<'s> {
         if depth > DEEPEST || found.len() > MOST_FACTORS {
             return None;
         }
-        match expression {
+        let (name, set) = match expression {
             Expression::Binary(Binary::Operator(Operator::Multiply), operands) => {
                 self.factors(&operands[0], place, depth + 1, found)?;
                 return self.factors(&operands[1], place, depth + 1, found);
@@ -73,27 +73,15 @@ impl<'s> Host<'s> {
             Expression::Cast(_, inner) => return self.factors(inner, place, depth + 1, found),
             // As `sizeof` is.
             Expression::Number(number) if number.of() == Type::UnsignedLong => return Some(()),
-            Expression::Number(_)
-            | Expression::Name(_)
-            | Expression::Field(..)
-            | Expression::Signed(..)
-            | Expression::Binary(..)
-            | Expression::Conditional(_)
-            | Expression::Call(..)
-            | Expression::Scoped(..)
-            | Expression::Unknown => {}
-        }
-        let set = match expression {
-            Expression::Name(name) => self.expression_of(name, place),
-            Expression::Field(of, path) => self.written_member(of, path, place),
+            Expression::Name(name) => (*name, self.expression_of(name, place)),
+            Expression::Field(of, path) => (*path, self.written_member(of, path, place)),
             Expression::Number(_)
             | Expression::Scoped(..)
             | Expression::Signed(..)
             | Expression::Binary(..)
             | Expression::Conditional(_)
-            | Expression::Cast(..)
             | Expression::Call(..)
-            | Expression::Unknown => None,
+            | Expression::Unknown => ("", None),
         };
         if let Some((span, there)) = set
             && let Some(inner) = self.parsed(self.tokens(&span), there.at)
@@ -101,17 +89,6 @@ impl<'s> Host<'s> {
         {
             return self.factors(&inner, &there, depth + 1, found);
         }
-        let name = match expression {
-            Expression::Name(name) | Expression::Field(_, name) => name,
-            Expression::Number(_)
-            | Expression::Scoped(..)
-            | Expression::Signed(..)
-            | Expression::Binary(..)
-            | Expression::Conditional(_)
-            | Expression::Cast(..)
-            | Expression::Call(..)
-            | Expression::Unknown => "",
-        };
         let look = Look { place, given: None, depth: 0, nested: 0 };
         let value = self.told_in(expression, &look)?.number()?.whole()?;
         found.push(Factor { name, value: u64::try_from(value).ok()? });
