@@ -146,8 +146,8 @@ pub struct Reel {
 /// A picture, and the place from which on it is seen.
 type Seen = (u64, Vec<u8>);
 
-/// The place where a clip ends, once that is known. It is no message, for who ends a recording does not wait until there
-/// is room for one.
+/// The place where a clip ends, once that is known. It is no message, for who ends a recording does not wait until
+/// there is room for one.
 type End = Arc<OnceLock<u64>>;
 
 /// What became of a recording, as a sentence.
