@@ -218,7 +218,9 @@ impl Grid {
             // Where the edge is not in the picture, the number stands where its line comes into it.
             let enters = || seen.iter().find_map(|(edge, _)| entered(line(*edge)?, within));
             let place = outside.filter(|place| within.contains(*place));
-            if let Some(place) = place.or_else(|| enters().map(|at| at + BESIDE_LINE)) {
+            // Beside it is still within the picture.
+            let beside = |at: Pos2| (at + BESIDE_LINE).clamp(within.min, within.max);
+            if let Some(place) = place.or_else(|| enters().map(beside)) {
                 text(place, label, NUMBER.lerp_to_gamma(color, 0.5));
             }
         }
