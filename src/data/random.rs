@@ -32,7 +32,7 @@ pub(crate) fn random(
         let text = format!("there is no {} between {low} and {high}", part.element.scalar);
         return Err(Error::Format(text));
     }
-    let mut bytes = room(wanted)?;
+    let Some(mut bytes) = room(wanted, is_over)? else { return Ok(None) };
     let mut generator = SplitMix(seed(name));
     for some in bytes.chunks_mut(PART_BYTES.div_ceil(element) * element) {
         if is_over() {
@@ -45,16 +45,23 @@ pub(crate) fn random(
     Ok(Some(Found::All(bytes)))
 }
 
-/// Zeros for all that is wanted, where numbers are made for so much.
-pub(crate) fn room(wanted: &Wanted) -> Result<Vec<u8>> {
+/// Zeros for all that is wanted, where numbers are made for so much. To write zeros takes time, too: `None` where
+/// `is_over` says that there is no more.
+pub(crate) fn room(wanted: &Wanted, is_over: &dyn Fn() -> bool) -> Result<Option<Vec<u8>>> {
     if wanted.bytes() > MOST_BYTES {
         let text =
             format!("numbers are made for {MOST_BYTES} bytes at most, not {}", wanted.bytes());
         return Err(Error::Format(text));
     }
-    let mut bytes = with_room(wanted.bytes() as usize)?;
-    bytes.resize(wanted.bytes() as usize, 0);
-    Ok(bytes)
+    let all = wanted.bytes() as usize;
+    let mut bytes = with_room(all)?;
+    while bytes.len() < all {
+        if is_over() {
+            return Ok(None);
+        }
+        bytes.resize(all.min(bytes.len() + PART_BYTES), 0);
+    }
+    Ok(Some(bytes))
 }
 
 /// Writes the element at a place, by numbers from 0 up to 1 that it draws.
@@ -231,8 +238,11 @@ mod tests {
         let product: f64 = x.iter().zip(&y).map(|(x, y)| f64::from(x * y)).sum();
         // The mean of so many products has a deviation of 1 / (3 sqrt(524288)) = 0.0005.
         assert!((product / x.len() as f64).abs() < 0.0025, "{product}");
-        let looks = std::cell::Cell::new(0);
-        let is_over = || looks.replace(looks.get() + 1) == 1;
-        assert_eq!((of("x", &is_over), looks.get()), (None, 2));
+        // Room for two parts is made first, and then their numbers.
+        for last in 0..4 {
+            let looks = std::cell::Cell::new(0);
+            let is_over = || looks.replace(looks.get() + 1) == last;
+            assert_eq!((of("x", &is_over), looks.get()), (None, last + 1));
+        }
     }
 }

@@ -195,14 +195,16 @@ impl<'a> Reader<'a> {
         (name, what): (&str, &str),
         wanted: &Wanted,
     ) -> Result<Option<Found>, (String, Option<Position>)> {
-        let room = self.cache.take_room(wanted).and_then(|()| data::room(wanted));
-        let mut bytes = room.map_err(|e| (format!("`each` does not fit {what}: {e}"), None))?;
+        let taken = self.cache.take_room(wanted);
+        let is_over = || self.has_no_time_left();
+        let room = taken.and_then(|()| data::room(wanted, &is_over));
+        let room = room.map_err(|e| (format!("`each` does not fit {what}: {e}"), None))?;
+        let Some(mut bytes) = room else { return Ok(None) };
         let placed = each.placed(&wanted.of).map_err(|(text, at)| (text, Some(at)))?;
         let of_all = (bytes.as_mut_slice(), wanted.of.bytes());
-        let is_whole =
-            data::computed(of_all, name, &|| self.has_no_time_left(), &|index, random, element| {
-                placed.iter().try_for_each(|field| field.write(index, random, element))
-            });
+        let is_whole = data::computed(of_all, name, &is_over, &|index, random, element| {
+            placed.iter().try_for_each(|field| field.write(index, random, element))
+        });
         match is_whole {
             Ok(is_whole) => Ok(is_whole.then_some(Found::All(bytes))),
             Err((text, at)) => Err((format!("`each` of {what}: {text}"), Some(at))),
@@ -213,14 +215,14 @@ impl<'a> Reader<'a> {
         self.started.elapsed() >= self.compiler.limits().time || self.compiler.is_cancelled()
     }
 
-    /// Whether no more files are read, which is said once.
+    /// Whether nothing more is read or computed, which is said once.
     fn is_over(&mut self, initial: &Initial) -> bool {
         let is_over = self.has_no_time_left();
         if is_over && !self.is_late {
             self.is_late = true;
             let seconds = self.compiler.limits().time.as_secs_f64();
             let text = format!(
-                "the files of the scene are read for {seconds} s, and no longer \
+                "what the scene begins with is read and computed for {seconds} s, and no longer \
                  (`WARPAINT_COMPILE_SECONDS` sets that limit)"
             );
             self.complain(initial.at, text);
@@ -452,6 +454,6 @@ mod tests {
         assert!(all.len() == 2 && all.iter().all(|d| d.text.contains("cannot read")), "{all:#?}");
         let late = told(Duration::ZERO);
         let [late] = &late[..] else { panic!("it is said once: {late:#?}") };
-        assert!(late.text.contains("are read for 0 s, and no longer"), "{late}");
+        assert!(late.text.contains("is read and computed for 0 s, and no longer"), "{late}");
     }
 }
