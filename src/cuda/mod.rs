@@ -18,6 +18,7 @@ mod expansion;
 mod files;
 #[cfg(feature = "cli")]
 mod folding;
+mod fragment;
 mod header;
 pub(crate) mod host;
 pub(crate) mod lexer;
@@ -31,7 +32,6 @@ mod structure;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::folding::folds;
-pub(crate) use self::position::Lines;
 #[cfg(feature = "gl")]
 pub(crate) use self::{
     compiled::settle,
@@ -46,3 +46,4 @@ pub use self::{
     position::Position,
     signature::{KernelParameter, Signature, scan},
 };
+pub(crate) use self::{fragment::unfinished, position::Lines};

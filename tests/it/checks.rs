@@ -179,7 +179,15 @@ fn a_wrong_expression_is_told_on_its_line() {
         ("x.x + radius", 14, "identifier \"radius\" is undefined"),
         ("x.x *", 0, "expected an expression"),
         ("x", 8, "no suitable conversion function from \"const float4\" to \"double\" exists"),
-        ("(x.x", 0, "expected a \")\""),
+        (
+            "(x.x",
+            7,
+            "`map` is no expression of its own: it opens a bracket `(` that it does not close",
+        ),
+        ("x.x /*", 7, "it begins a comment that has no end"),
+        ("x.x + R\\\"(", 7, "it begins a literal that has no end, R\"("),
+        ("x.x \\\\", 7, "it ends with a backslash"),
+        ("x.x\\n#if 0", 7, "it has a line of the preprocessor"),
     ] {
         let manifest =
             format!("[[stat]]\nname = \"e\"\nof = \"value\"\nmap = \"{map}\"\nreduce = \"sum\"");

@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use super::{fields::Fields, selection, suggestion};
 use crate::{
+    cuda::unfinished,
     file,
     scene::{
         Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic, ViewId,
@@ -150,6 +151,9 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     let of = resource(&mut table, manifest);
     let map = table.text("map");
     let map_at = table.report.inside_string(&table.span_of("map"));
+    if let Some(wrong) = map.as_deref().and_then(unfinished) {
+        table.complain_about("map", format!("`map` is no expression of its own: it {wrong}"));
+    }
     let reduce = table.named("reduce", Reduce::ALL);
     let at = table.at();
     if let Some(of) = of
