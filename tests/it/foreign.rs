@@ -586,12 +586,13 @@ fn private_fields_are_given_by_the_layout() {
 #[test]
 fn fields_that_cannot_be_given_are_told_where_they_are() {
     let code = "struct In { float x, y; };\nclass P { In s[2]; public:  In *q; unsigned bits : 4; \
-                unsigned long long t; };\n__global__ void k(float *a, P p) {}";
+                unsigned long long t; int &r; };\n__global__ void k(float *a, P p) {}";
     for (args, part) in [
         ("{ s = [{ x = 1 }] }", "`s` has 2 elements, and is given 1"),
         ("{ s = [{ x = 1 }, { x = 2 }, { x = 3 }] }", "`s` has 2 elements, and is given 3"),
         ("{ q = ['a'] }", "q is no array, and is given a list"),
         ("{ q = 0, bits = 1 }", "`bits` is a bit field"),
+        ("{ r = 1 }", "r is a reference, which no argument fills"),
         ("{ t = 't' }", "whether it is a `cudaTextureObject_t` or a `cudaSurfaceObject_t`"),
         ("['a']", "`p` is a list, but the kernel takes `P`"),
     ] {

@@ -42,6 +42,9 @@ template <class @T, @number @N> struct @of<const @T[@N]> : @of<@T[@N]> {};
 template <class @T> struct @array { enum : @number { @code = 0 }; };
 template <class @T, @number @N> struct @array<@T[@N]> { enum : @number { @code = @N }; };
 template <class @T> struct @array<@T &> : @array<@T> {};
+template <class @T> struct @value { enum : @number { @code = 1 }; };
+template <class @T> struct @value<@T &> { enum : @number { @code = 0 }; };
+template <class @T> struct @value<@T &&> { enum : @number { @code = 0 }; };
 ";
 
 /// The scalars of fields, each with the type's other names; their order is what the kernels' constants say.
@@ -108,6 +111,11 @@ pub(super) fn library(text: &mut String) {
 /// How many elements an array has, 0 of what is none.
 pub(super) fn elements_of(ctype: &str) -> String {
     format!("::{PREFIX}array<{ctype}>::{PREFIX}code")
+}
+
+/// 0 for the type of a reference, else 1. That of an element of an array is one, as `decltype` tells it.
+pub(super) fn is_value(ctype: &str) -> String {
+    format!("::{PREFIX}value<{ctype}>::{PREFIX}code")
 }
 
 /// What [`LIBRARY`] tells of a type.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     PREFIX,
-    code::{code_of, elements_of},
+    code::{code_of, elements_of, is_value},
     declared::DeclaredFields,
     leaves::{Given, Leaf, leaves},
 };
@@ -67,6 +67,12 @@ impl Probe<'_> {
             let field = self.field(&leaf, declared, &mut opened);
             let ctype = format!("decltype({field})");
             let (code, at_line) = (code_of(&ctype), format!("#line {} {file}", at.line));
+            if !path.ends_with(']') && !declared.is_hidden(of, path) {
+                // It has no place of its own in the structure.
+                let told = format!("{path} is a reference, which no argument fills");
+                let is_value = is_value(&ctype);
+                let _ = write!(lists, "\n{at_line}\nstatic_assert({is_value}, \"{told}\");");
+            }
             let first = match given {
                 Given::Value(_) => format!("__INTADDR__(&{field})"),
                 Given::List(_) => {
