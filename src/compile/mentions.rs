@@ -411,6 +411,6 @@ mod tests {
             let inside = format!("/*\n{text}\n*/");
             assert!(lines(&inside).len() <= MOST_MENTIONS + 1, "{part}");
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(600), "{:?}", started.elapsed());
     }
 }

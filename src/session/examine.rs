@@ -1,7 +1,7 @@
 //! What there is to be said of a scene before it runs: its manifest, its arguments, what the compiler makes of it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -125,7 +125,11 @@ fn planned(
     request.options.extend(debug_info::OPTIONS.map(String::from));
     if let Outcome::Compiled(compiled) = compiler.compile(&request)? {
         // What cannot be read tells nothing.
-        let names = debug_info::parameter_names(&compiled.ptx).unwrap_or_default();
+        let parameters = debug_info::parameters(&compiled.ptx).unwrap_or_default();
+        let named = parameters.into_iter().map(|(kernel, parameters)| {
+            (kernel, parameters.into_iter().map(|parameter| parameter.name).collect())
+        });
+        let names: HashMap<String, Vec<String>> = named.collect();
         let entries = Outline::new(&compiled.ptx).entries;
         let compiled = entries.iter().map(|entry| {
             let names = names.get(&entry.name).map(Vec::as_slice);

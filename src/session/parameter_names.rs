@@ -1,20 +1,24 @@
-//! Whether the parameters of a scene's kernels were read as the compiler reads them.
+//! Whether the parameters of a scene's kernels were read as the compiler reads them, by name and type.
 //!
 //! Enters: a scene, what its passes bind to, and what was compiled. Leaves: remarks on passes whose kernels have other
 //! parameters. Must not know: `device`, `gl`, `state`.
 //!
-//! PTX has the types of parameters, but not their names, which arguments go by. These are read from the text, and there
-//! a head may be read that the compiler leaves out (`#if`), one that declares what is defined elsewhere by other names,
-//! or a name that macros make. Two parameters of one type would then change places without a word. So the compiler is
-//! asked once more, for debug information.
+//! PTX has not the names of parameters, which arguments go by, and of their types the sizes alone. These are read from
+//! the text, and there a head may be read that the compiler leaves out (`#if`), one that declares what is defined
+//! elsewhere by other names, or a name or a type that macros make. Two parameters would then change places, or a number
+//! be taken for another one, without a word. So the compiler is asked once more, for debug information.
 
 use std::collections::HashMap;
 
 use super::examine::request;
 use crate::{
-    compile::{self, Compiled, Compiler, Outcome, Target, debug_info},
+    compile::{
+        self, Compiled, Compiler, Outcome, Target,
+        debug_info::{self, Parameter},
+    },
+    cuda::{CType, Pointee},
     diagnostic::{Diagnostic, Severity},
-    scene::{Plan, PlannedPass, Scene, parted},
+    scene::{Argument, Plan, PlannedPass, Scene, parted},
 };
 
 /// What is to be said of passes whose kernels have other parameters than `plan` has.
@@ -37,20 +41,20 @@ pub(super) fn misread(
         }
         outcome => outcome?,
     };
-    let names = match outcome {
-        Outcome::Compiled(debugged) => debug_info::parameter_names(&debugged.ptx),
+    let parameters = match outcome {
+        Outcome::Compiled(debugged) => debug_info::parameters(&debugged.ptx),
         Outcome::Rejected { diagnostics, .. } => {
             let why = diagnostics.first().map_or_else(String::new, |first| format!(": {first}"));
             return Ok(vec![not_asked(scene, &format!("it does not compile for that{why}"))]);
         }
     };
-    let names = match names {
-        Ok(names) => names,
+    let parameters = match parameters {
+        Ok(parameters) => parameters,
         Err(error) => return Ok(vec![not_asked(scene, &error.to_string())]),
     };
     let remark = |pass: &PlannedPass| {
         let lowered = compiled.names.get(&pass.name_expression).unwrap_or(&pass.name_expression);
-        difference(pass, lowered, &names).map(|text| {
+        difference(pass, lowered, &parameters).map(|text| {
             let at = pass.declared.at;
             Diagnostic::error(&*scene.name, text).at(at.line, at.column)
         })
@@ -71,27 +75,56 @@ fn not_asked(scene: &Scene, why: &str) -> Diagnostic {
 fn difference(
     pass: &PlannedPass,
     lowered: &str,
-    names: &HashMap<String, Vec<String>>,
+    parameters: &HashMap<String, Vec<Parameter>>,
 ) -> Option<String> {
     let kernel = parted(&pass.declared.kernel).0;
-    let read: Vec<&str> = pass.arguments.iter().map(|argument| &*argument.name).collect();
-    let Some(compiled) = names.get(lowered) else {
+    let read = &pass.arguments;
+    let Some(compiled) = parameters.get(lowered) else {
         return Some(format!("the compiler's debug information has no kernel `{kernel}`"));
     };
     // A parameter without a name is called by its place.
-    let is_same = |(place, (read, compiled)): (usize, (&&str, &String))| match compiled.is_empty() {
-        true => read.parse() == Ok(place),
-        false => read == compiled,
+    let is_same = |(place, (read, compiled)): (usize, (&Argument, &Parameter))| {
+        let is_same_name = match compiled.name.is_empty() {
+            true => read.name.parse() == Ok(place),
+            false => read.name == compiled.name,
+        };
+        is_same_name && may_be(&read.ctype, &compiled.of)
     };
     if read.len() == compiled.len() && (1..).zip(read.iter().zip(compiled)).all(is_same) {
         return None;
     }
+    let listed = |all: &mut dyn Iterator<Item = (&CType, &str)>| {
+        let all: Vec<String> =
+            all.map(|(of, name)| format!("{of} {name}").trim_end().replace("* ", "*")).collect();
+        all.join(", ")
+    };
     Some(format!(
         "the parameters of `{kernel}` are ({}) to the compiler, but its text was read as ({}): which of its heads \
          counts, or what macros make of it, was not understood; a text with one head of plain names is",
-        compiled.join(", "),
-        read.join(", ")
+        listed(&mut compiled.iter().map(|parameter| (&parameter.of, &*parameter.name))),
+        listed(&mut read.iter().map(|argument| (&argument.ctype, &*argument.name)))
     ))
+}
+
+/// Whether a type that was read may be the one that was compiled: what a name stands for was not read.
+fn may_be(read: &CType, compiled: &CType) -> bool {
+    match (read, compiled) {
+        (CType::Named(_), _) => true,
+        (CType::Value(read), CType::Value(compiled)) => read == compiled,
+        (CType::Pointer { to: read, .. }, CType::Pointer { to: compiled, .. }) => match read {
+            Pointee::Named(_) => true,
+            Pointee::Element(_) | Pointee::Void => read == compiled,
+        },
+        (CType::Texture, CType::Texture) | (CType::Surface, CType::Surface) => true,
+        (
+            CType::Value(_) | CType::Pointer { .. } | CType::Texture | CType::Surface,
+            CType::Value(_)
+            | CType::Pointer { .. }
+            | CType::Texture
+            | CType::Surface
+            | CType::Named(_),
+        ) => false,
+    }
 }
 
 #[cfg(test)]
@@ -105,17 +138,35 @@ mod tests {
                     __global__ void k(float *a, float *b, float) {}\n";
         let scene = Scene::parse("s.cu", text, &Default::default()).unwrap();
         let plan = scene.plan().unwrap();
-        let told = |lowered: &str, names: &[&str]| {
-            let names = names.iter().map(|name| (*name).to_owned()).collect();
-            let all = HashMap::from([("_Z1kPfS_f".to_owned(), names)]);
-            difference(&plan.passes[0], lowered, &all)
+        let told = |lowered: &str, parameters: &[(&str, &str)]| {
+            let parameter = |(of, name): &(&str, &str)| Parameter {
+                name: (*name).to_owned(),
+                of: CType::parse(of),
+            };
+            let all = parameters.iter().map(parameter).collect();
+            difference(&plan.passes[0], lowered, &HashMap::from([("_Z1kPfS_f".to_owned(), all)]))
         };
-        assert_eq!(told("_Z1kPfS_f", &["a", "b", ""]), None);
-        let swapped = told("_Z1kPfS_f", &["b", "a", ""]).unwrap();
-        assert!(swapped.contains("(b, a, ) to the compiler") && swapped.contains("as (a, b, 3)"));
-        for others in [&["a", "b"][..], &["a", "b", "c"], &["a", "", "b"], &["a", "b", "", ""]] {
+        let [a, b, third] = [("float *", "a"), ("float *", "b"), ("float", "")];
+        assert_eq!(told("_Z1kPfS_f", &[a, b, third]), None);
+        let swapped = told("_Z1kPfS_f", &[b, a, third]).unwrap();
+        assert!(
+            swapped.contains("(float *b, float *a, float) to the compiler")
+                && swapped.contains("as (float *a, float *b, float 3)"),
+            "{swapped}"
+        );
+        let (c, nameless) = (("float", "c"), ("float *", ""));
+        let (value, of_other, whole) = (("float", "b"), ("int *", "b"), ("int", ""));
+        for others in [
+            &[a, b][..],
+            &[a, b, c],
+            &[a, nameless, third],
+            &[a, b, third, third],
+            &[a, value, third],
+            &[a, of_other, third],
+            &[a, b, whole],
+        ] {
             assert!(told("_Z1kPfS_f", others).is_some(), "{others:?}");
         }
-        assert!(told("_Z1kPf", &["a", "b", ""]).unwrap().contains("no kernel `k`"));
+        assert!(told("_Z1kPf", &[a, b, third]).unwrap().contains("no kernel `k`"));
     }
 }

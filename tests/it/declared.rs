@@ -106,9 +106,69 @@ fn names_that_were_misread_are_told() {
         let place = Workplace::new();
         let pass = format!("kernel = \"{kernel}\"");
         let text = scene(&[("a", "int"), ("b", "int")], &pass, &text);
-        let told = ["(b, a) to the compiler", "read as (a, b)"];
+        let told = ["(int *b, int *a) to the compiler", "read as (int *a, int *b)"];
         place.run(&["check", place.file("scene.cu", &text)]).expect(1, &told);
     }
+}
+
+#[test]
+fn types_that_were_misread_are_told() {
+    let text = "#define P(a, b) a##b\n#define CAT(a, b) P(a, b)\n#define T_800 int\n\
+                #define T___CUDA_ARCH__ float\n#define U_800 float\n#define U___CUDA_ARCH__ int\n\
+                __global__ void k(float *a, CAT(T_, __CUDA_ARCH__) q, CAT(U_, __CUDA_ARCH__) n) { *a = q + n; }";
+    let place = Workplace::new();
+    let pass = "kernel = \"k\"\nargs = { q = 0.5, n = 3 }";
+    let text = scene(&[("a", "float")], pass, text);
+    let told = ["(float *a, int q, float n) to the compiler", "read as (float *a, float q, int n)"];
+    place.run(&["check", place.file("scene.cu", &text)]).expect(1, &told);
+}
+
+#[test]
+fn types_of_all_kinds_are_what_the_compiler_says() {
+    let numbers = [
+        "char",
+        "signed char",
+        "unsigned char",
+        "short",
+        "unsigned short",
+        "int",
+        "unsigned",
+        "long",
+        "unsigned long",
+        "long long",
+        "unsigned long long",
+        "long unsigned int",
+        "float",
+        "double",
+        "bool",
+        "uint8_t",
+        "int64_t",
+        "size_t",
+        "const int",
+        "volatile int",
+        "Real",
+        "Flags",
+        "__grid_constant__ const int",
+    ];
+    let head: Vec<String> =
+        numbers.iter().enumerate().map(|(at, of)| format!("{of} n{at}")).collect();
+    let text = format!(
+        "#include <cstdint>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\ntypedef float Real;\n\
+         enum Flags : unsigned char {{ NONE }};\n\
+         __global__ void k({}, half h, __nv_bfloat16 b, half2 hh, float3 v, const float4 *__restrict__ f, \
+         const float4 g[2], volatile unsigned *const u) {{}}",
+        head.join(", ")
+    );
+    let zero = |of: &str| if of == "bool" { "false" } else { "0" };
+    let zeros = numbers.iter().enumerate().map(|(at, of)| format!("n{at} = {}", zero(of)));
+    let zeros: Vec<String> = zeros.collect();
+    let pass = format!(
+        "kernel = \"k\"\nargs = {{ {}, h = 0.0, b = 0.0, hh = [0.0, 0.0], v = [0.0, 0.0, 0.0], g = \"f\" }}",
+        zeros.join(", ")
+    );
+    let place = Workplace::new();
+    let text = scene(&[("f", "float4"), ("u", "unsigned")], &pass, &text);
+    place.run(&["check", place.file("scene.cu", &text)]).expect(0, &[]);
 }
 
 #[test]

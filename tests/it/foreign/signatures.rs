@@ -82,7 +82,7 @@ fn a_head_that_was_misread_is_an_error() {
     place.file("s.cu", &text("#undef H\n#define SECOND\n#include \"h.h\"\n"));
     place
         .run(&render)
-        .expect(1, &["`k` are (b, a) to the compiler, but its text was read as (a, b)"]);
+        .expect(1, &["`k` are (float *b, float *a) to the compiler, but its text was read as (float *a, float *b)"]);
 }
 
 #[test]
