@@ -432,6 +432,8 @@ fn the_verifier_finds_wrong_operands() {
         ("mul.s32 %r1, %r2, %r3;", "no such instruction"),
         ("add.rn.s32 %r1, %r2, %r3;", "no such instruction"),
         ("vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "a third source"),
+        ("barrier.sync 16;", "no barrier 16"),
+        ("bar.sync -1, 32;", "no barrier -1"),
     ];
     for (text, part) in cases {
         let module = read(&kernel(text));

@@ -265,7 +265,7 @@ impl<'a> Verifier<'a> {
             let counted = counts(item, signature);
             let is_likely = at == 0 || counted.is_ok();
             match counted.and_then(|()| self.all_operands(item, signature)) {
-                Ok(()) => return self.parts(item),
+                Ok(()) => return self.parts(item).and_then(|()| self.barrier(item)),
                 Err(text) if is_likely => check = Err(text),
                 Err(_) => {}
             }
@@ -290,6 +290,16 @@ impl<'a> Verifier<'a> {
             return fail("the part of `d` that is not written comes from a third source");
         }
         Ok(())
+    }
+
+    /// A block has 16 barriers (PTX ISA, `barrier`).
+    fn barrier(&self, item: &Instruction) -> Check {
+        match (&item.op, item.src.first()) {
+            (Op::Bar { .. }, Some(Operand::Int(number))) if !(0..16).contains(number) => {
+                fail(format!("a block has the barriers 0 to 15, and no barrier {number}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn operand(&self, operand: &Operand, slot: Slot, written: bool) -> Check {
