@@ -51,20 +51,11 @@ pub enum Effort {
     Full,
 }
 
-/// NVRTC's option for a draft on the CPU device: it halves the compilation of the particles scene and makes its step 1.2
-/// times as long. The level above it, `max`, makes steps eight times as long.
-const DRAFT_ON_CPU: &str = "--Ofast-compile=mid";
-/// That for a draft on a GPU, whose driver optimises what it is given once more.
-const DRAFT_ON_GPU: &str = "--Ofast-compile=max";
+/// NVRTC's option for a draft: it halves the compilation of the particles scene and makes its step 1.2 times as
+/// long. The level above it, `max`, makes steps eight times as long.
+const DRAFT: &str = "--Ofast-compile=mid";
 /// The first version of NVRTC for which that was tried.
 const FIRST_TO_DRAFT: (u32, u32) = (13, 0);
-
-fn draft_option(device: &Device) -> &'static str {
-    match device.as_nvidia() {
-        Some(_) => DRAFT_ON_GPU,
-        None => DRAFT_ON_CPU,
-    }
-}
 
 /// Makes programs for one device.
 pub(super) struct Builder {
@@ -166,10 +157,7 @@ impl Builder {
         compiler: &Compiler,
     ) -> Result<Built, Error> {
         let target = target_of(&self.device);
-        let options = match effort {
-            Effort::Draft => vec![draft_option(&self.device).to_owned()],
-            Effort::Full => Vec::new(),
-        };
+        let options = if effort == Effort::Draft { vec![DRAFT.to_owned()] } else { Vec::new() };
         let Examined { plan, compiled, contents, mut diagnostics, log, included, untrusted } =
             examine_with(&mut scene, target, options, compiler, &mut self.files)?;
         if effort == Effort::Draft {
