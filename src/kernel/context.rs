@@ -16,7 +16,7 @@ use crate::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
         self, Choice, Device, FreeList, Function, GuardOptions, HostFlags, MappedMemory, Module,
-        Pool, Stream, StreamOptions, size_class,
+        Pool, Stream, StreamOptions, nvidia::JitOptions, size_class,
     },
 };
 
@@ -132,7 +132,8 @@ impl Context {
 
     /// Loads PTX, guarded where this context's modules are; with why it is not, where it should be.
     pub(super) fn load(&self, ptx: &str) -> device::Result<Loaded> {
-        guarding::load(self.device(), ptx, self.shared.guarded, GuardOptions::default())
+        let (guard, jit) = (GuardOptions::default(), JitOptions::default());
+        guarding::load(self.device(), ptx, self.shared.guarded, guard, jit)
     }
 
     /// The same context with its work on `stream`.

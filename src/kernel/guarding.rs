@@ -10,7 +10,7 @@
 
 use std::{env, sync::LazyLock};
 
-use crate::device::{Device, GuardOptions, Module, Result, Telling};
+use crate::device::{Device, GuardOptions, Module, Result, Telling, nvidia::JitOptions};
 
 /// What the variable says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ static WISH: LazyLock<Option<Wish>> =
 /// A module, and why it is not guarded as a whole, where it should be and is not.
 pub(crate) type Loaded = (Module, Option<String>);
 
-/// Loads PTX: guarded in the way of `options`, where that is wanted and can be. What the module tells of is the
-/// variable's to say.
+/// Loads PTX: guarded in the way of `options`, where that is wanted and can be, and assembled as `jit` says. What the
+/// module tells of is the variable's to say.
 ///
 /// # Errors
 /// As [`Device::load`].
@@ -41,13 +41,14 @@ pub(crate) fn load(
     ptx: &str,
     guarded: bool,
     options: GuardOptions<'_>,
+    jit: JitOptions,
 ) -> Result<Loaded> {
     let telling = match (*WISH, guarded) {
         (Some(Wish::Report), _) => Telling::All,
         (Some(Wish::On), _) | (None, true) => Telling::First,
-        (Some(Wish::Off), _) | (None, false) => return Ok((device.load(ptx)?, None)),
+        (Some(Wish::Off), _) | (None, false) => return Ok((device.load_with(ptx, jit)?, None)),
     };
     let options = GuardOptions { telling, ..options };
-    let (module, not_guarded) = device.load_guarded(ptx, &options)?;
+    let (module, not_guarded) = device.load_guarded(ptx, &options, jit)?;
     Ok((module, not_guarded.map(|why| why.to_string())))
 }

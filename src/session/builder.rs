@@ -31,7 +31,7 @@ use crate::{
     compile::{Compiled, Compiler, Target},
     cuda::mangled,
     data::Cache,
-    device::{self, Device, Function, GuardOptions, Module, Versions},
+    device::{self, Device, Function, GuardOptions, Module, Versions, nvidia::JitOptions},
     diagnostic::{Diagnostic, Severity},
     kernel,
     ptx::outline::Outline,
@@ -54,6 +54,9 @@ pub enum Effort {
 /// NVRTC's option for a draft: it halves the compilation of the particles scene and makes its step 1.2 times as
 /// long. The level above it, `max`, makes steps eight times as long.
 const DRAFT: &str = "--Ofast-compile=mid";
+/// How much the driver's JIT compiler optimises a draft: it takes two thirds of the time that its usual level does, and
+/// needs no more registers.
+const DRAFT_LEVEL: u32 = 1;
 /// The first version of NVRTC for which that was tried.
 const FIRST_TO_DRAFT: (u32, u32) = (13, 0);
 
@@ -283,15 +286,13 @@ fn load(made: &Made, device: &Device, guarded: bool) -> Result<Loaded, Error> {
     let mut diagnostics = Vec::new();
     let plain = plan.passes.iter().filter(|pass| !pass.declared.guarded);
     let plain: Vec<&str> = plain.map(|pass| lowered(made, &pass.name_expression)).collect();
-    let options = GuardOptions {
-        plain: &plain,
-        versions: match made.effort {
-            Effort::Draft => Versions::Whole,
-            Effort::Full => Versions::Proved,
-        },
-        ..GuardOptions::default()
+    let (versions, optimization_level) = match made.effort {
+        Effort::Draft => (Versions::Whole, Some(DRAFT_LEVEL)),
+        Effort::Full => (Versions::Proved, None),
     };
-    let (module, not_guarded) = match kernel::guarding::load(device, ptx, guarded, options) {
+    let guard = GuardOptions { plain: &plain, versions, ..GuardOptions::default() };
+    let jit = JitOptions { optimization_level, ..JitOptions::default() };
+    let (module, not_guarded) = match kernel::guarding::load(device, ptx, guarded, guard, jit) {
         Ok(loaded) => loaded,
         Err(error) => return refusal(scene, error).map(|diagnostic| Err(vec![diagnostic])),
     };

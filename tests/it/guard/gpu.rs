@@ -11,7 +11,7 @@ use warpaint::{
     compile::{Cache, Compiler, Outcome, Request, Target},
     device::{
         Arguments, ArrayDescriptor, ArrayShape, Device, Error, Fault, FaultKind, Format,
-        GuardOptions, LaunchConfig, Memory, Module, Stream, Telling,
+        GuardOptions, LaunchConfig, Memory, Module, Stream, Telling, nvidia::JitOptions,
     },
     interop::Interop,
     ptx::pass::guard::record::MOST_PRINTS,
@@ -134,8 +134,13 @@ impl Gpu {
     }
 
     fn with(device: &Device, ptx: &str, telling: Telling) -> Self {
-        let (module, not_guarded) =
-            device.load_guarded(ptx, &GuardOptions { telling, ..GuardOptions::default() }).unwrap();
+        let (module, not_guarded) = device
+            .load_guarded(
+                ptx,
+                &GuardOptions { telling, ..GuardOptions::default() },
+                JitOptions::default(),
+            )
+            .unwrap();
         assert_eq!(not_guarded, None);
         let stream = device.stream().unwrap();
         let [x, y] = [0, 1].map(|_| device.alloc(4 * COUNT).unwrap());
@@ -595,7 +600,9 @@ fn more_local_memory_than_a_thread_has_is_refused_on_a_gpu() {
     for bytes in [(512 << 10) + 4, 8_900_000_000] {
         for guarded in [false, true] {
             let refused = match guarded {
-                true => device.load_guarded(&kernel(bytes), &GuardOptions::default()).map(|_| ()),
+                true => device
+                    .load_guarded(&kernel(bytes), &GuardOptions::default(), JitOptions::default())
+                    .map(|_| ()),
                 false => device.load(&kernel(bytes)).map(|_| ()),
             };
             let Err(Error::Load { log, .. }) = refused else { panic!("{bytes} bytes are loaded") };

@@ -64,6 +64,7 @@ pub use limit::{CachePreference, Limit};
 pub use mapped::{Attachment, MappedMemory};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter};
+use nvidia::JitOptions;
 pub use pool::{Pool, PoolBlock};
 pub use prepared::Prepared;
 pub use region::{Pitch, Region, Rows};
@@ -509,14 +510,34 @@ impl Device {
         })
     }
 
+    /// The same, with options for the driver's JIT compiler, which are nothing to the CPU device.
+    ///
+    /// ```
+    /// # use warpaint::device::{Device, nvidia::JitOptions};
+    /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
+    /// let soon = JitOptions { optimization_level: Some(1), ..JitOptions::default() };
+    /// assert!(Device::cpu()?.load_with(ptx, soon)?.function("idle").is_ok());
+    /// # Ok::<(), warpaint::device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load_with(&self, ptx: &str, options: JitOptions) -> Result<Module> {
+        Ok(match self {
+            Self::Nvidia(d) => Module::Nvidia(d.load_with(ptx, options)?),
+            Self::Cpu(d) => Module::Cpu(d.load(ptx)?),
+        })
+    }
+
     /// The same, so that no kernel of it can harm a GPU's context, or run without end: see
     /// [`nvidia::Device::load_guarded`]; with why it is not so, where it is not. On the CPU device every kernel is
     /// watched.
     ///
     /// ```
-    /// # use warpaint::device::{Device, GuardOptions};
+    /// # use warpaint::device::{Device, GuardOptions, nvidia::JitOptions};
     /// # let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
-    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx, &GuardOptions::default())?;
+    /// let (guard, jit) = (GuardOptions::default(), JitOptions::default());
+    /// let (module, not_guarded) = Device::cpu()?.load_guarded(ptx, &guard, jit)?;
     /// assert!(module.function("idle").is_ok() && not_guarded.is_none());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
@@ -527,10 +548,11 @@ impl Device {
         &self,
         ptx: &str,
         options: &GuardOptions<'_>,
+        jit: JitOptions,
     ) -> Result<(Module, Option<NotGuarded>)> {
         Ok(match self {
             Self::Nvidia(d) => {
-                let (module, not_guarded) = d.load_guarded(ptx, options)?;
+                let (module, not_guarded) = d.load_guarded(ptx, options, jit)?;
                 (Module::Nvidia(module), not_guarded)
             }
             Self::Cpu(d) => (Module::Cpu(d.load(ptx)?), None),

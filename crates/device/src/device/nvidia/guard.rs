@@ -37,7 +37,7 @@ use super::{
     context::{CudaContext, lock},
     driver::Handle,
     heap,
-    module::Loaded,
+    module::{JitOptions, Loaded},
 };
 use crate::{
     device::{Arguments, Error, Fault, GuardOptions, GuardedModule, LaunchConfig, Result},
@@ -280,10 +280,11 @@ impl Device {
     /// told.
     ///
     /// ```no_run
-    /// use warpaint::device::{GuardOptions, nvidia::Device};
+    /// use warpaint::device::{GuardOptions, nvidia::{Device, JitOptions}};
     ///
     /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
-    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &GuardOptions::default())?;
+    /// let (guard, jit) = (GuardOptions::default(), JitOptions::default());
+    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &guard, jit)?;
     /// assert!(not_guarded.is_none() && module.guarded().is_some());
     /// # Ok::<(), warpaint::device::Error>(())
     /// ```
@@ -294,17 +295,18 @@ impl Device {
         &self,
         ptx: &str,
         options: &GuardOptions<'_>,
+        jit: JitOptions,
     ) -> Result<(Module, Option<NotGuarded>)> {
         let options = GuardOptions { local: LocalMemory::FromStackPointer, ..*options };
         let (text, guarded) = match GuardedModule::of(ptx, &options) {
             Ok(guarded) => guarded,
-            Err(why) => return Ok((self.load(ptx)?, Some(why))),
+            Err(why) => return Ok((self.load_with(ptx, jit)?, Some(why))),
         };
-        let module = match self.load(&text) {
+        let module = match self.load_with(&text, jit) {
             Ok(module) => module,
             Err(Error::Load { log, .. }) => {
                 let why = format!("the driver does not take it guarded: {log}");
-                return Ok((self.load(ptx)?, Some(NotGuarded { why })));
+                return Ok((self.load_with(ptx, jit)?, Some(NotGuarded { why })));
             }
             Err(error) => return Err(error),
         };
