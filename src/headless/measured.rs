@@ -51,14 +51,19 @@ fn drift(value: f64, first: f64) -> f64 {
     if value == first { 0.0 } else { ((value - first) / first).abs() }
 }
 
-/// The demands of a check in words: `min 2, equals 3 within 0.1`.
-pub(super) fn demand(check: &Check, value: Option<f64>, first: Option<f64>) -> String {
+/// The demands of a check in words: `min 2, equals 3 within 0.1`; with all digits, where `is_exact`.
+pub(super) fn demand(
+    check: &Check,
+    value: Option<f64>,
+    first: Option<f64>,
+    is_exact: bool,
+) -> String {
     let bounds = check.bounds.iter().map(|bound| match *bound {
-        Bound::Min(least) => format!("min {}", Number(least)),
-        Bound::Max(greatest) => format!("max {}", Number(greatest)),
-        Bound::Equals { value, tolerance: 0.0 } => format!("equals {}", Number(value)),
+        Bound::Min(least) => format!("min {}", told(least, is_exact)),
+        Bound::Max(greatest) => format!("max {}", told(greatest, is_exact)),
+        Bound::Equals { value, tolerance: 0.0 } => format!("equals {}", told(value, is_exact)),
         Bound::Equals { value, tolerance } => {
-            format!("equals {} within {}", Number(value), Number(tolerance))
+            format!("equals {} within {}", told(value, is_exact), Number(tolerance))
         }
         Bound::Drift(greatest) => {
             let found = value.zip(first).map_or_else(String::new, |(value, first)| {
@@ -68,6 +73,24 @@ pub(super) fn demand(check: &Check, value: Option<f64>, first: Option<f64>) -> S
         }
     });
     bounds.collect::<Vec<_>>().join(", ")
+}
+
+/// A number as [`Number`] tells it, or with all its digits.
+pub(super) fn told(value: f64, is_exact: bool) -> String {
+    match is_exact {
+        true => format!("{value:?}"),
+        false => Number(value).to_string(),
+    }
+}
+
+/// Whether `value` is told by the same digits as the number of `bound`.
+pub(super) fn reads_as(bound: Bound, value: f64) -> bool {
+    let bound = match bound {
+        Bound::Min(bound) | Bound::Max(bound) | Bound::Equals { value: bound, .. } => bound,
+        // What is told is how far it drifted.
+        Bound::Drift(_) => return false,
+    };
+    Number(bound).to_string() == Number(value).to_string()
 }
 
 /// A number with as many digits as a person compares.

@@ -289,8 +289,12 @@ impl Trial<'_> {
         let (outcome, told) = match found.value {
             Some(value) => {
                 let holds = measured::holds(check, value, found.first.unwrap_or(f64::NAN));
-                let demand = measured::demand(check, found.value, found.first);
-                let told = format!("{name} = {} after {steps} ({demand})", Number(value));
+                // What fails and would read as what it should be.
+                let is_close =
+                    check.bounds.iter().any(|bound| measured::reads_as(*bound, value)) && !holds;
+                let demand = measured::demand(check, found.value, found.first, is_close);
+                let value = measured::told(value, is_close);
+                let told = format!("{name} = {value} after {steps} ({demand})");
                 (if holds { Outcome::Passed } else { Outcome::Failed }, told)
             }
             None => {
@@ -298,7 +302,7 @@ impl Trial<'_> {
                 (Outcome::Error(ExitStatus::Failed), told)
             }
         };
-        let demand = measured::demand(check, None, None);
+        let demand = measured::demand(check, None, None, false);
         Case {
             scene: self.scene.name.clone(),
             line: Some(check.at.line),

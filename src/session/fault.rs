@@ -136,6 +136,8 @@ impl Session {
     }
 
     fn nearest_element(&self, fault: &Fault, address: u64, in_flight: &InFlight) -> Option<String> {
+        // Shared and local memory, and parameters, have none.
+        let nearest = fault.nearest?;
         let taken: Option<Vec<ResourceId>> =
             self.faulty_pass(fault).map(|pass| pass.plan.takes().collect());
         let is_taken = |extent: &&Extent| taken.as_ref().is_none_or(|ids| ids.contains(&extent.id));
@@ -143,8 +145,8 @@ impl Session {
         let found =
             extents().filter(is_taken).min_by_key(|extent| extent.memory.distance(address))?;
         let is_foreign = |near: &Allocation| extents().all(|extent| extent.memory != *near);
-        let nearer = fault.nearest.filter(is_foreign).map(|near| near.distance(address));
-        if nearer.is_some_and(|distance| distance < found.memory.distance(address)) {
+        let distance = found.memory.distance(address);
+        if is_foreign(&nearest) && nearest.distance(address) < distance {
             return None;
         }
         self.told_element(found, address)

@@ -492,3 +492,42 @@ fn what_failed_does_not_replace_a_golden() {
     assert!(ended.out.contains("it is a golden of the scene"), "{ended:#?}");
     assert_eq!(fs::read(place.path("x.actual.npy")).unwrap(), kept);
 }
+
+/// 5229 / 1000 is 5.229 in numpy; and what fails by its last digits is told with them.
+#[test]
+fn a_mean_is_the_sum_by_the_count_and_is_told_with_the_digits_that_matter() {
+    let check = |demand: &str| {
+        format!(
+            "/*---\n[array.a]\ntype = \"float\"\ncount = 1000\neach = \"i % 17 - 3 + 0.5 * (i % 2)\"\n\
+             [[check]]\nstat = \"a.mean\"\n{demand}\n[[check]]\nstat = \"a.sum\"\nequals = 5229\n---*/\n"
+        )
+    };
+    let place = Workplace::new();
+    place.file("scene.cu", &check("equals = 5.229"));
+    place.run(&["test", "scene.cu", "--device", "cpu"]).expect(0, &[]);
+    place.file("scene.cu", &check("equals = 5.2290000000001"));
+    let ended = place.run(&["test", "scene.cu", "--device", "cpu"]);
+    ended.expect(1, &[]);
+    let told = "a.mean = 5.229 after 100 steps (equals 5.2290000000001)";
+    assert!(ended.out.contains(told), "{}", ended.out);
+}
+
+#[test]
+fn no_threads_are_no_launch() {
+    let scene = |pass: &str| {
+        format!(
+            "/*---\n[constant]\nn = 0\n[array.a]\ntype = \"int\"\ncount = 4\n[[pass]]\nkernel = \"k\"\n{pass}\n\
+             [[check]]\nstat = \"a.max\"\nequals = 0\n---*/\n__global__ void k(int *a) {{ a[0] = 1; }}\n"
+        )
+    };
+    let place = Workplace::new();
+    for pass in
+        ["over = \"n\"", "over = [4, \"n\"]", "grid = \"n\"\nblock = 32", "grid = 0\nblock = 1"]
+    {
+        place.file("scene.cu", &scene(pass));
+        place.run(&["test", "scene.cu", "--device", "cpu"]).expect(0, &[]);
+    }
+    place.file("scene.cu", &scene("grid = 1\nblock = \"n\""));
+    let told = ["`block` is 0, but must be at least 1"];
+    place.run(&["test", "scene.cu", "--device", "cpu"]).expect(1, &told);
+}

@@ -555,8 +555,8 @@ impl From<Partial> for Statistics {
     fn from(p: Partial) -> Self {
         let finite = (p.count - p.nan - p.inf) as f64;
         let distance = p.distances / finite;
-        // Between the ends of the range a distance overflows.
-        let mean = if p.distances.is_finite() { p.shift + distance } else { p.sum / finite };
+        // As numpy has it. The sum of values at the ends of the range overflows, that of their distances may not.
+        let mean = if p.sum.is_finite() { p.sum / finite } else { p.shift + distance };
         let variance = p.squares / finite - distance.powi(2);
         Self {
             count: p.count,

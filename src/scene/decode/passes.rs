@@ -188,11 +188,11 @@ fn pass(
 
 fn shape(table: &mut Fields<'_, '_, '_>, manifest: &Manifest, counters: &[String]) -> Shape {
     let names = Names::of_pass(manifest, counters);
-    let block = axes(table, &names, "block", Shape::MOST_THREADS);
+    let block = axes(table, &names, "block", (1, Shape::MOST_THREADS));
     if let Some(block) = &block {
         check_block(table, block);
     }
-    let grid = axes(table, &names, "grid", Shape::MOST_BLOCKS);
+    let grid = axes(table, &names, "grid", (0, Shape::MOST_BLOCKS));
     let extent = over(table, &names);
     match (table.has("over"), table.has("grid"), table.has("block")) {
         (true, true, _) => table.complain_about("grid", "a pass has `over` or `grid`, not both"),
@@ -229,7 +229,7 @@ fn axes(
     table: &mut Fields<'_, '_, '_>,
     names: &Names<'_>,
     key: &'static str,
-    most: [i64; 3],
+    (least, most): (i64, [i64; 3]),
 ) -> Option<[Formula; 3]> {
     let value = table.take(key)?;
     let single = std::slice::from_ref(value);
@@ -240,7 +240,7 @@ fn axes(
     }
     let mut axes = ones();
     for (axis, value) in list.iter().enumerate() {
-        axes[axis] = formulas::integer(table, names, key, value, [1, most[axis]])?;
+        axes[axis] = formulas::integer(table, names, key, value, [least, most[axis]])?;
     }
     Some(axes)
 }
@@ -266,7 +266,7 @@ fn over(table: &mut Fields<'_, '_, '_>, names: &Names<'_>) -> Option<[Formula; 3
         table.complain_about("over", format!("there is no resource `{name}`{hint}"));
         return None;
     }
-    axes(table, names, "over", Shape::MOST_OVER)
+    axes(table, names, "over", (0, Shape::MOST_OVER))
 }
 
 fn shared_bytes(

@@ -287,8 +287,11 @@ impl Function {
             Self::Min | Self::Max | Self::Abs if all_ints => Ok(Kind::Int),
             Self::Min | Self::Max | Self::Abs => Ok(Kind::Float),
             Self::CeilDiv | Self::Ilog2 if !all_ints => Err(format!("`{name}` takes ints")),
-            Self::CeilDiv | Self::Ilog2 | Self::Floor | Self::Ceil | Self::Int => Ok(Kind::Int),
-            Self::Float
+            Self::CeilDiv | Self::Ilog2 | Self::Int => Ok(Kind::Int),
+            // As C's, which a division behind them does not cut.
+            Self::Floor
+            | Self::Ceil
+            | Self::Float
             | Self::Sqrt
             | Self::Exp
             | Self::Log
@@ -319,8 +322,8 @@ impl Function {
             Self::Min => a.min(b),
             Self::Max => a.max(b),
             Self::Abs => a.abs(),
-            Self::Floor => return whole(a.floor()),
-            Self::Ceil => return whole(a.ceil()),
+            Self::Floor => a.floor(),
+            Self::Ceil => a.ceil(),
             Self::Int => return whole(a.trunc()),
             Self::Float => a,
             Self::Sqrt => a.sqrt(),
@@ -346,7 +349,7 @@ impl Function {
             (Self::Min, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.min(b))),
             (Self::Max, [Number::Int(a), Number::Int(b)]) => Some(Ok(*a.max(b))),
             (Self::Abs, [Number::Int(a)]) => Some(Ok(a.abs())),
-            (Self::Floor | Self::Ceil | Self::Int, [Number::Int(a)]) => Some(Ok(*a)),
+            (Self::Int, [Number::Int(a)]) => Some(Ok(*a)),
             (Self::CeilDiv, [Number::Int(_), Number::Int(0)]) => {
                 Some(Err("division by zero".into()))
             }

@@ -47,7 +47,9 @@ fn integers_and_floats_compute_as_in_c() {
         ("1 ? 0 ? 1 : 2 : 3", Number::Int(2)),
         ("min(3, -2) + max(1, 2.5)", Number::Float(0.5)),
         ("ceil_div(7, 2) + ceil_div(-7, 2)", Number::Int(1)),
-        ("ilog2(1024) + floor(2.9) + ceil(-2.9) + int(-2.9)", Number::Int(8)),
+        ("ilog2(1024) + int(floor(2.9)) + int(ceil(-2.9)) + int(-2.9)", Number::Int(8)),
+        ("floor(5 / 2.0) / 4", Number::Float(0.5)),
+        ("ceil(2) / 4", Number::Float(0.5)),
         ("sqrt(16) + abs(-1) + pow(2, 3)", Number::Float(13.0)),
     ];
     for (text, expected) in cases {

@@ -91,3 +91,31 @@ fn an_access_outside_is_told_by_the_element_that_it_would_be() {
         assert!(parts.iter().all(|part| text.contains(part)), "{kernel}: {text}");
     }
 }
+
+/// What lies in shared memory, or is a parameter, is no element of an array, however near that lies.
+#[test]
+fn what_is_no_arrays_is_called_no_element() {
+    let put = "__device__ __noinline__ void put(int *p) { *p = 1; }\n";
+    for (args, kernel, told) in [
+        (
+            "",
+            "__global__ void k(int *o) {\n    __shared__ __align__(16) char s[64];\n    \
+             __shared__ char *volatile where;\n    where = s + 1;\n    put((int *)where);\n    o[0] = s[1];\n}",
+            "misaligned access",
+        ),
+        (
+            "args = { n = 3 }\n",
+            "__global__ void k(int *o, const __grid_constant__ int n) { put((int *)&n); }",
+            "write",
+        ),
+    ] {
+        let place = crate::support::Workplace::new();
+        let text = format!(
+            "/*---\n[array.o]\ntype = \"int\"\ncount = 64\n[[pass]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n\
+             {args}---*/\n{put}{kernel}\n"
+        );
+        let ended = place.run(&["render", place.file("scene.cu", &text), "--device", "cpu"]);
+        ended.expect(4, &[told]);
+        assert!(!ended.err.contains("elements"), "{}", ended.err);
+    }
+}
