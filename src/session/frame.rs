@@ -166,7 +166,7 @@ impl Session {
         self.extents.retain(|names, _| names.iter().all(is_there));
     }
 
-    fn manifest(&self) -> Option<&Manifest> {
+    pub(super) fn manifest(&self) -> Option<&Manifest> {
         self.program.as_ref().map(|program| &program.scene.manifest)
     }
 
@@ -244,7 +244,7 @@ impl Session {
         colors || !self.is_fitted(view)
     }
 
-    fn content(&self, id: ViewId) -> Option<Content<'_>> {
+    pub(super) fn content(&self, id: ViewId) -> Option<Content<'_>> {
         let view = self.view(id)?;
         match view.kind {
             ViewKind::Points { position, color, size_px, additive } => {

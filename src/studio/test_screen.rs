@@ -61,6 +61,8 @@ pub struct TestScreen {
     time: f64,
     size: Vec2,
     is_pressed: bool,
+    /// Modifiers that are held.
+    held: Modifiers,
     /// What a screen reader is told of the last frame.
     told: Option<TreeUpdate>,
 }
@@ -79,7 +81,8 @@ impl TestScreen {
         context.enable_accesskit();
         context.add_plugin(Typing::default());
         let (events, written) = (Vec::new(), Vec::new());
-        Self { context, events, written, time: 0.0, size, is_pressed: false, told: None }
+        let (is_pressed, held) = (false, Modifiers::NONE);
+        Self { context, events, written, time: 0.0, size, is_pressed, held, told: None }
     }
 
     /// Shows a frame, to which goes what was done since the last one.
@@ -89,6 +92,7 @@ impl TestScreen {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
             events: std::mem::take(&mut self.events),
             time: Some(self.time),
+            modifiers: self.held,
             ..RawInput::default()
         };
         let mut output = self.context.run_ui(input, |ui| show(ui));
@@ -158,6 +162,11 @@ impl TestScreen {
     pub fn release(&mut self, at: Pos2) {
         self.is_pressed = false;
         self.button(at, false);
+    }
+
+    /// Holds these keys from the next frame on.
+    pub fn hold(&mut self, modifiers: Modifiers) {
+        self.held = modifiers;
     }
 
     /// Moves the pointer, in the next frame.

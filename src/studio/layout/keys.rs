@@ -2,11 +2,10 @@
 
 use egui::{Event, Key, Modifiers, Ui};
 
-use super::Locals;
+use super::{Locals, Shown};
 use crate::{
     session::{Command, Snapshot},
     studio::{
-        course::Course,
         panels::{Action, Look, parameters, transport},
         parameter_keys,
         viewpoints::{Side, Switch},
@@ -14,7 +13,7 @@ use crate::{
 };
 
 /// Keys that are pressed with Alt: the digits are those of Blender's pad of numbers.
-fn looks() -> [(Key, Look); 7] {
+fn looks() -> [(Key, Look); 8] {
     [
         (Key::Num1, Look::From(Side::Front)),
         (Key::Num3, Look::From(Side::Right)),
@@ -23,6 +22,7 @@ fn looks() -> [(Key, Look); 7] {
         (Key::Num5, Look::Switch(Switch::Orthographic)),
         (Key::A, Look::Switch(Switch::Axes)),
         (Key::G, Look::Switch(Switch::Grid)),
+        (Key::E, Look::PickHere),
     ]
 }
 
@@ -57,12 +57,8 @@ pub(super) fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Local
 }
 
 /// Keys that work while no text field has the keyboard.
-pub(super) fn pressed(
-    ui: &Ui,
-    snapshot: &Snapshot,
-    course: &Course,
-    locals: &Locals,
-) -> Vec<Action> {
+pub(super) fn pressed(ui: &Ui, shown: &Shown<'_>, locals: &Locals) -> Vec<Action> {
+    let Shown { snapshot, course, .. } = *shown;
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
@@ -80,6 +76,11 @@ pub(super) fn pressed(
     }
     if !locals.keyboard.is_the_scenes() {
         return actions;
+    }
+    if shown.sights.values().any(|seen| seen.marked.is_some())
+        && pressed(Modifiers::NONE, Key::Escape)
+    {
+        actions.push(Action::Look(None, Look::Unfollow));
     }
     if locals.full.is_some() && pressed(Modifiers::NONE, Key::Escape) {
         actions.push(Action::FullWindow);

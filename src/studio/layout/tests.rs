@@ -3,6 +3,7 @@
 //! Enters: made-up values, keys and clicks. Leaves: what is written and where, and what somebody wants. Must not know:
 //! `device`, `gl`, `interop`, `draw`, `compile`.
 
+mod following;
 mod view_tools;
 
 use std::collections::BTreeMap;

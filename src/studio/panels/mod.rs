@@ -186,6 +186,15 @@ pub enum Look {
     Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
+    /// Follow the element that is drawn there, from 0 at the view's lower left corner to 1 at its upper right one, or
+    /// none where nothing is.
+    Pick([f32; 2]),
+    /// The same where the pointer is, or in the middle of the view.
+    PickHere,
+    /// Follow the element with this index of the resource that is followed.
+    Follow(u64),
+    /// Follow none.
+    Unfollow,
 }
 
 impl Action {

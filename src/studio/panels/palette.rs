@@ -254,6 +254,12 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             Key::G,
             Action::Look(None, Look::Switch(Switch::Grid)),
         ),
+        (
+            "Follow the element under the pointer",
+            Modifiers::ALT,
+            Key::E,
+            Action::Look(None, Look::PickHere),
+        ),
         ("Picture of the view to a file", Modifiers::NONE, Key::F12, Action::Screenshot(None)),
         ("Record the view, or end it", Modifiers::SHIFT, Key::F12, Action::Record(None, None)),
     ];
@@ -273,6 +279,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
         ("Loop no more", Action::Loop(None)),
         ("Write the camera into the file", Action::WriteCamera(None)),
+        ("Follow no element any more", Action::Look(None, Look::Unfollow)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Start the studio anew, and go on from here", Action::StartAnew),
         ("Another view, with cameras of its own", Action::AddView),

@@ -4,6 +4,7 @@
 //! that the picture has. Must not know: `draw`, `gl`, `studio::window`.
 
 mod chooser;
+mod followed;
 mod menu;
 
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub struct Local {
     pub pressed: bool,
     /// How much of its upper edge is taken.
     pub top: f32,
+    /// Where the card of the element is that is followed.
+    card: Option<Rect>,
 }
 
 /// What a pane shows.
@@ -73,6 +76,7 @@ pub fn show(
     let arranged = both.map(|_| *sides);
     let place = |place| within(sides::picture_at(rect, arranged.as_ref(), place), place);
     let mut looks = camera(ui, &response, hand, place);
+    looks.extend(pick(ui, &response, hand, place));
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
     let pointer = pointer(ui, &response, place).unwrap_or(gone);
     if pointer != local.pointer || pointer.wheel != 0.0 {
@@ -98,6 +102,15 @@ pub fn show(
     }
     if let Some(progress) = seen.recording {
         actions.extend(recording::show(ui, rect, slot, progress));
+    }
+    match &seen.marked {
+        Some(marked) => {
+            let picture = sides::picture_at(rect, arranged.as_ref(), rect.left_center());
+            let under = rect.with_min_y(rect.top() + top);
+            let places = (under, picture);
+            actions.extend(followed::show(ui, places, slot, marked, &mut local.card));
+        }
+        None => local.card = None,
     }
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
@@ -133,10 +146,12 @@ impl Hand {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Turns => "drag: turn    right drag: move    wheel: zoom    double click: reset",
-            Self::Moves => "drag: move    wheel: zoom    double click: all of it",
+            Self::Turns => {
+                "drag: turn    right drag: move    wheel: zoom    click: follow    double click: reset"
+            }
+            Self::Moves => "drag: move    wheel: zoom    click: follow    double click: all of it",
             Self::Touches => {
-                "drag: the kernels' mouse    right drag: move    wheel: zoom    Home: all of it"
+                "drag: the kernels' mouse    right drag: move    wheel: zoom    Shift+click: follow"
             }
         }
     }
@@ -173,6 +188,20 @@ fn camera(
         actions.push(Look::Reset);
     }
     actions
+}
+
+/// A click on an element: one that moves the pointer turns or moves what is seen instead.
+fn pick(
+    ui: &Ui,
+    response: &Response,
+    hand: Hand,
+    within: impl Fn(Pos2) -> [f32; 2],
+) -> Option<Look> {
+    let is_click = response.clicked() && !response.double_clicked();
+    // Without Shift a click is the kernels' there.
+    let is_meant = hand != Hand::Touches || ui.input(|input| input.modifiers.shift);
+    let at = response.interact_pointer_pos().filter(|_| is_click && is_meant)?;
+    Some(Look::Pick(within(at)))
 }
 
 /// A place as parts of a rectangle, from its lower left corner.

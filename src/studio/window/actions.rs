@@ -379,6 +379,7 @@ impl Studio {
         self.leave_session();
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
+        self.unfollow();
         self.switch = None;
         self.console.begin();
         self.tables.clear();

@@ -61,6 +61,11 @@ impl Sight {
         self.drawn
     }
 
+    /// Where the pointer is while it is over the picture, from 0 at its lower left corner to 1 at its upper right one.
+    pub(super) fn pointer_inside(&self) -> Option<[f32; 2]> {
+        self.pointer.inside.then_some(self.pointer.position)
+    }
+
     /// Its picture is drawn anew.
     pub(super) fn forget(&mut self) {
         self.drawn = None;
@@ -192,14 +197,14 @@ impl Studio {
     }
 
     /// The size in texels of what is shown flat.
-    fn image(&self, slot: Slot) -> Option<[u32; 2]> {
+    pub(super) fn image(&self, slot: Slot) -> Option<[u32; 2]> {
         let texture = self.session.as_ref()?.image(self.shown(slot))?;
         let [width, height, _] = texture.size().extents();
         Some([width, height])
     }
 
     /// The size of a pane's picture.
-    fn picture_size(&self, slot: Slot) -> [u32; 2] {
+    pub(super) fn picture_size(&self, slot: Slot) -> [u32; 2] {
         self.sights.get(&slot).map_or([1, 1], |sight| sight.picture.size())
     }
 
@@ -253,6 +258,10 @@ impl Studio {
                 self.place_camera(slot);
             }
             Look::Pointer(pointer) => self.point(slot, pointer),
+            Look::Pick(at) => self.pick(slot, at),
+            Look::PickHere => self.pick_here(slot),
+            Look::Follow(index) => self.follow_index(index),
+            Look::Unfollow => self.unfollow(),
         }
     }
 
@@ -336,6 +345,6 @@ impl Studio {
 }
 
 /// A place from 0 to 1 as one from -1 to 1.
-fn centred(place: [f32; 2]) -> [f32; 2] {
+pub(super) fn centred(place: [f32; 2]) -> [f32; 2] {
     place.map(|part| part * 2.0 - 1.0)
 }

@@ -15,6 +15,7 @@ mod looking;
 mod numbers;
 mod opening;
 mod panels;
+mod picking;
 mod placing;
 mod replaying;
 mod resuming;
@@ -78,6 +79,7 @@ use drafting::Drafting;
 use filming::Filming;
 use host::Event;
 use looking::Sight;
+use picking::Picking;
 use replaying::{Opening, Replaying};
 use resuming::Left;
 use switching::Switch;
@@ -98,6 +100,8 @@ struct Studio {
     sights: BTreeMap<Slot, Sight>,
     /// The view that is being recorded.
     filming: Option<Filming>,
+    /// The element that is followed.
+    picking: Picking,
     /// Views of which a picture is to be taken.
     asked_shots: BTreeSet<Slot>,
     egui: EguiGlow,
@@ -244,6 +248,7 @@ impl Studio {
             stuck: Vec::new(),
             sights: BTreeMap::new(),
             filming: None,
+            picking: Picking::default(),
             asked_shots: BTreeSet::new(),
             egui,
             context,
@@ -358,6 +363,7 @@ impl Studio {
         }
         self.take_chosen_file();
         self.follow_numbers(now);
+        self.follow_element(now);
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)

@@ -39,6 +39,7 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
                 true => switch(ui, shown, (Switch::Grid, "Rulers", "Alt+G"), actions),
                 false => depth(ui, shown, actions),
             }
+            follow(ui, shown, actions);
             ui.separator();
         }
         pictures(ui, shown, actions);
@@ -64,6 +65,17 @@ fn depth(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
     switch(ui, shown, (Switch::Grid, "Grid with numbers", "Alt+G"), actions);
     if entry(ui, "Write the camera into the file", "").clicked() {
         actions.push(Action::WriteCamera(Some(shown.slot)));
+    }
+}
+
+/// The element that is followed.
+fn follow(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    let (name, key, look) = match shown.seen.marked {
+        Some(_) => ("Follow no element any more", "Esc", Look::Unfollow),
+        None => ("Follow the element in the middle", "Alt+E", Look::Pick([0.5; 2])),
+    };
+    if entry(ui, name, key).clicked() {
+        actions.push(Action::Look(Some(shown.slot), look));
     }
 }
 
