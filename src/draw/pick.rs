@@ -87,10 +87,11 @@ impl Spot {
         let step = (end - begin) / looks;
         let crossed = (1..=looks as u32).map(|look| above(begin + step * look as f32));
         let meets = |(height, _): &(f32, Vec2)| (*height > 0.0) != (first > 0.0) || *height == 0.0;
-        let (_, place) = Some((first, start)).filter(|(height, _)| *height == 0.0).or_else(|| {
-            let mut crossed = crossed;
-            crossed.find(meets)
-        })?;
+        let (_, place) =
+            Some((first, start)).filter(|(height, _)| *height == 0.0).or_else(|| {
+                let mut crossed = crossed;
+                crossed.find(meets)
+            })?;
         Some([0, 1].map(|axis| (place[axis].round().max(0.0) as u32).min(size[axis] - 1)))
     }
 

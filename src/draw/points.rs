@@ -134,6 +134,7 @@ fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u3
     cloud.coloring.set_uniforms(program, 0);
     if cloud.color.is_none() {
         program.set("paint", Uniform::I32(NO_PAINT));
+        program.set("logarithmic", Uniform::I32(0));
     }
 }
 

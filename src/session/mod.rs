@@ -60,6 +60,7 @@ mod run_files;
 mod seek;
 mod snapshot;
 mod source;
+mod spread;
 mod stat;
 mod statistics;
 mod status;
@@ -97,6 +98,7 @@ pub use rescue::Rescued;
 pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
+pub use spread::Spread;
 
 pub use examine::requests_of_built_ins;
 #[cfg(feature = "cli")]

@@ -83,8 +83,8 @@ impl Session {
         (x < size[0] && y < size[1]).then_some(Picked { resource, index, size })
     }
 
-    /// Lets a thread look for the element that a view which has depth draws at a place of its picture. What it goes by
-    /// is copied to the host for that. `None` while the state is being changed, and where nothing like it is drawn.
+    /// Lets a thread look for the element that a view which has depth draws at a place of its picture, and where that is.
+    /// What it goes by is copied to the host for that. `None` while the state is being changed, and where nothing like it is drawn.
     ///
     /// # Errors
     /// The device's; [`Error::Thread`].
@@ -92,7 +92,7 @@ impl Session {
         &mut self,
         view: ViewId,
         spot: Spot,
-    ) -> Result<Option<Arrival<Option<Picked>>>, Error> {
+    ) -> Result<Option<Arrival<Option<(Picked, Vec3)>>>, Error> {
         let Some(search) = self.search(view) else { return Ok(None) };
         let names: Vec<&str> = search.names().into_iter().collect();
         let Some(download) = self.start_download(&names)? else { return Ok(None) };
@@ -184,10 +184,7 @@ impl Session {
     ///
     /// # Errors
     /// The device's.
-    pub fn start_reading_element(
-        &mut self,
-        picked: &Picked,
-    ) -> Result<Option<ElementRead>, Error> {
+    pub fn start_reading_element(&mut self, picked: &Picked) -> Result<Option<ElementRead>, Error> {
         if self.in_flight.is_some() || self.is_migrating() {
             return Ok(None);
         }
@@ -225,7 +222,7 @@ fn of_grid(Grid { size: [width, height], .. }: Grid) -> [u32; 3] {
 }
 
 /// A number of each element of a resource.
-struct Axis {
+pub(super) struct Axis {
     resource: String,
     /// Bytes from one element to the next.
     stride: usize,
@@ -234,7 +231,7 @@ struct Axis {
 
 impl Axis {
     /// A component of what is selected; `None` where it has no such.
-    fn of(manifest: &Manifest, selection: Selection, lane: u8) -> Option<Self> {
+    pub(super) fn of(manifest: &Manifest, selection: Selection, lane: u8) -> Option<Self> {
         let (Element { scalar, lanes }, offset) = selection.vector(manifest)?;
         let offset = offset + usize::from(lane) * scalar.bytes();
         let resource = manifest.resource(selection.of);
@@ -247,7 +244,7 @@ impl Axis {
     }
 
     /// That of an element; `None` beyond the last one.
-    fn number(&self, bytes: &[u8], element: usize) -> Option<f32> {
+    pub(super) fn number(&self, bytes: &[u8], element: usize) -> Option<f32> {
         let start = element.checked_mul(self.stride)?;
         let element = bytes.get(start..start.checked_add(self.stride)?)?;
         self.part.number(element, 0).map(|number| number as f32)
@@ -294,38 +291,43 @@ impl Search {
         axes.into_iter().map(|axis| axis.resource.as_str()).collect()
     }
 
-    fn run(&self, copy: &HostCopy, spot: &Spot) -> Option<Picked> {
+    fn run(&self, copy: &HostCopy, spot: &Spot) -> Option<(Picked, Vec3)> {
         let Self { resource, size, what } = self;
         let number = |axis: &Axis, element: usize| {
             copy.of_resource(&axis.resource).and_then(|bytes| axis.number(bytes, element))
         };
-        let index = match what {
+        let (index, place) = match what {
             What::Points(axes, sprites) => {
                 let at = |element: usize| {
-                    axes.each_ref().map(|axis| {
-                        axis.as_ref().map_or(Some(0.0), |axis| number(axis, element))
-                    })
+                    let axis = |axis: &Option<Axis>| match axis {
+                        Some(axis) => number(axis, element).unwrap_or(f32::NAN),
+                        None => 0.0,
+                    };
+                    Vec3::from(axes.each_ref().map(axis))
                 };
-                let points = (0..size[0] as usize)
-                    .map(|element| Vec3::from(at(element).map(|of| of.unwrap_or(f32::NAN))));
-                spot.point(sprites, points)? as u64
+                let index = spot.point(sprites, (0..size[0] as usize).map(at))?;
+                (index, at(index))
             }
             What::Surface(heights, of_one) => {
                 let [width, depth, _] = *size;
                 let at = |[x, y]: [u32; 2]| y as usize * width as usize + x as usize;
-                let height = |texel| number(heights, at(texel)).unwrap_or(0.0) * of_one;
-                at(spot.surface_texel([width, depth], height)?) as u64
+                let height = |texel| {
+                    let of = number(heights, at(texel)).unwrap_or(0.0) * of_one;
+                    if of.is_finite() { of } else { 0.0 }
+                };
+                let texel = spot.surface_texel([width, depth], height)?;
+                (at(texel), place_on_surface([width, depth], texel, height(texel)))
             }
             What::Volume(thickness) => {
                 let [width, height, _] = size.map(|n| n as usize);
-                let at = |[x, y, z]: [u32; 3]| {
-                    (z as usize * height + y as usize) * width + x as usize
-                };
+                let at =
+                    |[x, y, z]: [u32; 3]| (z as usize * height + y as usize) * width + x as usize;
                 let thick = |texel| thickness.of(|axis| number(axis, at(texel)).unwrap_or(0.0));
-                at(spot.volume_texel(*size, thick)?) as u64
+                let texel = spot.volume_texel(*size, thick)?;
+                (at(texel), place_in_volume(*size, texel))
             }
         };
-        Some(Picked { resource: resource.clone(), index, size: *size })
+        Some((Picked { resource: resource.clone(), index: index as u64, size: *size }, place))
     }
 }
 

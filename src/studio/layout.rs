@@ -34,7 +34,7 @@ use super::{
 };
 use crate::{
     scene::ViewId,
-    session::{Legend, Snapshot},
+    session::{Legend, Snapshot, Spread},
 };
 
 /// Points around the plots that stand where a view would.
@@ -116,6 +116,21 @@ pub struct Seen {
     pub recording: Option<Progress>,
     /// The element that is followed in it.
     pub marked: Option<Marked>,
+    /// What its colours stand for, as they are.
+    pub legend: Option<Legend>,
+    /// How the values are spread that it colours, while their colours are chosen.
+    pub spread: Option<Spread>,
+    /// What is measured in it.
+    pub measured: Option<Measured>,
+}
+
+/// A distance that is measured in a view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its ends so far, from 0 at the picture's lower left corner to 1 at its upper right one; `None` behind the eye.
+    pub ends: Vec<Option<[f32; 2]>>,
+    /// How long it is, once there are both.
+    pub told: String,
 }
 
 /// An element that is followed in a view.

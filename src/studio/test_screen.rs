@@ -61,8 +61,6 @@ pub struct TestScreen {
     time: f64,
     size: Vec2,
     is_pressed: bool,
-    /// Modifiers that are held.
-    held: Modifiers,
     /// What a screen reader is told of the last frame.
     told: Option<TreeUpdate>,
 }
@@ -81,8 +79,7 @@ impl TestScreen {
         context.enable_accesskit();
         context.add_plugin(Typing::default());
         let (events, written) = (Vec::new(), Vec::new());
-        let (is_pressed, held) = (false, Modifiers::NONE);
-        Self { context, events, written, time: 0.0, size, is_pressed, held, told: None }
+        Self { context, events, written, time: 0.0, size, is_pressed: false, told: None }
     }
 
     /// Shows a frame, to which goes what was done since the last one.
@@ -92,7 +89,6 @@ impl TestScreen {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
             events: std::mem::take(&mut self.events),
             time: Some(self.time),
-            modifiers: self.held,
             ..RawInput::default()
         };
         let mut output = self.context.run_ui(input, |ui| show(ui));
@@ -166,7 +162,7 @@ impl TestScreen {
 
     /// Holds these keys from the next frame on.
     pub fn hold(&mut self, modifiers: Modifiers) {
-        self.held = modifiers;
+        self.events.push(Event::ModifiersChanged(modifiers));
     }
 
     /// Moves the pointer, in the next frame.

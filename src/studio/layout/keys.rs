@@ -2,7 +2,7 @@
 
 use egui::{Event, Key, Modifiers, Ui};
 
-use super::{Locals, Shown};
+use super::{Locals, Seen, Shown};
 use crate::{
     session::{Command, Snapshot},
     studio::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Keys that are pressed with Alt: the digits are those of Blender's pad of numbers.
-fn looks() -> [(Key, Look); 8] {
+fn looks() -> [(Key, Look); 10] {
     [
         (Key::Num1, Look::From(Side::Front)),
         (Key::Num3, Look::From(Side::Right)),
@@ -23,6 +23,8 @@ fn looks() -> [(Key, Look); 8] {
         (Key::A, Look::Switch(Switch::Axes)),
         (Key::G, Look::Switch(Switch::Grid)),
         (Key::E, Look::PickHere),
+        (Key::L, Look::Switch(Switch::Colors)),
+        (Key::M, Look::Measure),
     ]
 }
 
@@ -67,7 +69,10 @@ pub(super) fn pressed(ui: &Ui, shown: &Shown<'_>, locals: &Locals) -> Vec<Action
     if pressed(Modifiers::NONE, Key::F11) {
         actions.push(Action::FullWindow);
     }
-    // The one with Shift first, as below.
+    // Those with Shift and Ctrl first, as below.
+    if pressed(Modifiers::COMMAND, Key::F12) {
+        actions.push(Action::CopyPicture(None));
+    }
     if pressed(Modifiers::SHIFT, Key::F12) {
         actions.push(Action::Record(None, None));
     }
@@ -77,9 +82,12 @@ pub(super) fn pressed(ui: &Ui, shown: &Shown<'_>, locals: &Locals) -> Vec<Action
     if !locals.keyboard.is_the_scenes() {
         return actions;
     }
-    if shown.sights.values().any(|seen| seen.marked.is_some())
-        && pressed(Modifiers::NONE, Key::Escape)
-    {
+    // What was begun last ends first.
+    let any = |is: fn(&Seen) -> bool| shown.sights.values().any(is);
+    if any(|seen| seen.measured.is_some()) && pressed(Modifiers::NONE, Key::Escape) {
+        actions.push(Action::Look(None, Look::StopMeasuring));
+    }
+    if any(|seen| seen.marked.is_some()) && pressed(Modifiers::NONE, Key::Escape) {
         actions.push(Action::Look(None, Look::Unfollow));
     }
     if locals.full.is_some() && pressed(Modifiers::NONE, Key::Escape) {

@@ -53,7 +53,7 @@ use super::{
     theme,
     viewpoints::{Side, Switch},
 };
-use crate::session::{Command, Exportable, Renamed};
+use crate::session::{Command, Exportable, Recoloring, Renamed};
 
 /// What the user wants. The window carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,10 @@ pub enum Action {
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
     Export(Exportable),
+    /// Put the colours of such a view into the manifest.
+    WriteColors(Option<Slot>),
+    /// Put the picture of such a view on the clipboard.
+    CopyPicture(Option<Slot>),
     /// Put where the camera of a view is now into the manifest; of the one that was touched last where none is named.
     WriteCamera(Option<Slot>),
     /// Write a manifest before the text, which has none.
@@ -195,6 +199,12 @@ pub enum Look {
     Follow(u64),
     /// Follow none.
     Unfollow,
+    /// Choose the colours.
+    Color(Recoloring),
+    /// Measure distances from now on, or no more.
+    Measure,
+    /// Measure no more.
+    StopMeasuring,
 }
 
 impl Action {

@@ -260,6 +260,19 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             Key::E,
             Action::Look(None, Look::PickHere),
         ),
+        (
+            "Colours of the view: map and range",
+            Modifiers::ALT,
+            Key::L,
+            Action::Look(None, Look::Switch(Switch::Colors)),
+        ),
+        (
+            "Measure a distance in the view",
+            Modifiers::ALT,
+            Key::M,
+            Action::Look(None, Look::Measure),
+        ),
+        ("Copy the picture of the view", Modifiers::COMMAND, Key::F12, Action::CopyPicture(None)),
         ("Picture of the view to a file", Modifiers::NONE, Key::F12, Action::Screenshot(None)),
         ("Record the view, or end it", Modifiers::SHIFT, Key::F12, Action::Record(None, None)),
     ];
@@ -279,6 +292,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
         ("Loop no more", Action::Loop(None)),
         ("Write the camera into the file", Action::WriteCamera(None)),
+        ("Write the view's colours into the file", Action::WriteColors(None)),
         ("Follow no element any more", Action::Look(None, Look::Unfollow)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Start the studio anew, and go on from here", Action::StartAnew),

@@ -49,6 +49,9 @@ impl Studio {
             difference: session.and_then(|session| session.difference_legend(view)),
             recording: self.recording(slot),
             marked: self.followed(slot),
+            legend: self.legend(slot),
+            spread: self.spread(slot),
+            measured: self.measured(slot),
             viewpoint: self.viewpoint(slot),
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use glam::Vec3;
+
 use super::{Studio, looking::centred};
 use crate::{
     diagnostic::Severity,
@@ -29,10 +31,19 @@ pub(super) struct Picking {
 type Read = Vec<(String, Vec<u8>)>;
 
 /// What is to be found at a place of a pane's picture.
-struct Search {
+pub(super) struct Search {
     slot: Slot,
-    spot: Spot,
-    coming: Option<Arrival<Option<Picked>>>,
+    pub(super) spot: Spot,
+    coming: Option<Arrival<Option<Found>>>,
+}
+
+/// An element, and where it is.
+type Found = (Picked, Vec3);
+
+impl Search {
+    pub(super) fn new(slot: Slot, spot: Spot) -> Self {
+        Self { slot, spot, coming: None }
+    }
 }
 
 impl Studio {
@@ -52,7 +63,7 @@ impl Studio {
             None => {
                 self.unfollow();
                 let spot = Spot { camera: viewpoint.camera, size, at };
-                self.picking.search = Some(Search { slot, spot, coming: None });
+                self.picking.search = Some(Search::new(slot, spot));
             }
         }
     }
@@ -94,24 +105,35 @@ impl Studio {
     }
 
     fn go_on_picking(&mut self, now: Instant) -> Result<(), Error> {
-        let Some(mut search) = self.picking.search.take() else { return Ok(()) };
+        let Some(search) = self.picking.search.take() else { return Ok(()) };
+        let slot = search.slot;
+        match self.searched(search, now)? {
+            Ok(found) => self.follow(slot, found.map(|(picked, _)| picked)),
+            Err(search) => self.picking.search = Some(search),
+        }
+        Ok(())
+    }
+
+    /// What a search has found, once it has come to its end; the search until then.
+    pub(super) fn searched(
+        &mut self,
+        mut search: Search,
+        now: Instant,
+    ) -> Result<Result<Option<Found>, Search>, Error> {
         let view = self.shown(search.slot);
         let Some(session) = self.session.as_mut().filter(|of| of.can_be_picked(view)) else {
-            return Ok(());
+            return Ok(Ok(None));
         };
-        let coming = match search.coming.take() {
+        search.coming = match search.coming.take() {
             Some(coming) if coming.is_here() => {
-                let picked = coming.wait()?;
-                self.follow(search.slot, picked);
                 self.redraws.want(now);
-                return Ok(());
+                return Ok(Ok(coming.wait()?));
             }
             Some(coming) => Some(coming),
             None => session.start_picking(view, search.spot)?,
         };
-        self.picking.search = Some(Search { coming, ..search });
         self.redraws.want(now + LOOK_AGAIN);
-        Ok(())
+        Ok(Err(search))
     }
 
     fn go_on_reading(&mut self, now: Instant) -> Result<(), Error> {
@@ -135,9 +157,9 @@ impl Studio {
             match self.picking.reading {
                 Some(_) => self.redraws.want(now + LOOK_AGAIN),
                 // An edit has taken it away.
-                None if session.resource(&followed.picked.resource).is_none_or(|resource| {
-                    resource.count() <= followed.picked.index
-                }) =>
+                None if session
+                    .resource(&followed.picked.resource)
+                    .is_none_or(|resource| resource.count() <= followed.picked.index) =>
                 {
                     self.unfollow();
                 }

@@ -94,7 +94,8 @@ fn spot(camera: Camera, point: Vec3) -> Spot {
 }
 
 fn picked(session: &mut Session, view: ViewId, spot: Spot) -> Option<Picked> {
-    session.start_picking(view, spot).unwrap().expect("nothing is under way").wait().unwrap()
+    let found = session.start_picking(view, spot).unwrap().expect("nothing is under way");
+    found.wait().unwrap().map(|(picked, _)| picked)
 }
 
 #[track_caller]

@@ -1,8 +1,8 @@
 //! The element that is followed: a ring around it in the picture, and beside it a card with what it holds.
 
 use egui::{
-    Align, Area, DragValue, Frame, Grid, Id, Layout, Margin, Order, Pos2, Rect, RichText, ScrollArea,
-    Sense, Stroke, Ui, pos2, vec2,
+    Align, Area, DragValue, Frame, Grid, Id, Layout, Margin, Order, Pos2, Rect, RichText,
+    ScrollArea, Sense, Stroke, Ui, pos2, vec2,
 };
 
 use super::{Action, Look};
@@ -71,8 +71,10 @@ pub fn show(
 
 /// Where the card is put: beside the element; where it was while the pointer is on it, and while nobody sees the element.
 fn place(ui: &Ui, rect: Rect, at: Option<Pos2>, card: Option<Rect>) -> Pos2 {
-    let is_on = |card: &Rect| ui.rect_contains_pointer(*card) || ui.input(|i| i.pointer.latest_pos())
-        .is_some_and(|at| card.contains(at));
+    let is_on = |card: &Rect| {
+        ui.rect_contains_pointer(*card)
+            || ui.input(|i| i.pointer.latest_pos()).is_some_and(|at| card.contains(at))
+    };
     match (card, at) {
         (Some(card), _) if is_on(&card) => card.min,
         (card, Some(at)) => {
@@ -103,7 +105,8 @@ fn content(ui: &mut Ui, followed: &Followed, most_high: f32) -> Option<Look> {
             look = Some(Look::Follow(index));
         }
         if let Some([x, y, z]) = picked.place() {
-            let text = if picked.size[2] > 1 { format!("[{x}, {y}, {z}]") } else { format!("[{x}, {y}]") };
+            let text =
+                if picked.size[2] > 1 { format!("[{x}, {y}, {z}]") } else { format!("[{x}, {y}]") };
             ui.label(RichText::new(text).monospace().small().color(theme::weak()));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -166,8 +169,7 @@ fn footer(ui: &mut Ui, followed: &Followed, actions: &mut Vec<Action>) {
 /// How a number has changed since it was picked, between its least and its greatest.
 fn spark(ui: &mut Ui, followed: &Followed, of: usize) {
     let (rect, response) = ui.allocate_exact_size(SPARK, Sense::hover());
-    let past: Vec<(u64, f64)> =
-        followed.past(of).filter(|(_, value)| value.is_finite()).collect();
+    let past: Vec<(u64, f64)> = followed.past(of).filter(|(_, value)| value.is_finite()).collect();
     let [Some(first), Some(last)] = [past.first(), past.last()] else { return };
     let low = past.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
     let high = past.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
