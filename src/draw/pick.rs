@@ -22,7 +22,7 @@ pub struct Spot {
 /// So many pixels beside a point it is still meant: the smallest points are a pixel wide.
 const REACH: f32 = 7.0;
 /// A ray through a surface is looked at so often within a texel.
-const LOOKS: f32 = 2.0;
+const LOOKS: f32 = 4.0;
 /// No ray goes through more places.
 const MOST_LOOKS: f32 = 65_536.0;
 
@@ -69,6 +69,9 @@ impl Spot {
             let of = height(texel);
             [low.min(of), high.max(of)]
         });
+        // The ray begins and ends beside the surface, however flat that is.
+        let beside = 1.0e-3 * (high - low) + 1.0e-4 * (1.0 + low.abs().max(high.abs()));
+        let (low, high) = (low - beside, high + beside);
         let extent = half_of([size[0], size[1], 1]);
         let corner = |end: f32, y| Vec3::new(end * extent.x, y, end * extent.y);
         let (from, ray, [begin, end]) = self.through(corner(-1.0, low), corner(1.0, high))?;
@@ -83,15 +86,10 @@ impl Spot {
         };
         let path = (place(from + ray * end) - place(from + ray * begin)).length();
         let looks = (path * LOOKS).ceil().clamp(1.0, MOST_LOOKS);
-        let (first, start) = above(begin);
         let step = (end - begin) / looks;
-        let crossed = (1..=looks as u32).map(|look| above(begin + step * look as f32));
-        let meets = |(height, _): &(f32, Vec2)| (*height > 0.0) != (first > 0.0) || *height == 0.0;
-        let (_, place) =
-            Some((first, start)).filter(|(height, _)| *height == 0.0).or_else(|| {
-                let mut crossed = crossed;
-                crossed.find(meets)
-            })?;
+        let (first, _) = above(begin);
+        let mut all = (1..=looks as u32).map(|look| above(begin + step * look as f32));
+        let (_, place) = all.find(|(height, _)| (*height > 0.0) != (first > 0.0))?;
         Some([0, 1].map(|axis| (place[axis].round().max(0.0) as u32).min(size[axis] - 1)))
     }
 
@@ -148,9 +146,8 @@ impl Spot {
             begin = begin.max(ends[0].min(ends[1]));
             end = end.min(ends[0].max(ends[1]));
         }
-        // A box may have no height: rounding may put its two sides in either order.
-        let is_met = begin <= end + 1.0e-5 * end.abs() && begin.is_finite() && end.is_finite();
-        is_met.then_some((from, ray, [begin, end.max(begin)]))
+        let is_met = begin <= end && begin.is_finite() && end.is_finite();
+        is_met.then_some((from, ray, [begin, end]))
     }
 }
 

@@ -282,7 +282,7 @@ fn keys_for_the_whole_window_are_done_without_the_editor() {
     window.frames();
     window.screen.press_with(Key::P, control | Modifiers::SHIFT);
     window.frames();
-    assert!(window.screen.sees("All commands and their keys"), "{:?}", window.screen.written());
+    assert!(window.screen.sees("What do you want to do?"), "{:?}", window.screen.written());
     window.screen.press(Key::Escape);
     window.frames();
     window.screen.press_with(Key::S, control);

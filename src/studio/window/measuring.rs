@@ -22,7 +22,7 @@ pub(super) struct Measuring {
 }
 
 impl Studio {
-    /// Begins to measure in a pane, or ends it.
+    /// Begins to measure in what a pane shows, or ends it.
     pub(super) fn switch_measuring(&mut self, slot: Slot) {
         let is_there = self.measures_in(slot);
         self.measuring = None;

@@ -39,17 +39,15 @@ fn color(chosen: Recoloring) -> Action {
 }
 
 #[test]
-fn the_legend_the_menu_and_a_key_open_what_colours_are_chosen_with() {
+fn the_legend_and_the_menu_open_what_colours_are_chosen_with() {
     let mut window = Window::coloring();
     window.seen.viewpoint.shows.colors = false;
     window.frames();
     assert!(window.screen.control("viridis").is_none());
-    let switch = |slot| Action::Look(slot, Look::Switch(Switch::Colors));
-    assert_eq!(window.choice("Choose the colours (Alt+L)"), [switch(Some(FIRST))]);
+    let switch = Action::Look(Some(FIRST), Look::Switch(Switch::Colors));
+    assert_eq!(window.choice("Choose the colours (Alt+L)"), [switch.clone()]);
     window.open_tools();
-    assert_eq!(window.choice("Colours by hand"), [switch(Some(FIRST))]);
-    window.screen.press_with(Key::L, Modifiers::ALT);
-    assert!(window.frames().0.contains(&switch(None)));
+    assert_eq!(window.choice("Colours by hand"), [switch]);
 }
 
 #[test]

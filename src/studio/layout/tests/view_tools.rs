@@ -110,6 +110,8 @@ fn keys_turn_the_camera_and_show_what_stands_around_it() {
         (Key::A, Look::Switch(Switch::Axes)),
         (Key::G, Look::Switch(Switch::Grid)),
         (Key::E, Look::PickHere),
+        (Key::L, Look::Switch(Switch::Colors)),
+        (Key::M, Look::Measure),
     ] {
         window.screen.press_with(key, Modifiers::ALT);
         assert_eq!(window.frames().0, [Action::Look(None, look)], "{key:?}");
