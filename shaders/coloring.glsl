@@ -3,8 +3,10 @@
 
 // What the colour is made from: 0 to 3 a component, 4 the length of xyz, 5 rgba itself, 6 nothing.
 uniform int paint;
-// Smallest value and 1 / (largest - smallest).
+// Smallest value and 1 / (largest - smallest), of their logarithms where it is 1; from the largest on where they are
+// reversed.
 uniform vec2 range;
+uniform int logarithmic;
 // Values are multiplied by it first.
 uniform float value_scale;
 // 256 colours.
@@ -15,7 +17,9 @@ const vec4 NO_NUMBER = vec4(1.0, 0.0, 1.0, 1.0);
 
 vec4 mapped(float scalar) {
     bool number = !isnan(scalar);
-    float place = number ? clamp((scalar - range.x) * range.y, 0.0, 1.0) : 0.0;
+    // What is not above 0 has the colour of the smallest value.
+    float along = logarithmic == 1 ? log(max(scalar, 1.0e-37)) : scalar;
+    float place = number ? clamp((along - range.x) * range.y, 0.0, 1.0) : 0.0;
     return !number ? NO_NUMBER : texelFetch(colormap, ivec2(place * 255.0 + 0.5, 0), 0);
 }
 

@@ -96,4 +96,23 @@ impl<'a> Cloud<'a> {
             blend: Blend::Additive,
         }
     }
+
+    /// How its points look.
+    pub fn sprites(&self) -> Sprites {
+        let Self { size_px, scale, perspective, blend, .. } = *self;
+        Sprites { size_px, scale, perspective, blend }
+    }
+}
+
+/// How points look, whichever they are; the fields are those of [`Cloud`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprites {
+    /// Diameter in pixels.
+    pub size_px: f32,
+    /// Half of what the points fill.
+    pub scale: f32,
+    /// Whether near points are larger.
+    pub perspective: bool,
+    /// How they meet.
+    pub blend: Blend,
 }

@@ -20,6 +20,10 @@ pub struct Legend {
     pub range: [f32; 2],
     /// The colour map.
     pub colormap: Colormap,
+    /// Whether its last colour is that of the lowest value.
+    pub reversed: bool,
+    /// Whether colours follow the logarithms of the values.
+    pub logarithmic: bool,
 }
 
 /// Colours of a bar, but one.
@@ -40,6 +44,11 @@ impl Legend {
         Rect::from_min_max(corner - BAR - vec2(20.0, 42.0), corner)
     }
 
+    /// The sRGB colour at a part of the bar, from 0 at its left end to 1.
+    pub fn color(&self, part: f32) -> [u8; 3] {
+        self.colormap.srgb8(if self.reversed { 1.0 - part } else { part })
+    }
+
     /// What it looks like in this room.
     pub(crate) fn shapes(&self, room: Rect, fonts: &mut FontsView<'_>) -> Vec<Shape> {
         let bar = Rect::from_min_size(room.min + vec2(10.0, 24.0), BAR);
@@ -50,6 +59,7 @@ impl Legend {
             "" => self.title.clone(),
             unit => format!("{} in {unit}", self.title),
         };
+        let title = if self.logarithmic { format!("{title}, logarithmic") } else { title };
         let [low, high] = self.range.map(|value| number::value(f64::from(value)));
         let (above, below) = (vec2(0.0, -4.0), vec2(0.0, 2.0));
         vec![
@@ -67,7 +77,7 @@ impl Legend {
         let mut mesh = Mesh::default();
         for step in 0..=STEPS {
             let part = f32::from(step) / f32::from(STEPS);
-            let [r, g, b] = self.colormap.srgb8(part);
+            let [r, g, b] = self.color(part);
             let (x, color) = (bar.left() + bar.width() * part, Color32::from_rgb(r, g, b));
             mesh.colored_vertex(Pos2::new(x, bar.top()), color);
             mesh.colored_vertex(Pos2::new(x, bar.bottom()), color);

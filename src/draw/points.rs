@@ -2,7 +2,7 @@
 
 use super::{
     Camera,
-    cloud::{Blend, Cloud, LIGHT},
+    cloud::{Blend, Cloud, LIGHT, Sprites},
     picture::Development,
     splat::{self, Splat},
 };
@@ -122,35 +122,42 @@ impl Points {
 /// What `shaders/points.glsl` needs.
 fn set_uniforms(program: &Program, camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) {
     let [w, h] = size.map(|n| n as f32);
-    let reference = if cloud.perspective { reference(camera, cloud) } else { 0.0 };
+    let sprites = cloud.sprites();
+    let reference = if cloud.perspective { reference(camera, &sprites) } else { 0.0 };
     let near_far = [-1.2, 1.6].map(|depth| camera.distance + depth * cloud.scale);
     let view_projection = camera.view_projection(w / h).to_cols_array();
     program.set("view_projection", Uniform::Mat4(view_projection));
-    program.set("diameter", Uniform::F32(diameter(cloud, size)));
+    program.set("diameter", Uniform::F32(diameter(&sprites, size)));
     program.set("largest", Uniform::F32(LARGEST));
     program.set("reference", Uniform::F32(reference));
     program.set("depth_range", Uniform::Vec2(near_far));
     cloud.coloring.set_uniforms(program, 0);
     if cloud.color.is_none() {
         program.set("paint", Uniform::I32(NO_PAINT));
+        program.set("logarithmic", Uniform::I32(0));
     }
 }
 
 /// A sprite's diameter in pixels at the start camera's distance.
-fn diameter(cloud: &Cloud<'_>, [_, height]: [u32; 2]) -> f32 {
-    let round = if cloud.blend == Blend::Opaque { 1.0 } else { SPRITE };
-    cloud.size_px.clamp(0.01, 1000.0) * round * height as f32 / 720.0
+fn diameter(of: &Sprites, [_, height]: [u32; 2]) -> f32 {
+    let round = if of.blend == Blend::Opaque { 1.0 } else { SPRITE };
+    of.size_px.clamp(0.01, 1000.0) * round * height as f32 / 720.0
 }
 
 /// The distance at which sprites have their diameter. It follows the camera half way, so that near points are
 /// larger than far ones, but going nearer does not turn sparks into balloons.
-fn reference(camera: &Camera, cloud: &Cloud<'_>) -> f32 {
-    (Camera::START_DISTANCE * cloud.scale * camera.distance).sqrt()
+fn reference(camera: &Camera, of: &Sprites) -> f32 {
+    (Camera::START_DISTANCE * of.scale * camera.distance).sqrt()
 }
 
 fn diameter_at_target(camera: &Camera, cloud: &Cloud<'_>, size: [u32; 2]) -> f32 {
-    let scale = if cloud.perspective { reference(camera, cloud) / camera.distance } else { 1.0 };
-    diameter(cloud, size) * scale
+    diameter_at(camera, &cloud.sprites(), size, camera.distance)
+}
+
+/// A sprite's diameter in pixels, `w` being that of its place in clip space.
+pub(super) fn diameter_at(camera: &Camera, of: &Sprites, size: [u32; 2], w: f32) -> f32 {
+    let scale = if of.perspective { reference(camera, of) / w.max(1.0e-6) } else { 1.0 };
+    diameter(of, size) * scale
 }
 
 /// The density of one unit of weight with which the cloud's mean density is the same for every count, size,

@@ -1,7 +1,7 @@
 //! One face for all kinds of content.
 
 use super::{
-    Background, Camera, Cloud, PanZoom,
+    Background, Camera, Cloud, Coloring, PanZoom,
     chart::{Chart, Look},
     coloring::Palette,
     guides::Guides,
@@ -63,6 +63,19 @@ pub enum Content<'a> {
     Surface(Surface<'a>),
     /// A texture as a glowing cloud.
     Volume(Volume<'a>),
+}
+
+impl Content<'_> {
+    /// How its values become colours.
+    pub fn coloring_mut(&mut self) -> Option<&mut Coloring> {
+        match self {
+            Self::Nothing => None,
+            Self::Points(cloud) => Some(&mut cloud.coloring),
+            Self::Image(image) => Some(&mut image.coloring),
+            Self::Surface(surface) => Some(&mut surface.coloring),
+            Self::Volume(volume) => Some(&mut volume.coloring),
+        }
+    }
 }
 
 impl<'a> Frame<'a> {

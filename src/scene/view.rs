@@ -139,6 +139,10 @@ pub struct Coloring {
     pub colormap: String,
     /// The values at the colour map's ends; `None`: those of the data.
     pub range: Option<[f32; 2]>,
+    /// Whether the colour map is gone through from its end.
+    pub reversed: bool,
+    /// Whether colours follow the logarithms of the values.
+    pub logarithmic: bool,
     /// Unit of the values, for the legend; may be empty.
     pub unit: String,
 }

@@ -1,7 +1,7 @@
-//! Values of parameters, and cameras of views, put into the text of a scene, so that it is read with them, and all else
+//! Values of parameters, and cameras and colours of views, put into the text of a scene, so that it is read with them, and all else
 //! stays as it was.
 //!
-//! Enters: the text of a scene, values, a camera. Leaves: edits of the text, or why there are none. Must not know:
+//! Enters: the text of a scene, values, a camera, colours. Leaves: edits of the text, or why there are none. Must not know:
 //! `compile`, `scene::binding`, `scene::plan`.
 
 mod place;
@@ -125,10 +125,7 @@ pub(crate) fn camera(
     view: &str,
     [camera, usual]: [&Camera; 2],
 ) -> Result<Vec<Edit>, Unwritten> {
-    let read = |source: &str| decode::decode("", source, overrides).map(|(manifest, _)| manifest);
-    let manifest = read(source).map_err(|found| Unwritten::Faulty(told(&found)))?;
-    let index = manifest.views.iter().position(|of| of.name == view && of.at.is_some());
-    let index = index.ok_or_else(|| Unwritten::NoView(view.to_owned()))?;
+    let (manifest, index) = views_of(source, overrides, view)?;
     let (toml, base) = toml_of(source)?;
     let table = table_of(toml)?;
     let place = Place::root(toml, table.get_ref()).element("view", index);
@@ -151,7 +148,7 @@ pub(crate) fn camera(
         }
     }
     let edits = in_source(edits, base);
-    let after = read(&with(source, &edits)).map_err(|found| Unwritten::Misread(told(&found)))?;
+    let after = after(source, overrides, &edits)?;
     let is_meant = |(at, (old, new)): (usize, (&View, &View))| match at == index {
         true => entries(camera).iter().all(|of| {
             let written = entries(&new.camera);
@@ -164,6 +161,81 @@ pub(crate) fn camera(
         true => Ok(edits),
         false => Err(Unwritten::Misread("the camera would be another one".to_owned())),
     }
+}
+
+/// What is to be said of a view's colours; `None` stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Colors<'a> {
+    pub colormap: Option<&'a str>,
+    pub reversed: Option<bool>,
+    pub logarithmic: Option<bool>,
+    pub range: Option<[f32; 2]>,
+}
+
+/// What makes these the colours of a view, in the text's order.
+pub(crate) fn colors(
+    source: &str,
+    overrides: &Overrides,
+    view: &str,
+    colors: &Colors<'_>,
+) -> Result<Vec<Edit>, Unwritten> {
+    let (manifest, index) = views_of(source, overrides, view)?;
+    let (toml, base) = toml_of(source)?;
+    let table = table_of(toml)?;
+    let place = Place::root(toml, table.get_ref()).element("view", index);
+    let place = place.ok_or_else(|| Unwritten::NoView(view.to_owned()))?;
+    let Colors { colormap, reversed, logarithmic, range } = *colors;
+    let range_of =
+        |[low, high]: [f32; 2]| format!("[{}, {}]", literal::channel(low), literal::channel(high));
+    let wanted = [
+        ("colormap", colormap.map(|name| format!("\"{name}\""))),
+        ("reverse", reversed.map(|of| of.to_string())),
+        ("log", logarithmic.map(|of| of.to_string())),
+        ("range", range.map(range_of)),
+    ];
+    let (mut new, mut edits) = (Vec::<Entry>::new(), Vec::new());
+    for (key, value) in wanted.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+        match place.value(key) {
+            Some(written) => edits.push(Edit::replace(written, value)),
+            // What is so anyway stays unsaid.
+            None if value == "false" => {}
+            None => new.push((key.to_owned(), value)),
+        }
+    }
+    if !new.is_empty() {
+        edits.push(place.insert(place.last_but_tables(), &new));
+    }
+    let edits = in_source(edits, base);
+    let after = after(source, overrides, &edits)?;
+    let mut meant: Vec<_> = manifest.views.iter().map(|view| view.coloring.clone()).collect();
+    let own = &mut meant[index];
+    own.colormap = colormap.map_or_else(|| own.colormap.clone(), str::to_owned);
+    own.reversed = reversed.unwrap_or(own.reversed);
+    own.logarithmic = logarithmic.unwrap_or(own.logarithmic);
+    own.range = range.or(own.range);
+    match after.views.iter().map(|view| &view.coloring).eq(&meant) {
+        true => Ok(edits),
+        false => Err(Unwritten::Misread("the colours would be other ones".to_owned())),
+    }
+}
+
+/// The manifest of a text, and which of its views is called so.
+fn views_of(
+    source: &str,
+    overrides: &Overrides,
+    view: &str,
+) -> Result<(Manifest, usize), Unwritten> {
+    let manifest = decode::decode("", source, overrides).map(|(manifest, _)| manifest);
+    let manifest = manifest.map_err(|found| Unwritten::Faulty(told(&found)))?;
+    let index = manifest.views.iter().position(|of| of.name == view && of.at.is_some());
+    let index = index.ok_or_else(|| Unwritten::NoView(view.to_owned()))?;
+    Ok((manifest, index))
+}
+
+/// The manifest of a text with these edits.
+fn after(source: &str, overrides: &Overrides, edits: &[Edit]) -> Result<Manifest, Unwritten> {
+    let manifest = decode::decode("", &with(source, edits), overrides);
+    manifest.map(|(manifest, _)| manifest).map_err(|found| Unwritten::Misread(told(&found)))
 }
 
 /// What a manifest says of a camera.

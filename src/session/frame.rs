@@ -10,7 +10,7 @@ use crate::{
     array::Statistics,
     draw::{
         Blend, Bounds, Camera, Cloud, Coloring, Colormap, Content, Frame, Guides, Image, Legend,
-        Paint, Projection, Surface, Values, Volume,
+        Paint, Projection, Recoloring, Surface, Values, Volume,
     },
     element::Scalar,
     gl,
@@ -166,7 +166,7 @@ impl Session {
         self.extents.retain(|names, _| names.iter().all(is_there));
     }
 
-    fn manifest(&self) -> Option<&Manifest> {
+    pub(super) fn manifest(&self) -> Option<&Manifest> {
         self.program.as_ref().map(|program| &program.scene.manifest)
     }
 
@@ -214,14 +214,9 @@ impl Session {
     }
 
     fn legend_of(&self, view: &View) -> Option<Legend> {
-        let of = match view.kind {
-            ViewKind::Points { color, .. } => color?,
-            ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => {
-                Selection::all(grid.of)
-            }
-            ViewKind::Volume { texture, .. } => Selection::all(texture),
-        };
-        let Coloring { paint, colormap, range, .. } = self.coloring(&view.coloring, Some(of));
+        let of = colored(view)?;
+        let Coloring { paint, colormap, range, reversed, logarithmic, .. } =
+            self.coloring(&view.coloring, Some(of));
         let manifest = self.manifest()?;
         let name = of.name(manifest);
         let title = match (paint, of.vector(manifest).map(|(element, _)| element.lanes)) {
@@ -230,7 +225,23 @@ impl Session {
             (Paint::Magnitude, _) => format!("|{name}|"),
             (Paint::Component(_), _) => format!("{name}.{}", view.coloring.by.name()),
         };
-        Some(Legend { title, unit: view.coloring.unit.clone(), range, colormap })
+        let unit = view.coloring.unit.clone();
+        Some(Legend { title, unit, range, colormap, reversed, logarithmic })
+    }
+
+    /// The values that a view colours.
+    pub(super) fn colored(&self, view: ViewId) -> Option<Selection> {
+        colored(self.view(view)?)
+    }
+
+    /// Whether the manifest says all that is chosen of a view's colours.
+    pub fn declares(&self, view: ViewId, chosen: &Recoloring) -> bool {
+        let Some(View { coloring, .. }) = self.view(view) else { return false };
+        let Recoloring { colormap, reversed, logarithmic, range } = *chosen;
+        colormap.is_none_or(|of| of.name() == coloring.colormap)
+            && reversed.is_none_or(|of| of == coloring.reversed)
+            && logarithmic.is_none_or(|of| of == coloring.logarithmic)
+            && range.is_none_or(|of| Some(of) == coloring.range)
     }
 
     /// Whether the picture of a view depends on statistics, because the manifest gives no range for the colours, or no
@@ -244,7 +255,7 @@ impl Session {
         colors || !self.is_fitted(view)
     }
 
-    fn content(&self, id: ViewId) -> Option<Content<'_>> {
+    pub(super) fn content(&self, id: ViewId) -> Option<Content<'_>> {
         let view = self.view(id)?;
         match view.kind {
             ViewKind::Points { position, color, size_px, additive } => {
@@ -314,12 +325,15 @@ impl Session {
     /// How a view colours these values.
     fn coloring(&self, declared: &scene::Coloring, of: Option<Selection>) -> Coloring {
         let paint = paint(declared.by);
-        Coloring {
+        let declares =
+            Recoloring { logarithmic: Some(declared.logarithmic), ..Recoloring::default() };
+        declares.of_coloring(Coloring {
             paint,
             colormap: Colormap::parse(&declared.colormap).unwrap_or_default(),
             range: declared.range.unwrap_or_else(|| self.range(of, paint)),
+            reversed: declared.reversed,
             ..Coloring::default()
-        }
+        })
     }
 
     /// The range of the data, from the latest statistics.
@@ -343,7 +357,7 @@ impl Session {
     }
 
     /// What the number 1 is to a view: bytes count from 0 to 1 there.
-    fn unit(&self, of: Selection) -> f32 {
+    pub(super) fn unit(&self, of: Selection) -> f32 {
         let vector = self.manifest().and_then(|manifest| of.vector(manifest));
         if vector.is_some_and(|(e, _)| e.scalar == Scalar::U8) { 1.0 / 255.0 } else { 1.0 }
     }
@@ -370,6 +384,17 @@ impl Session {
 /// The resource whose numbers are called so.
 fn resource_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(resource, _)| resource)
+}
+
+/// The values that a view colours; `None` where it draws points of one colour.
+fn colored(view: &View) -> Option<Selection> {
+    match view.kind {
+        ViewKind::Points { color, .. } => color,
+        ViewKind::Image { grid, .. } | ViewKind::Surface { grid, .. } => {
+            Some(Selection::all(grid.of))
+        }
+        ViewKind::Volume { texture, .. } => Some(Selection::all(texture)),
+    }
 }
 
 /// Whether the manifest says where the camera of a view starts.
@@ -424,7 +449,8 @@ fn projection(declared: scene::Projection) -> Projection {
     }
 }
 
-fn paint(by: ColorBy) -> Paint {
+/// What of a value makes its colour.
+pub(super) fn paint(by: ColorBy) -> Paint {
     match by {
         ColorBy::Magnitude => Paint::Magnitude,
         ColorBy::X => Paint::Component(0),

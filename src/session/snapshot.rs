@@ -9,7 +9,7 @@ use super::{comparison::Comparison, history::Keeping};
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
-    draw::{Chart, Legend, Look},
+    draw::{Chart, Colormap, Legend, Look, Recoloring},
     scene::{Control, Preset, Value},
 };
 

@@ -95,6 +95,20 @@ impl Borrowed<'_> {
         }
     }
 
+    /// One of its elements, which have so many bytes, for copies: that in this column, row and slice.
+    ///
+    /// # Errors
+    /// The device's, beyond the last one.
+    pub(crate) fn element(&self, at: [usize; 3], bytes: usize) -> device::Result<Region<'_>> {
+        let [first, ..] = at;
+        let range = first * bytes..(first + 1) * bytes;
+        Ok(match self {
+            Self::Memory(slice) => slice.slice(range)?.into(),
+            Self::Array { halves, parity } => halves[parity.half(false)].slice(range)?.into(),
+            Self::Texture(texture) => texture.region().part(at, [1; 3])?.into(),
+        })
+    }
+
     /// What kernels see as the last one, or as the one that is being written; `None` of a texture.
     pub(crate) fn half(&self, next: bool) -> Option<Slice<'_>> {
         match self {

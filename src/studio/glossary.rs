@@ -215,7 +215,7 @@ const KEYS: &[(&str, &[&str])] = &[
         "view",
         &[
             "name", "kind", "position", "color", "size", "blend", "texture", "filter", "height",
-            "density", "color_by", "colormap", "range", "unit",
+            "density", "color_by", "colormap", "range", "reverse", "log", "unit",
         ],
     ),
     ("stat", &["name", "of", "map", "reduce"]),

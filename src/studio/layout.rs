@@ -12,6 +12,7 @@ use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui, UiBuilder, Vec
 use super::{
     console::Console,
     course::Course,
+    followed::Followed,
     gallery::Gallery,
     keyboard::Keyboard,
     panels::{
@@ -33,7 +34,7 @@ use super::{
 };
 use crate::{
     scene::ViewId,
-    session::{Legend, Snapshot},
+    session::{Legend, Snapshot, Spread},
 };
 
 /// Points around the plots that stand where a view would.
@@ -113,6 +114,32 @@ pub struct Seen {
     pub viewpoint: Viewpoint,
     /// How far its recording is, where it is recorded.
     pub recording: Option<Progress>,
+    /// The element that is followed in it.
+    pub marked: Option<Marked>,
+    /// What its colours stand for, as they are.
+    pub legend: Option<Legend>,
+    /// How the values are spread that it colours, while their colours are chosen.
+    pub spread: Option<Spread>,
+    /// What is measured in it.
+    pub measured: Option<Measured>,
+}
+
+/// A distance that is measured in a view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its ends so far, from 0 at the picture's lower left corner to 1 at its upper right one; `None` behind the eye.
+    pub ends: Vec<Option<[f32; 2]>>,
+    /// How long it is, once there are both.
+    pub told: String,
+}
+
+/// An element that is followed in a view.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    /// What is known of it.
+    pub followed: Followed,
+    /// Where it is drawn, from 0 at the picture's lower left corner to 1 at its upper right one; `None` where it is not.
+    pub at: Option<[f32; 2]>,
 }
 
 /// Where, in points, views are to be drawn.
@@ -164,7 +191,7 @@ pub fn show(
         .map(|is| locals.views.values().any(is));
     let is_asked = locals.start.page().is_some() || locals.naming.is_open();
     locals.keyboard.look(ui, focused, pressed, is_asked);
-    actions.extend(keys::pressed(ui, snapshot, shown.course, locals));
+    actions.extend(keys::pressed(ui, shown, locals));
     actions.extend(keys::parameters_change(ui, snapshot, locals));
     let scene = state.scene.as_deref().unwrap_or_default();
     locals.parameters.keys.keep(scene, &mut state.parameter_keys);

@@ -21,6 +21,7 @@ mod error;
 mod export;
 mod filter;
 mod folds;
+mod followed;
 mod fonts;
 mod gallery;
 mod glossary;

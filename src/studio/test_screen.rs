@@ -160,6 +160,11 @@ impl TestScreen {
         self.button(at, false);
     }
 
+    /// Holds these keys from the next frame on.
+    pub fn hold(&mut self, modifiers: Modifiers) {
+        self.events.push(Event::ModifiersChanged(modifiers));
+    }
+
     /// Moves the pointer, in the next frame.
     pub fn hover(&mut self, at: Pos2) {
         self.events.push(Event::PointerMoved(at));

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    draw::{Camera, Guides, PanZoom, Projection},
+    draw::{Camera, Guides, PanZoom, Projection, Recoloring},
     scene::{View, ViewId},
 };
 
@@ -37,6 +37,8 @@ pub struct Viewpoint {
     pub part: PanZoom,
     /// What stands around what is seen.
     pub shows: Shows,
+    /// What of its colours was chosen by hand.
+    pub coloring: Recoloring,
     /// Whether the user has moved it. Until then the camera follows its start, which goes by the picture's shape.
     moved: bool,
     /// Where the camera started; another start in the manifest moves it. Unknown of one that was remembered: it stays
@@ -53,6 +55,9 @@ pub struct Shows {
     pub axes: bool,
     /// A grid with numbers; of an image, rulers.
     pub grid: bool,
+    /// What its colours are chosen with.
+    #[serde(skip)]
+    pub colors: bool,
 }
 
 /// What is switched on and off.
@@ -62,6 +67,8 @@ pub enum Switch {
     Axes,
     /// See [`Shows::grid`].
     Grid,
+    /// See [`Shows::colors`].
+    Colors,
     /// Whether there is no perspective.
     Orthographic,
 }
@@ -145,6 +152,7 @@ impl Viewpoint {
         match switch {
             Switch::Axes => self.shows.axes,
             Switch::Grid => self.shows.grid,
+            Switch::Colors => self.shows.colors,
             Switch::Orthographic => self.is_orthographic(),
         }
     }
@@ -165,7 +173,7 @@ impl Viewpoints {
     /// The one of a state that was kept, without what no view can be seen from.
     pub fn sane(mut self) -> Self {
         self.remembered
-            .retain(|_, viewpoint| viewpoint.camera.is_sound() && viewpoint.part.is_sound());
+            .retain(|_, of| of.camera.is_sound() && of.part.is_sound() && of.coloring.is_sound());
         self
     }
 
@@ -201,7 +209,8 @@ impl Viewpoints {
             return;
         }
         if is_other_wish {
-            *viewpoint = Viewpoint { part: viewpoint.part, shows: viewpoint.shows, ..fresh };
+            let Viewpoint { part, shows, coloring, .. } = *viewpoint;
+            *viewpoint = Viewpoint { part, shows, coloring, ..fresh };
         } else if !viewpoint.moved {
             viewpoint.camera = start.camera;
         }
@@ -223,7 +232,15 @@ impl Viewpoints {
     /// Sees the view that is shown as the manifest has it, once that is asked for; what stands around it stays.
     pub fn start_anew(&mut self) {
         if let Some(viewpoint) = self.remembered.get_mut(&self.shown) {
-            *viewpoint = Viewpoint { shows: viewpoint.shows, ..Viewpoint::default() };
+            let Viewpoint { shows, coloring, .. } = *viewpoint;
+            *viewpoint = Viewpoint { shows, coloring, ..Viewpoint::default() };
+        }
+    }
+
+    /// Chooses the colours of the view that is shown.
+    pub fn recolor(&mut self, coloring: Recoloring) {
+        if let Some(viewpoint) = self.remembered.get_mut(&self.shown) {
+            viewpoint.coloring = coloring;
         }
     }
 
@@ -233,6 +250,7 @@ impl Viewpoints {
         match switch {
             Switch::Axes => viewpoint.shows.axes ^= true,
             Switch::Grid => viewpoint.shows.grid ^= true,
+            Switch::Colors => viewpoint.shows.colors ^= true,
             Switch::Orthographic => {
                 viewpoint.moved = true;
                 viewpoint.camera.projection = match viewpoint.camera.projection {

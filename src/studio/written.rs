@@ -1,12 +1,12 @@
-//! Values of parameters as the text has them, and put into it; cameras, too.
+//! Values of parameters as the text has them, and put into it; cameras and colours, too.
 
 use std::ops::Range;
 
 use crate::{
-    draw::{Camera, Projection},
+    draw::{Camera, Colormap, Projection, Recoloring},
     scene::{
         self, Overrides,
-        written::{Edit, Unwritten},
+        written::{Colors, Edit, Unwritten},
     },
     session::{Control, Parameter, Value},
 };
@@ -86,6 +86,22 @@ pub fn camera(
     let scene::Camera { fov_deg, projection, .. } = usual;
     let usual = scene::Camera { fov_deg, projection, ..scene::Camera::default() };
     let edits = scene::written::camera(text, overrides, view, [&camera, &usual])?;
+    Ok(in_characters(text, edits))
+}
+
+/// What makes what was chosen by hand the colours of a view.
+///
+/// # Errors
+/// As of [`camera`].
+pub fn coloring(
+    text: &str,
+    overrides: &Overrides,
+    view: &str,
+    chosen: &Recoloring,
+) -> Result<Vec<Change>, Unwritten> {
+    let Recoloring { colormap, reversed, logarithmic, range } = *chosen;
+    let colors = Colors { colormap: colormap.map(Colormap::name), reversed, logarithmic, range };
+    let edits = scene::written::colors(text, overrides, view, &colors)?;
     Ok(in_characters(text, edits))
 }
 

@@ -4,6 +4,7 @@ mod array;
 mod camera;
 mod faults;
 mod loops;
+mod picking;
 mod structures;
 mod texture;
 mod transport;

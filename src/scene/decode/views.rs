@@ -103,7 +103,14 @@ fn implied(manifest: &Manifest) -> Option<View> {
     };
     let kind = texture.or_else(points)?;
     let by = default_by(manifest, &kind);
-    let coloring = Coloring { by, colormap: COLORMAPS[0].into(), range: None, unit: String::new() };
+    let coloring = Coloring {
+        by,
+        colormap: COLORMAPS[0].into(),
+        range: None,
+        reversed: false,
+        logarithmic: false,
+        unit: String::new(),
+    };
     let name = View::DEFAULT_NAME.to_owned();
     Some(View { name, kind, coloring, camera: Camera::default(), at: None })
 }
@@ -137,8 +144,14 @@ fn view(
         by: by.or_else(|| kind.map(|kind| default_by(manifest, &kind))).unwrap_or(ColorBy::X),
         colormap: colormap(table),
         range: range(table),
+        reversed: table.boolean("reverse").unwrap_or(false),
+        logarithmic: table.boolean("log").unwrap_or(false),
         unit: table.text("unit").unwrap_or_default(),
     };
+    if coloring.logarithmic && coloring.range.is_some_and(|[low, _]| low <= 0.0) {
+        let text = "with `log` the range begins above 0".to_owned();
+        table.complain_about("range", text);
+    }
     let camera = table.table("camera").map(camera).unwrap_or_default();
     Some(View { name, kind: kind?, coloring, camera, at: Some(table.at()) })
 }

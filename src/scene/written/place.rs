@@ -88,6 +88,13 @@ impl<'t> Place<'t> {
         last.map(|key| key.get_ref().as_ref())
     }
 
+    /// The key that stands last and is no table: behind a table with a head keys would be that one's.
+    pub(super) fn last_but_tables(&self) -> Option<&'t str> {
+        let own = self.table.iter().filter(|(_, value)| value.get_ref().as_table().is_none());
+        let last = own.max_by_key(|(key, _)| key.span().start);
+        last.map(|(key, _)| key.get_ref().as_ref())
+    }
+
     /// Puts entries behind that of `key`, and without one behind what the table begins with.
     pub(super) fn insert(&self, key: Option<&str>, entries: &[Entry]) -> Edit {
         let entries: Vec<String> = entries.iter().map(|entry| self.entry(entry)).collect();

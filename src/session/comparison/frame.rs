@@ -45,6 +45,8 @@ impl Session {
             unit: shown.coloring.unit.clone(),
             range,
             colormap: Colormap::Inferno,
+            reversed: false,
+            logarithmic: false,
         })
     }
 

@@ -2,11 +2,10 @@
 
 use egui::{Event, Key, Modifiers, Ui};
 
-use super::Locals;
+use super::{Locals, Seen, Shown};
 use crate::{
     session::{Command, Snapshot},
     studio::{
-        course::Course,
         panels::{Action, Look, parameters, transport},
         parameter_keys,
         viewpoints::{Side, Switch},
@@ -14,7 +13,7 @@ use crate::{
 };
 
 /// Keys that are pressed with Alt: the digits are those of Blender's pad of numbers.
-fn looks() -> [(Key, Look); 7] {
+fn looks() -> [(Key, Look); 10] {
     [
         (Key::Num1, Look::From(Side::Front)),
         (Key::Num3, Look::From(Side::Right)),
@@ -23,6 +22,9 @@ fn looks() -> [(Key, Look); 7] {
         (Key::Num5, Look::Switch(Switch::Orthographic)),
         (Key::A, Look::Switch(Switch::Axes)),
         (Key::G, Look::Switch(Switch::Grid)),
+        (Key::E, Look::PickHere),
+        (Key::L, Look::Switch(Switch::Colors)),
+        (Key::M, Look::Measure),
     ]
 }
 
@@ -57,12 +59,8 @@ pub(super) fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Local
 }
 
 /// Keys that work while no text field has the keyboard.
-pub(super) fn pressed(
-    ui: &Ui,
-    snapshot: &Snapshot,
-    course: &Course,
-    locals: &Locals,
-) -> Vec<Action> {
+pub(super) fn pressed(ui: &Ui, shown: &Shown<'_>, locals: &Locals) -> Vec<Action> {
+    let Shown { snapshot, course, .. } = *shown;
     let mut actions = Vec::new();
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::R) {
@@ -71,7 +69,10 @@ pub(super) fn pressed(
     if pressed(Modifiers::NONE, Key::F11) {
         actions.push(Action::FullWindow);
     }
-    // The one with Shift first, as below.
+    // Those with Shift and Ctrl first, as below.
+    if pressed(Modifiers::COMMAND, Key::F12) {
+        actions.push(Action::CopyPicture(None));
+    }
     if pressed(Modifiers::SHIFT, Key::F12) {
         actions.push(Action::Record(None, None));
     }
@@ -80,6 +81,14 @@ pub(super) fn pressed(
     }
     if !locals.keyboard.is_the_scenes() {
         return actions;
+    }
+    // What was begun last ends first.
+    let any = |is: fn(&Seen) -> bool| shown.sights.values().any(is);
+    if any(|seen| seen.measured.is_some()) && pressed(Modifiers::NONE, Key::Escape) {
+        actions.push(Action::Look(None, Look::StopMeasuring));
+    }
+    if any(|seen| seen.marked.is_some()) && pressed(Modifiers::NONE, Key::Escape) {
+        actions.push(Action::Look(None, Look::Unfollow));
     }
     if locals.full.is_some() && pressed(Modifiers::NONE, Key::Escape) {
         actions.push(Action::FullWindow);

@@ -3,6 +3,9 @@
 //! Enters: made-up values, keys and clicks. Leaves: what is written and where, and what somebody wants. Must not know:
 //! `device`, `gl`, `interop`, `draw`, `compile`.
 
+mod coloring;
+mod following;
+mod measuring;
 mod view_tools;
 
 use std::collections::BTreeMap;
@@ -79,33 +82,42 @@ impl Window {
 
     /// A few frames; gives what came of them, and where views are.
     fn frames(&mut self) -> (Vec<Action>, Places) {
+        let (mut all, mut places) = (Vec::new(), Places::new());
+        for _ in 0..4 {
+            let (actions, at) = self.frame();
+            all.extend(actions);
+            places = at;
+        }
+        (all, places)
+    }
+
+    /// One frame.
+    fn frame(&mut self) -> (Vec<Action>, Places) {
         let (frames, console, gallery) =
             (FrameTimes::default(), Console::default(), Gallery::default());
         let (tables, trends, trace) = (Tables::default(), Trends::default(), Trace::default());
         let (runners, runner) = (Runners::default(), Runner::test());
         let (mut all, mut places) = (Vec::new(), Places::new());
-        for _ in 0..4 {
-            let shown = Shown {
-                snapshot: &self.snapshot,
-                frames: &frames,
-                runners: &runners,
-                runner: &runner,
-                trace: &trace,
-                course: &self.course,
-                sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, self.seen.clone()))),
-                tables: &tables,
-                trends: &trends,
-                console: &console,
-                gallery: &gallery,
-                built_ins: &["particles"],
-            };
-            let Self { screen, workspace, state, locals, .. } = self;
-            screen.frame(|ui| {
-                let (actions, at) = show(ui, &shown, workspace, state, locals);
-                all.extend(actions);
-                places = at;
-            });
-        }
+        let shown = Shown {
+            snapshot: &self.snapshot,
+            frames: &frames,
+            runners: &runners,
+            runner: &runner,
+            trace: &trace,
+            course: &self.course,
+            sights: BTreeMap::from([FIRST, SECOND].map(|slot| (slot, self.seen.clone()))),
+            tables: &tables,
+            trends: &trends,
+            console: &console,
+            gallery: &gallery,
+            built_ins: &["particles"],
+        };
+        let Self { screen, workspace, state, locals, .. } = self;
+        screen.frame(|ui| {
+            let (actions, at) = show(ui, &shown, workspace, state, locals);
+            all.extend(actions);
+            places = at;
+        });
         (all, places)
     }
 }
@@ -270,7 +282,7 @@ fn keys_for_the_whole_window_are_done_without_the_editor() {
     window.frames();
     window.screen.press_with(Key::P, control | Modifiers::SHIFT);
     window.frames();
-    assert!(window.screen.sees("All commands and their keys"), "{:?}", window.screen.written());
+    assert!(window.screen.sees("What do you want to do?"), "{:?}", window.screen.written());
     window.screen.press(Key::Escape);
     window.frames();
     window.screen.press_with(Key::S, control);

@@ -53,7 +53,7 @@ use super::{
     theme,
     viewpoints::{Side, Switch},
 };
-use crate::session::{Command, Exportable, Renamed};
+use crate::session::{Command, Exportable, Recoloring, Renamed};
 
 /// What the user wants. The window carries it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,10 @@ pub enum Action {
     CompareWithFile,
     /// Write a file of the present state, or of what led to it.
     Export(Exportable),
+    /// Put the colours of such a view into the manifest.
+    WriteColors(Option<Slot>),
+    /// Put the picture of such a view on the clipboard.
+    CopyPicture(Option<Slot>),
     /// Put where the camera of a view is now into the manifest; of the one that was touched last where none is named.
     WriteCamera(Option<Slot>),
     /// Write a manifest before the text, which has none.
@@ -186,6 +190,21 @@ pub enum Look {
     Show(String),
     /// The pointer over the view changed: what kernels get as `mouse`.
     Pointer(Pointer),
+    /// Follow the element that is drawn there, from 0 at the view's lower left corner to 1 at its upper right one, or
+    /// none where nothing is.
+    Pick([f32; 2]),
+    /// The same where the pointer is, or in the middle of the view.
+    PickHere,
+    /// Follow the element with this index of the resource that is followed.
+    Follow(u64),
+    /// Follow none.
+    Unfollow,
+    /// Choose the colours.
+    Color(Recoloring),
+    /// Measure distances from now on, or no more.
+    Measure,
+    /// Measure no more.
+    StopMeasuring,
 }
 
 impl Action {

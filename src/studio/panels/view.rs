@@ -4,6 +4,9 @@
 //! that the picture has. Must not know: `draw`, `gl`, `studio::window`.
 
 mod chooser;
+mod colors;
+mod followed;
+mod measure;
 mod menu;
 
 use std::time::Duration;
@@ -20,8 +23,12 @@ use crate::{
         panes::Slot,
         sides::{Arrangement, Sides},
         theme,
+        viewpoints::Switch,
     },
 };
+
+/// From the legend's lower right end to the picture's.
+const FROM_CORNER: egui::Vec2 = vec2(14.0, 38.0);
 
 /// What the view remembers from frame to frame.
 #[derive(Debug, Default)]
@@ -33,6 +40,8 @@ pub struct Local {
     pub pressed: bool,
     /// How much of its upper edge is taken.
     pub top: f32,
+    /// Where the card of the element is that is followed.
+    card: Option<Rect>,
 }
 
 /// What a pane shows.
@@ -68,13 +77,20 @@ pub fn show(
     local.focused = response.has_focus();
     local.pressed = response.is_pointer_button_down_on();
     let view = snapshot.views.get(seen.view.0);
-    let hand = Hand::of(view);
+    let measures = seen.measured.is_some();
+    let hand = Hand::of(view, measures);
     let both = snapshot.comparison.as_ref().filter(|_| seen.has_other);
     let arranged = both.map(|_| *sides);
     let place = |place| within(sides::picture_at(rect, arranged.as_ref(), place), place);
     let mut looks = camera(ui, &response, hand, place);
+    // Two clicks are two ends, however soon the second one comes.
+    looks.retain(|look| !measures || *look != Look::Reset);
+    looks.extend(pick(ui, &response, (hand, measures), place));
     let gone = Pointer { inside: false, wheel: 0.0, ..local.pointer };
-    let pointer = pointer(ui, &response, place).unwrap_or(gone);
+    let mut pointer = pointer(ui, &response, place).unwrap_or(gone);
+    if measures {
+        pointer.buttons = 0;
+    }
     if pointer != local.pointer || pointer.wheel != 0.0 {
         local.pointer = pointer;
         looks.push(Look::Pointer(pointer));
@@ -86,18 +102,36 @@ pub fn show(
     if let Some(comparison) = both {
         sides::show(ui, rect, top, comparison, sides);
     }
-    overlay(ui, rect.with_min_y(rect.top() + top), snapshot, response.hovered().then_some(hand));
+    let hint = if measures { MEASURES } else { hand.hint() };
+    let hint = response.hovered().then_some(hint);
+    overlay(ui, rect.with_min_y(rect.top() + top), snapshot, hint);
     let is_difference = arranged.is_some_and(|it| it.arrangement == Arrangement::Difference);
     // The colours of two pictures in one stand for A and B.
     let legend = match is_difference {
         true => seen.difference.as_ref(),
-        false => view.and_then(|view| view.legend.as_ref()),
+        false => seen.legend.as_ref(),
     };
-    if hand == Hand::Turns && view.is_some() && seen.viewpoint.shows.axes {
+    if !view.is_some_and(ViewState::is_flat) && view.is_some() && seen.viewpoint.shows.axes {
         actions.extend(axes::show(ui, rect, slot, &seen.viewpoint));
     }
     if let Some(progress) = seen.recording {
         actions.extend(recording::show(ui, rect, slot, progress));
+    }
+    match &seen.marked {
+        Some(marked) => {
+            let picture = sides::picture_at(rect, arranged.as_ref(), rect.left_center());
+            let under = rect.with_min_y(rect.top() + top);
+            let places = (under, picture);
+            actions.extend(followed::show(ui, places, slot, marked, &mut local.card));
+        }
+        None => local.card = None,
+    }
+    if let Some(measured) = &seen.measured {
+        let picture = sides::picture_at(rect, arranged.as_ref(), rect.left_center());
+        measure::show(ui, picture, measured, response.hover_pos());
+    }
+    if let Some(legend) = legend.filter(|_| !is_difference) {
+        actions.extend(choose_colors(ui, rect, shown, legend));
     }
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
@@ -109,6 +143,29 @@ fn seen_as(snapshot: &Snapshot, seen: &Seen) -> String {
         Some(view) => format!("Picture of the view {}", view.name),
         None => "No picture".to_owned(),
     }
+}
+
+/// The hint while distances are measured.
+const MEASURES: &str = "click: an end of the distance    drag, wheel: as ever    Escape: no more";
+
+/// The legend opens what the colours are chosen with, above it.
+fn choose_colors(ui: &Ui, rect: Rect, shown: &Shown<'_>, legend: &Legend) -> Vec<Action> {
+    let (slot, viewpoint) = (shown.slot, &shown.seen.viewpoint);
+    let room = Legend::room(rect.right_bottom() - FROM_CORNER);
+    let response = ui.interact(room, Id::unique(("legend", slot)), Sense::click());
+    let tip = "Choose the colours (Alt+L)";
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, tip));
+    let mut actions = Vec::new();
+    if response.clicked() {
+        actions.push(Action::Look(Some(slot), Look::Switch(Switch::Colors)));
+    }
+    response.on_hover_text(tip);
+    if viewpoint.has(Switch::Colors) {
+        let (chosen, spread) = (&viewpoint.coloring, shown.seen.spread.as_ref());
+        let card = colors::Shown { slot, legend, chosen, spread };
+        actions.extend(colors::show(ui, (rect, room.right_top() - vec2(0.0, 6.0)), &card));
+    }
+    actions
 }
 
 /// What a drag with the first button does.
@@ -123,9 +180,9 @@ enum Hand {
 }
 
 impl Hand {
-    fn of(view: Option<&ViewState>) -> Self {
+    fn of(view: Option<&ViewState>, measures: bool) -> Self {
         match view {
-            Some(view) if view.is_flat() && view.takes_mouse => Self::Touches,
+            Some(view) if view.is_flat() && view.takes_mouse && !measures => Self::Touches,
             Some(view) if view.is_flat() => Self::Moves,
             _ => Self::Turns,
         }
@@ -133,10 +190,12 @@ impl Hand {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Turns => "drag: turn    right drag: move    wheel: zoom    double click: reset",
-            Self::Moves => "drag: move    wheel: zoom    double click: all of it",
+            Self::Turns => {
+                "drag: turn    right drag: move    wheel: zoom    click: follow    double click: reset"
+            }
+            Self::Moves => "drag: move    wheel: zoom    click: follow    double click: all of it",
             Self::Touches => {
-                "drag: the kernels' mouse    right drag: move    wheel: zoom    Home: all of it"
+                "drag: the kernels' mouse    right drag: move    wheel: zoom    Shift+click: follow"
             }
         }
     }
@@ -175,6 +234,20 @@ fn camera(
     actions
 }
 
+/// A click on an element: one that moves the pointer turns or moves what is seen instead.
+fn pick(
+    ui: &Ui,
+    response: &Response,
+    (hand, measures): (Hand, bool),
+    within: impl Fn(Pos2) -> [f32; 2],
+) -> Option<Look> {
+    let is_click = response.clicked() && (measures || !response.double_clicked());
+    // Without Shift a click is the kernels' there.
+    let is_meant = hand != Hand::Touches || ui.input(|input| input.modifiers.shift);
+    let at = response.interact_pointer_pos().filter(|_| is_click && is_meant)?;
+    Some(Look::Pick(within(at)))
+}
+
 /// A place as parts of a rectangle, from its lower left corner.
 fn within(rect: Rect, place: Pos2) -> [f32; 2] {
     [
@@ -206,7 +279,7 @@ fn pointer(ui: &Ui, response: &Response, within: impl Fn(Pos2) -> [f32; 2]) -> O
 }
 
 /// What stands in the picture's corners: that an older version is shown, and how to move.
-fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
+fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hint: Option<&str>) {
     let painter = ui.painter_at(rect);
     let compile = &snapshot.compile;
     if compile.phase == Phase::Rejected {
@@ -238,11 +311,10 @@ fn overlay(ui: &Ui, rect: Rect, snapshot: &Snapshot, hand: Option<Hand>) {
         let text = compiling(ui, compile.generation);
         painter.text(rect.center(), Align2::CENTER_CENTER, text, font, theme::on_picture());
     }
-    if let Some(hand) = hand {
+    if let Some(hint) = hint {
         let color = theme::weak();
         let width = (rect.width() - 2.0 * 14.0).max(1.0);
-        let text = hand.hint().to_owned();
-        let galley = painter.layout(text, FontId::proportional(12.0), color, width);
+        let galley = painter.layout(hint.to_owned(), FontId::proportional(12.0), color, width);
         let place = rect.left_bottom() + vec2(14.0, -12.0 - galley.size().y);
         let behind = Rect::from_min_size(place, galley.size()).expand2(vec2(7.0, 4.0));
         painter.rect_filled(behind, 6.0, theme::faded(theme::bar(), theme::VEIL));
@@ -292,7 +364,7 @@ impl Compilation {
 /// The legend, and above it what is under the pointer.
 fn corners(ui: &Ui, rect: Rect, legend: Option<&Legend>, probe: Option<&Probe>) {
     let painter = ui.painter_at(rect);
-    let mut corner = rect.right_bottom() - vec2(14.0, 38.0);
+    let mut corner = rect.right_bottom() - FROM_CORNER;
     if let Some(legend) = legend {
         corner.y = legend::show(&painter, corner, legend).top() - 6.0;
     }

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Studio, looking::Sight, opening, replaying::Replaying};
+use super::{Shot, Studio, looking::Sight, opening, replaying::Replaying};
 use crate::{
     diagnostic::Severity,
     scene::{Overrides, written::Unwritten},
@@ -71,6 +71,7 @@ impl Studio {
             Action::WriteManifest => self.write_manifest(),
             Action::WriteValues(names) => self.write_values(&names),
             Action::WriteCamera(slot) => self.write_camera(slot),
+            Action::WriteColors(slot) => self.write_colors(slot),
             Action::SavePreset(name) => self.save_preset(&name),
             Action::KeepRenamed(renamed) => self.keep_renamed(&renamed),
             Action::Recover(file) => self.recover(&file),
@@ -111,7 +112,8 @@ impl Studio {
             }
             Action::DeleteLayout(name) => self.state.layouts.delete(&name),
             Action::FullWindow => self.fill_window(),
-            Action::Screenshot(slot) => self.screenshot(slot),
+            Action::Screenshot(slot) => self.screenshot(slot, Shot::File),
+            Action::CopyPicture(slot) => self.screenshot(slot, Shot::Clipboard),
             Action::Record(slot, format) => self.record(slot, format),
             Action::StartAnew => self.begin_anew(),
             Action::ClearConsole => self.console.clear(),
@@ -288,12 +290,12 @@ impl Studio {
     }
 
     /// What the text is read with.
-    fn overrides(&self) -> Overrides {
+    pub(super) fn overrides(&self) -> Overrides {
         self.session.as_ref().map(Session::overrides).unwrap_or_default()
     }
 
     /// Changes the text, or says why it is not changed.
-    fn write(&mut self, changes: Result<Vec<written::Change>, Unwritten>) {
+    pub(super) fn write(&mut self, changes: Result<Vec<written::Change>, Unwritten>) {
         match changes {
             Ok(changes) => self.change_text(changes),
             Err(why) => {
@@ -379,6 +381,9 @@ impl Studio {
         self.leave_session();
         self.sights.values_mut().for_each(Sight::forget);
         self.course.leave();
+        self.unfollow();
+        self.stop_measuring();
+        self.spreads.clear();
         self.switch = None;
         self.console.begin();
         self.tables.clear();

@@ -46,6 +46,7 @@ impl Beside {
         {
             let mut coloring = image.coloring;
             (coloring.colormap, coloring.range) = (legend.colormap, legend.range);
+            (coloring.reversed, coloring.logarithmic) = (legend.reversed, legend.logarithmic);
             if coloring.paint == Paint::Rgba {
                 coloring.paint = Paint::Magnitude;
             }

@@ -27,15 +27,24 @@ pub(super) struct Filming {
     taken: Option<Taken>,
 }
 
+/// Where a picture of a view goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shot {
+    /// To a new file.
+    File,
+    /// To the clipboard.
+    Clipboard,
+}
+
 /// What a picture of a view was taken of: what was drawn, how finely, and where the line between A and B was.
 type Taken = (Option<(Drawn, f32)>, f32);
 
 impl Studio {
-    /// Takes a picture of a view for a file when it is drawn next.
-    pub(super) fn screenshot(&mut self, slot: Option<Slot>) {
+    /// Takes a picture of a view when it is drawn next.
+    pub(super) fn screenshot(&mut self, slot: Option<Slot>, shot: Shot) {
         let slot = slot.unwrap_or(self.locals.active);
         self.state.panes.show(Pane::View(slot));
-        self.asked_shots.insert(slot);
+        self.asked_shots.insert((slot, shot));
     }
 
     /// Begins to record a view, as `format` says or as the last time; ends the recording that is under way.
@@ -83,12 +92,17 @@ impl Studio {
 
     /// Takes the pictures that are wanted of a view that has just been drawn.
     pub(super) fn take_pictures(&mut self, slot: Slot) {
-        if self.asked_shots.remove(&slot)
-            && let Some(size) = self.shown_size(slot)
-        {
+        for shot in [Shot::File, Shot::Clipboard] {
+            if !self.asked_shots.remove(&(slot, shot)) {
+                continue;
+            }
+            let Some(size) = self.shown_size(slot) else { continue };
             let print = Print::new(self.context.gl(), size);
             match print.map_err(Into::into).and_then(|mut print| self.printed(slot, &mut print)) {
-                Ok(rgba) => self.write_picture(size, rgba),
+                Ok(rgba) => match shot {
+                    Shot::File => self.write_picture(size, rgba),
+                    Shot::Clipboard => self.copy_picture(size, rgba),
+                },
                 Err(error) => {
                     let text = format!("No picture was taken: {error}.");
                     self.workspace.tell(Severity::Error, text);
@@ -146,7 +160,7 @@ impl Studio {
                 session.and_then(|of| of.difference_legend(view))
             }
             Some(sides::Arrangement::Split | sides::Arrangement::Beside) | None => {
-                session.and_then(|of| of.legend(view))
+                self.legend(slot)
             }
         };
         if let Some(legend) = legend {

@@ -61,6 +61,11 @@ impl Sight {
         self.drawn
     }
 
+    /// Where the pointer is while it is over the picture, from 0 at its lower left corner to 1 at its upper right one.
+    pub(super) fn pointer_inside(&self) -> Option<[f32; 2]> {
+        self.pointer.inside.then_some(self.pointer.position)
+    }
+
     /// Its picture is drawn anew.
     pub(super) fn forget(&mut self) {
         self.drawn = None;
@@ -133,14 +138,14 @@ impl Studio {
             self.place_camera(slot);
         }
         let picture = self.session.as_ref().map_or(0, Session::picture);
-        let (view, Viewpoint { camera, part, shows, .. }) =
-            (self.shown(slot), self.viewpoint(slot));
+        let (view, viewpoint) = (self.shown(slot), self.viewpoint(slot));
+        let Viewpoint { camera, part, shows, coloring, .. } = viewpoint;
         let guides = self.session.as_ref().filter(|_| shows.grid);
         let guides = guides.and_then(|session| session.guides(view));
         let legend = self.session.as_ref().and_then(|session| session.difference_legend(view));
         let legend = legend.filter(|_| arrangement == Some(sides::Arrangement::Difference));
         let difference = legend.as_ref().map(|legend| legend.range);
-        let from = Drawn { view, camera, part, guides, picture, arrangement, difference };
+        let from = Drawn { view, camera, part, coloring, guides, picture, arrangement, difference };
         let now = Instant::now();
         let Some(sight) = self.sights.get_mut(&slot) else { return Ok(()) };
         let detail = match sight.drawn {
@@ -154,9 +159,11 @@ impl Studio {
             Some(session) => session.frame(view, &camera),
             None => draw::Frame::new(&camera, draw::Content::Nothing),
         };
+        let frame = Self::recolored(frame, &viewpoint);
         let frame = draw::Frame { part, guides, detail, ..frame };
         let other = self.session.as_ref().filter(|_| arrangement.is_some());
         let other = other.and_then(|session| session.other_frame(view, &camera));
+        let other = other.map(|other| Self::recolored(other, &viewpoint));
         let other = other.map(|other| draw::Frame { part, guides, detail, ..other });
         let (own, beside, gl) = (&mut sight.picture, &mut sight.beside, self.context.gl());
         sight.timer.measure(|| {
@@ -176,7 +183,7 @@ impl Studio {
         Ok(())
     }
 
-    fn viewpoints(&mut self, slot: Slot) -> &mut Viewpoints {
+    pub(super) fn viewpoints(&mut self, slot: Slot) -> &mut Viewpoints {
         self.state.views.entry(slot).or_default()
     }
 
@@ -192,14 +199,14 @@ impl Studio {
     }
 
     /// The size in texels of what is shown flat.
-    fn image(&self, slot: Slot) -> Option<[u32; 2]> {
+    pub(super) fn image(&self, slot: Slot) -> Option<[u32; 2]> {
         let texture = self.session.as_ref()?.image(self.shown(slot))?;
         let [width, height, _] = texture.size().extents();
         Some([width, height])
     }
 
     /// The size of a pane's picture.
-    fn picture_size(&self, slot: Slot) -> [u32; 2] {
+    pub(super) fn picture_size(&self, slot: Slot) -> [u32; 2] {
         self.sights.get(&slot).map_or([1, 1], |sight| sight.picture.size())
     }
 
@@ -253,6 +260,14 @@ impl Studio {
                 self.place_camera(slot);
             }
             Look::Pointer(pointer) => self.point(slot, pointer),
+            Look::Pick(at) if self.measures_in(slot) => self.measure(slot, at),
+            Look::Pick(at) => self.pick(slot, at),
+            Look::PickHere => self.pick_here(slot),
+            Look::Follow(index) => self.follow_index(index),
+            Look::Unfollow => self.unfollow(),
+            Look::Color(coloring) => self.recolor(slot, coloring),
+            Look::Measure => self.switch_measuring(slot),
+            Look::StopMeasuring => self.stop_measuring(),
         }
     }
 
@@ -336,6 +351,6 @@ impl Studio {
 }
 
 /// A place from 0 to 1 as one from -1 to 1.
-fn centred(place: [f32; 2]) -> [f32; 2] {
+pub(super) fn centred(place: [f32; 2]) -> [f32; 2] {
     place.map(|part| part * 2.0 - 1.0)
 }

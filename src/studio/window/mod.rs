@@ -5,6 +5,8 @@
 
 mod actions;
 mod beside;
+mod coloring;
+mod copying;
 mod drafting;
 mod files;
 mod filming;
@@ -12,9 +14,11 @@ mod following;
 mod host;
 mod loading;
 mod looking;
+mod measuring;
 mod numbers;
 mod opening;
 mod panels;
+mod picking;
 mod placing;
 mod replaying;
 mod resuming;
@@ -74,10 +78,13 @@ use crate::{
     scene::{self, ViewId},
     session::{self, Engine, Session, Snapshot},
 };
+use coloring::Spreading;
 use drafting::Drafting;
-use filming::Filming;
+use filming::{Filming, Shot};
 use host::Event;
 use looking::Sight;
+use measuring::Measuring;
+use picking::Picking;
 use replaying::{Opening, Replaying};
 use resuming::Left;
 use switching::Switch;
@@ -98,8 +105,14 @@ struct Studio {
     sights: BTreeMap<Slot, Sight>,
     /// The view that is being recorded.
     filming: Option<Filming>,
-    /// Views of which a picture is to be taken.
-    asked_shots: BTreeSet<Slot>,
+    /// The element that is followed.
+    picking: Picking,
+    /// The distance that is measured.
+    measuring: Option<Measuring>,
+    /// How the values are spread of which the colours are chosen.
+    spreads: BTreeMap<Slot, Spreading>,
+    /// Views of which a picture is to be taken, and where it goes.
+    asked_shots: BTreeSet<(Slot, Shot)>,
     egui: EguiGlow,
     context: gl::CurrentContext,
     window: Arc<Window>,
@@ -175,6 +188,7 @@ struct Drawn {
     view: ViewId,
     camera: draw::Camera,
     part: draw::PanZoom,
+    coloring: draw::Recoloring,
     guides: Option<draw::Guides>,
     /// [`Session::picture`].
     picture: u64,
@@ -244,6 +258,9 @@ impl Studio {
             stuck: Vec::new(),
             sights: BTreeMap::new(),
             filming: None,
+            picking: Picking::default(),
+            measuring: None,
+            spreads: BTreeMap::new(),
             asked_shots: BTreeSet::new(),
             egui,
             context,
@@ -358,6 +375,9 @@ impl Studio {
         }
         self.take_chosen_file();
         self.follow_numbers(now);
+        self.follow_element(now);
+        self.follow_measuring(now);
+        self.follow_colors(now);
         let busy = self.is_replaying() || self.session.as_ref().is_some_and(Session::is_busy);
         let kept_next = self.keep_soon(now);
         self.redraws.next(now, busy).by(kept_next)

@@ -48,6 +48,10 @@ impl Studio {
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),
             difference: session.and_then(|session| session.difference_legend(view)),
             recording: self.recording(slot),
+            marked: self.followed(slot),
+            legend: self.legend(slot),
+            spread: self.spread(slot),
+            measured: self.measured(slot),
             viewpoint: self.viewpoint(slot),
         }
     }

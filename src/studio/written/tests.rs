@@ -351,3 +351,49 @@ fn a_camera_needs_a_view_that_is_declared() {
     let after = seen(in_a_line, "view", &usual).unwrap();
     assert_eq!(read(&after).views[0].camera.distance, Some(4.3), "{after}");
 }
+
+/// The text with these colours as those of a view.
+fn colored(text: &str, view: &str, of: &Recoloring) -> Result<String, String> {
+    let changes = coloring(text, &Overrides::default(), view, of);
+    changes.map(|changes| changed(changes, text)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn colours_are_written_where_their_view_stands() {
+    let chosen = Recoloring {
+        colormap: Some(Colormap::Viridis),
+        range: Some([-0.5, 2.0]),
+        reversed: Some(false),
+        ..Recoloring::default()
+    };
+    let after = colored(TWO_VIEWS, "a", &chosen).unwrap();
+    let lines = "position = \"p\"  # there\ncolormap = \"viridis\"\nrange = [-0.5, 2.0]\n";
+    assert!(after.contains(lines) && !after.contains("reverse"), "{after}");
+    // Before the table of the camera, which has a head of its own.
+    let logarithmic = Recoloring {
+        logarithmic: Some(true),
+        reversed: Some(true),
+        range: Some([0.25, 8.0]),
+        ..Recoloring::default()
+    };
+    let after = colored(&after, "b", &logarithmic).unwrap();
+    let lines = "position = \"p\"\nreverse = true\nlog = true\nrange = [0.25, 8.0]\n[view.camera]";
+    assert!(after.contains(lines), "{after}");
+    let [a, b] = [0, 1].map(|index| read(&after).views[index].coloring.clone());
+    assert_eq!(
+        (a.colormap.as_str(), a.range, a.logarithmic),
+        ("viridis", Some([-0.5, 2.0]), false)
+    );
+    assert_eq!((b.colormap.as_str(), b.reversed, b.logarithmic), ("inferno", true, true));
+    assert_eq!(
+        colored(&after, "b", &logarithmic).as_ref(),
+        Ok(&after),
+        "once more changes nothing"
+    );
+    // What is there is replaced, and what could not be read is not written.
+    let plain = Recoloring { reversed: Some(false), ..Recoloring::default() };
+    assert!(colored(&after, "b", &plain).unwrap().contains("reverse = false\n"));
+    let below = Recoloring { range: Some([-1.0, 1.0]), ..Recoloring::default() };
+    let problem = colored(&after, "b", &below).unwrap_err();
+    assert!(problem.contains("begins above 0"), "{problem}");
+}

@@ -64,6 +64,29 @@ fn texels_have_the_published_colours() {
 }
 
 #[test]
+fn colours_go_backwards_and_by_logarithms() {
+    let Some(context) = context() else { return };
+    let values = [0.01, 0.1, 1.0, 10.0, 100.0, 0.0, -5.0, f32::NAN];
+    let texture = scalars(&context, [8, 1], &values);
+    let of = coloring(Paint::Component(0), Colormap::Viridis);
+    for reversed in [false, true] {
+        let coloring = Coloring { range: [0.01, 100.0], logarithmic: true, reversed, ..of };
+        let name = format!("logarithmic-{reversed}");
+        let image = Image { coloring, ..Image::new(&texture) };
+        let pixels = show(&context, [8, 1], PanZoom::default(), image, &name);
+        // What is not above 0 is as the lowest value; NaN has its own colour.
+        let parts = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0, 0.0, f32::NAN];
+        for (x, part) in (0..8).zip(parts) {
+            let expected = Colormap::Viridis.srgb8(if reversed { 1.0 - part } else { part });
+            let found = pixels.at(x, 0);
+            let off = found.iter().zip(expected).map(|(a, b)| a.abs_diff(b)).max();
+            // The texture has 256 colours, of which neighbours are at most 3 of 255 apart.
+            assert!(off <= Some(3), "{} at {x}: {found:?}, not {expected:?}", values[x as usize]);
+        }
+    }
+}
+
+#[test]
 fn bytes_of_rgba_are_not_changed_and_the_first_row_is_the_lowest() {
     let Some(context) = context() else { return };
     let bytes: Vec<u8> = (0..5 * 3).flat_map(|i: u8| [i * 17, 255 - i, i * 3, 255]).collect();

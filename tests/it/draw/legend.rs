@@ -7,7 +7,14 @@ use crate::gl::context;
 
 fn legend(unit: &str) -> Legend {
     let (title, range) = ("speed".to_owned(), [-2.0, 2.0]);
-    Legend { title, unit: unit.to_owned(), range, colormap: Colormap::Viridis }
+    Legend {
+        title,
+        unit: unit.to_owned(),
+        range,
+        colormap: Colormap::Viridis,
+        reversed: false,
+        logarithmic: false,
+    }
 }
 
 fn drawn(view: &mut View, legend: Option<&Legend>, name: &str) -> Pixels {

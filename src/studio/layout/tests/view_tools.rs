@@ -10,7 +10,7 @@ use crate::studio::{
 
 impl Window {
     /// Clicks on a control that is called so, for those who do not see it.
-    fn use_control(&mut self, name: &str) -> Vec<Action> {
+    pub(super) fn use_control(&mut self, name: &str) -> Vec<Action> {
         let told = self.screen.written().join(", ");
         let at = self.screen.control(name).unwrap_or_else(|| panic!("no {name:?} in {told}"));
         self.screen.drag(at.center());
@@ -23,7 +23,7 @@ impl Window {
     }
 
     /// Opens the menu of the first view.
-    fn open_tools(&mut self) {
+    pub(super) fn open_tools(&mut self) {
         let (_, places) = self.frames();
         self.screen.hover(places[0].1.center());
         self.frames();
@@ -109,6 +109,9 @@ fn keys_turn_the_camera_and_show_what_stands_around_it() {
         (Key::Num5, Look::Switch(Switch::Orthographic)),
         (Key::A, Look::Switch(Switch::Axes)),
         (Key::G, Look::Switch(Switch::Grid)),
+        (Key::E, Look::PickHere),
+        (Key::L, Look::Switch(Switch::Colors)),
+        (Key::M, Look::Measure),
     ] {
         window.screen.press_with(key, Modifiers::ALT);
         assert_eq!(window.frames().0, [Action::Look(None, look)], "{key:?}");

@@ -39,6 +39,19 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
                 true => switch(ui, shown, (Switch::Grid, "Rulers", "Alt+G"), actions),
                 false => depth(ui, shown, actions),
             }
+            follow(ui, shown, actions);
+            let measures = shown.seen.measured.is_some();
+            if state(ui, measures, ("Measure a distance", "Alt+M")).clicked() {
+                actions.push(Action::Look(Some(shown.slot), Look::Measure));
+            }
+            if shown.seen.legend.is_some() {
+                switch(ui, shown, (Switch::Colors, "Colours by hand", "Alt+L"), actions);
+                if !shown.seen.viewpoint.coloring.is_nothing()
+                    && entry(ui, "Write the colours into the file", "").clicked()
+                {
+                    actions.push(Action::WriteColors(Some(shown.slot)));
+                }
+            }
             ui.separator();
         }
         pictures(ui, shown, actions);
@@ -67,6 +80,17 @@ fn depth(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
     }
 }
 
+/// The element that is followed.
+fn follow(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    let (name, key, look) = match shown.seen.marked {
+        Some(_) => ("Follow no element any more", "Esc", Look::Unfollow),
+        None => ("Follow the element in the middle", "Alt+E", Look::Pick([0.5; 2])),
+    };
+    if entry(ui, name, key).clicked() {
+        actions.push(Action::Look(Some(shown.slot), look));
+    }
+}
+
 /// Something that is on or off.
 fn switch(
     ui: &mut Ui,
@@ -75,18 +99,26 @@ fn switch(
     actions: &mut Vec<Action>,
 ) {
     let is_on = shown.seen.viewpoint.has(switch);
-    let response = ui.add(Button::selectable(is_on, name).shortcut_text(key));
-    named(&response, name);
-    if response.clicked() {
+    if state(ui, is_on, (name, key)).clicked() {
         actions.push(Action::Look(Some(shown.slot), Look::Switch(switch)));
     }
 }
 
-/// Pictures to files.
+/// The entry of something that is on or off.
+fn state(ui: &mut Ui, is_on: bool, (name, key): (&str, &str)) -> Response {
+    let response = ui.add(Button::selectable(is_on, name).shortcut_text(key));
+    named(&response, name);
+    response
+}
+
+/// Pictures to files, and to the clipboard.
 fn pictures(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Action>) {
     let slot = Some(shown.slot);
     if entry(ui, "Picture to a file", "F12").clicked() {
         actions.push(Action::Screenshot(slot));
+    }
+    if entry(ui, "Copy the picture", "Ctrl+F12").clicked() {
+        actions.push(Action::CopyPicture(slot));
     }
     if shown.seen.recording.is_some() {
         if entry(ui, "End the recording", "Shift+F12").clicked() {
