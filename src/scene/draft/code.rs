@@ -3,9 +3,11 @@
 //! Enters: tokens. Leaves: where each part stands. Must not know: `scene::draft::host`, `scene::draft::reader`,
 //! `scene::draft::values`, `scene::draft::fills`, `scene::draft::manifest`.
 
+pub(super) mod candidates;
 pub(super) mod constructed;
 pub(super) mod detours;
 pub(super) mod functions;
+pub(super) mod interface;
 pub(super) mod libraries;
 pub(super) mod macros;
 pub(super) mod members;

@@ -12,6 +12,7 @@ use std::{
 use super::{
     code::{
         LONGEST, Span,
+        candidates::Candidates,
         constructed::constructed,
         detours::Detours,
         functions::Functions,
@@ -75,6 +76,8 @@ pub(super) struct Host<'s> {
     /// The numbers of enumerations, by the names of these and their own.
     pub(super) enumerators: BTreeMap<(&'s str, &'s str), Id>,
     pub(super) functions: Functions<'s>,
+    /// All that calls may mean, by their names.
+    pub(super) candidates: Candidates<'s>,
     pub(super) macros: Macros<'s>,
     /// The loops that are understood, by their regions.
     pub(super) loops: BTreeMap<usize, Loop<'s>>,
@@ -105,6 +108,8 @@ pub(super) struct Host<'s> {
     pub(super) fillings: BTreeMap<&'s str, Filling>,
     /// What is copied to variables of the device: its name, what from, and the call.
     pub(super) symbols: Vec<(Span, Span, Span)>,
+    /// The variables that may hold memory of the device.
+    pub(super) holding: BTreeSet<Id>,
     /// Calls that do something with the device of which nothing is said.
     pub(super) untold: Vec<Untold>,
     /// All that is done with the device, in its order, and whether that is all.
@@ -173,8 +178,8 @@ pub(super) struct Transfer<'s> {
 pub(super) struct Untold {
     /// All of the call.
     pub(super) call: Span,
-    /// What it is given, where it is one of a library, which may have nothing to do with memory of the device.
-    pub(super) library: Option<Vec<Span>>,
+    /// What it is given, where it may have nothing to do with memory of the device, as one of a library.
+    pub(super) given: Option<Vec<Span>>,
 }
 
 /// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
@@ -221,9 +226,11 @@ impl<'s> Host<'s> {
         let regions = Regions::new(&code, &brackets);
         let elements = || structures.elements().map(|(name, element)| (name.to_owned(), element));
         let number = |(name, element)| Some((name, Type::of_element(element)?));
+        let host_templates = templates(&code, &brackets);
         let mut found = Self {
             functions: Functions::new(&code, &brackets, &regions),
-            templates: templates(&code, &brackets),
+            candidates: Candidates::new(&code, &brackets, &regions, &host_templates),
+            templates: host_templates,
             constructed: constructed(&code, &brackets),
             sizes: elements().map(|(name, element)| (name, element.bytes())).collect(),
             types: elements().filter_map(number).collect(),
@@ -252,6 +259,7 @@ impl<'s> Host<'s> {
             writes: Vec::new(),
             fillings: BTreeMap::new(),
             symbols: Vec::new(),
+            holding: BTreeSet::new(),
             untold: Vec::new(),
             done: Vec::new(),
             is_all_done: true,

@@ -10,6 +10,7 @@ mod entries;
 mod extents;
 mod guess;
 mod names;
+mod overloads;
 mod rows;
 mod shape;
 mod symbols;
@@ -72,7 +73,7 @@ pub(super) fn instances(host: &Host<'_>, kernels: &[Signature]) -> Vec<String> {
     let instance = |(launch, place): (&Launch, Place<'_, '_>)| {
         let (arguments, is_sure) = host.surely(|_| draft.instance(launch, &place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
-        let kernel = draft.kernel(stem)?;
+        let kernel = draft.kernel_launched(launch, &place, stem)?;
         let arguments = match arguments.is_empty() && kernel.has_defaults() {
             true => "<>",
             false => arguments.as_str(),
@@ -133,8 +134,14 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    fn kernel(&self, name: &str) -> Option<Signature> {
-        Some(self.declared(name)?.instance(name))
+    /// The kernel that a launch means, which calls it `name`, with its template's arguments.
+    fn kernel_launched(
+        &self,
+        launch: &Launch,
+        place: &Place<'_, 's>,
+        name: &str,
+    ) -> Option<Signature> {
+        Some(self.kernel_of(launch, place)?.0.instance(name))
     }
 
     /// The same as it is declared: a template with the names of its parameters.
@@ -204,7 +211,10 @@ impl<'a, 's> Draft<'a, 's> {
         let host = self.host;
         let launches: Vec<_> = host
             .launched()
-            .map(|(launch, place)| (launch, place, self.kernel(&launch.kernel)))
+            .map(|(launch, place)| {
+                let kernel = self.kernel_launched(launch, &place, &launch.kernel);
+                (launch, place, kernel)
+            })
             .collect();
         for done in &host.done {
             let Act::Swap(swap) = done.act else { continue };

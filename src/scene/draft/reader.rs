@@ -3,15 +3,18 @@
 //! Enters: tokens. Leaves: variables with their definitions, launches, allocations, copies, and what may write to
 //! memory, all of it in `host`. Must not know: `scene::draft::fills`, `scene::draft::manifest`.
 
+pub(super) mod callees;
 pub(super) mod changes;
 pub(super) mod declarations;
 pub(super) mod handed;
+pub(super) mod holders;
 pub(super) mod kept;
 pub(super) mod launches;
 pub(super) mod libraries;
 pub(super) mod mentions;
 pub(super) mod named;
 pub(super) mod takers;
+pub(super) mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +51,8 @@ pub(super) struct Reader<'h, 's> {
     /// The parameters that functions of a name take by reference, with their places.
     pub(super) by_reference: BTreeMap<&'s str, Vec<(usize, Id)>>,
     pub(super) takers: Takers<'s>,
+    /// Where copies stand of which it is not understood what they copy.
+    pub(super) unread: BTreeSet<usize>,
 }
 
 impl<'h, 's> Reader<'h, 's> {
@@ -62,6 +67,7 @@ impl<'h, 's> Reader<'h, 's> {
             ends: Vec::new(),
             exchanging: BTreeSet::new(),
             by_reference: BTreeMap::new(),
+            unread: BTreeSet::new(),
         }
     }
 
@@ -90,6 +96,7 @@ impl<'h, 's> Reader<'h, 's> {
                 "decltype" | "[" => self.other_names(at),
                 "." => self.method(at),
                 "swap" | "exchange" => self.swap(at),
+                "tie" => self.tie(at),
                 "cudaMemset" | "cudaMemsetAsync" => self.set(at),
                 "template" => self.template(at),
                 "<" if self.is_launch(at) => self.launch(at),
@@ -120,6 +127,7 @@ impl<'h, 's> Reader<'h, 's> {
         self.exits();
         self.detours();
         self.found.variables.sort();
+        self.unknown_calls();
     }
 
     /// Keeps the brackets that are open at `at`.
@@ -324,6 +332,7 @@ impl<'h, 's> Reader<'h, 's> {
     fn copy(&mut self, at: usize) {
         let parts = self.list(at + 1);
         let [target, source, bytes, kind, ..] = parts.as_slice() else { return };
+        let target = &without_casts(&self.found.code, target.clone());
         let mut words = kind.clone().take(LONGEST).map(|at| self.text(at));
         match words.find(|word| word.starts_with("cudaMemcpy")) {
             Some("cudaMemcpyHostToDevice")
@@ -342,11 +351,13 @@ impl<'h, 's> Reader<'h, 's> {
                     let pointer = self.pointer_alone(end);
                     pointer.is_some_and(|name| self.is_allocated(name))
                 };
-                if is_allocated(target) && is_allocated(source) {
-                    self.copy_on_device(at, target, source, bytes);
+                match is_allocated(target) && is_allocated(source) {
+                    true => self.copy_on_device(at, target, source, bytes),
+                    false => _ = self.unread.insert(at),
                 }
             }
-            Some(_) | None => {}
+            Some("cudaMemcpyDeviceToHost" | "cudaMemcpyHostToHost") => {}
+            Some(_) | None => _ = self.unread.insert(at),
         }
     }
 
@@ -391,7 +402,7 @@ impl<'h, 's> Reader<'h, 's> {
     pub(super) fn leave(&mut self, at: usize) {
         if self.found.untold.len() < MOST_LAUNCHES {
             let call = at..self.brackets.after(at + 1).unwrap_or(at + 1);
-            self.found.untold.push(Untold { call, library: None });
+            self.found.untold.push(Untold { call, given: None });
         }
     }
 

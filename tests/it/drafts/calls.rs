@@ -129,7 +129,7 @@ fn halves_change_places_where_the_function_is_called() {
 #[test]
 fn kernels_of_other_files_are_told() {
     let host = "__global__ void far(int *a); void f(int *a) { far<<<1, 1>>>(a); }";
-    drafts(LOG, host, &["# `far` is launched, and no kernel of this file\n"]);
+    drafts(LOG, host, &["# fill in: `far` is launched, which is no kernel that is known here\n"]);
 }
 
 #[test]

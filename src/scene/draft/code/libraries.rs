@@ -20,15 +20,19 @@ pub(in crate::scene::draft) fn computes(path: &[&str]) -> bool {
         Some(&"cub") => spaces.iter().any(|space| space.starts_with("Device")),
         Some(&"thrust") => !is_of_values(name),
         _ => {
-            let is_of = |prefix: &&str| {
-                let rest = name.strip_prefix(*prefix);
-                rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-            };
-            PREFIXES.iter().any(is_of)
+            is_of_library(name)
                 && !WITHOUT_RESULT.iter().any(|word| name.contains(word))
                 && !COPIES.iter().any(|start| name.starts_with(start))
         }
     }
+}
+
+/// Whether a function is one of such a library, whatever it does.
+pub(in crate::scene::draft) fn is_of_library(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| {
+        let rest = name.strip_prefix(*prefix);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    })
 }
 
 /// Whether a function or a type of Thrust only names what another one is given.

@@ -107,6 +107,35 @@ pub(in crate::scene::draft) fn argument(function: &str, index: Option<usize>) ->
     }
 }
 
+/// Functions of C and C++ that only hand on what they are given, or make something that has it.
+const HANDING: &str = " \
+    move forward ref cref addressof get begin end data as_const tie make_pair make_tuple make_unique make_shared \
+    pair tuple launder ";
+/// Others that leave memory of the device as it is.
+const HARMLESS: &str = " \
+    size empty fprintf_s printf_s perror fputs puts signal raise getopt getpid gethostname chdir remove \
+    rename mkdir setlocale srand drand48 equal is_sorted all_of any_of none_of hash function ";
+
+/// What runs a function once, beside what else is done: what a lambda does that is written there is read there.
+pub(in crate::scene::draft) const THREADS: [&str; 4] = ["thread", "jthread", "async", "future"];
+
+/// Whether what a function is given is a part of what it gives.
+pub(in crate::scene::draft) fn hands_on(name: &str) -> bool {
+    name.ends_with("_cast")
+        || name.starts_with("make_")
+        || is_in(HANDING, name)
+        || is_of_values(name)
+}
+
+/// Whether a function of C or C++ is known to do nothing with memory of the device, and to call nothing that does.
+pub(in crate::scene::draft) fn leaves_device(name: &str) -> bool {
+    let of_others = ["MPI_", "nccl"].iter().any(|prefix| name.starts_with(prefix));
+    !of_others && reads(name, false)
+        || hands_on(name)
+        || is_in(HARMLESS, name)
+        || argument(name, None) != Argument::Unknown
+}
+
 /// Whether a function gives a place in the memory that it is given.
 pub(in crate::scene::draft) fn gives_place(function: &str) -> bool {
     is_in(PLACES, function)

@@ -18,7 +18,8 @@ const NO_FUNCTIONS: [&str; 6] = ["if", "for", "while", "switch", "catch", "const
 /// What a region is.
 #[derive(Clone, PartialEq)]
 pub(in crate::scene::draft) enum Kind {
-    /// A block, also one of a structure, a namespace, or behind a `try`.
+    /// A block, also one of a structure, a namespace, or behind a `try`; an `if`, a `while` or a `switch` from its
+    /// parentheses on, where these declare something.
     Block,
     /// From the parentheses of its parameters on.
     Function {
@@ -276,24 +277,31 @@ impl Finder<'_, '_> {
     fn regions_at(&self, at: usize) -> Vec<(Kind, Span)> {
         let of = |found: Option<(Kind, Span)>| found.into_iter().collect();
         match self.text(at) {
-            "if" => self.branches(at),
+            "if" => self.branches(at).into_iter().chain(self.declaring(at)).collect(),
             "for" => of(self.head(at + 1).map(|(header, after)| {
                 let body = self.statement(after);
                 (Kind::For { header, body: body.clone() }, at + 1..body.end)
             })),
             // Behind the block of a `do` nothing is repeated.
-            "while" => of(self
-                .head(at + 1)
-                .filter(|(_, after)| self.text(*after) != ";")
-                .map(|(condition, after)| (Kind::While { condition }, self.statement(after)))),
+            "while" => {
+                let head = self.head(at + 1).filter(|(_, after)| self.text(*after) != ";");
+                let is_loop = head.is_some();
+                let found = head
+                    .map(|(condition, after)| (Kind::While { condition }, self.statement(after)));
+                found.into_iter().chain(self.declaring(at).filter(|_| is_loop)).collect()
+            }
             "do" => {
                 let body = self.statement(at + 1);
                 let end = self.head(body.end + 1).filter(|_| self.text(body.end) == "while");
                 vec![(Kind::Do { condition: end.map(|(condition, _)| condition) }, body)]
             }
-            "switch" => of(self
-                .head(at + 1)
-                .map(|(condition, after)| (Kind::Switch { condition }, self.statement(after)))),
+            "switch" => {
+                let switch = self.head(at + 1).map(|(head, after)| {
+                    let condition = self.condition(&head);
+                    (Kind::Switch { condition }, self.statement(after))
+                });
+                switch.into_iter().chain(self.declaring(at)).collect()
+            }
             "catch" => of(self.head(at + 1).map(|(_, after)| (Kind::Catch, self.statement(after)))),
             "(" => of(self.function(at)),
             "[" => of(self.lambda(at)),
@@ -303,7 +311,8 @@ impl Finder<'_, '_> {
 
     fn branches(&self, at: usize) -> Vec<(Kind, Span)> {
         let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
-        let Some((condition, after)) = self.head(open) else { return Vec::new() };
+        let Some((head, after)) = self.head(open) else { return Vec::new() };
+        let condition = self.condition(&head);
         let branch =
             |holds, at| (Kind::If { condition: condition.clone(), holds }, self.statement(at));
         let yes = branch(true, after);
@@ -312,6 +321,26 @@ impl Finder<'_, '_> {
             true => vec![yes, branch(false, end + 1)],
             false => vec![yes],
         }
+    }
+
+    /// What is asked in a head, `n > 2` of `int n = 4; n > 2`.
+    fn condition(&self, head: &Span) -> Span {
+        let last = head.clone().rev().find(|at| self.text(*at) == ";");
+        last.map_or(head.start, |semicolon| semicolon + 1)..head.end
+    }
+
+    /// All of the statement at a place where it declares something in its parentheses: that is in sight there alone.
+    fn declaring(&self, at: usize) -> Option<(Kind, Span)> {
+        let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+        let (head, _) = self.head(open)?;
+        let is_word =
+            |at: usize| self.code.get(at).is_some_and(|token| token.kind == TokenKind::Word);
+        let is_other =
+            |at: usize| self.text(at) == "=" && self.text(at + 1) != "=" && is_word(at - 1);
+        let is_declared = head.clone().any(|at| self.text(at) == ";")
+            || is_word(head.start) && head.clone().skip(2).any(is_other);
+        let end = self.ends.get(at).copied()?;
+        is_declared.then_some((Kind::Block, open..end))
     }
 
     /// `[captures](parameters) { ... }`

@@ -125,7 +125,13 @@ impl<'s> Draft<'_, 's> {
         text: String,
         place: &Place<'_, 's>,
     ) -> Wanted<'s> {
-        let (pointer, is_sure) = self.host.surely(|host| host.pointer_of(name, place).0);
+        let (pointer, is_sure) = self.host.surely(|host| {
+            let (pointer, there) = host.pointer_of(name, place);
+            if host.is_other_member(pointer, there.at) {
+                host.doubt();
+            }
+            pointer
+        });
         if is_null(pointer) {
             return Wanted::Guess(Guess::known("0"));
         }
@@ -312,17 +318,18 @@ impl<'s> Draft<'_, 's> {
         launch: &'s Launch,
         place: &Place<'_, 's>,
     ) -> String {
-        let (stem, arguments) = launch.kernel.split_once('<').unwrap_or((&launch.kernel, ""));
+        let (_, arguments) = launch.kernel.split_once('<').unwrap_or((&launch.kernel, ""));
         let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
         let written = arguments.split(',').filter(|argument| !argument.is_empty());
         let mut all: Vec<String> =
             written.map(|argument| self.template_argument(argument, place, 0)).collect();
-        if let Some(kernel) = self.declared(stem).filter(|kernel| kernel.template) {
+        let declared = self.kernel_of(launch, place).map(|(kernel, _)| kernel);
+        if let Some(kernel) = declared.filter(|kernel| kernel.template) {
             all.extend(self.deduced(kernel, all.len(), launch, place));
         }
         if all.is_empty() && !launch.kernel.contains('<') {
             // What none of its parameters shows has its default.
-            if let Some(kernel) = self.declared(stem).filter(|kernel| kernel.has_defaults()) {
+            if let Some(kernel) = declared.filter(|kernel| kernel.has_defaults()) {
                 let shows = |parameter: &KernelParameter| {
                     let mut words = lexer::code(&parameter.text).take(MOST_WORDS);
                     words.any(|word| kernel.template_parameters.iter().any(|own| own == word.text))

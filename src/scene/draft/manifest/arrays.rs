@@ -242,7 +242,7 @@ impl<'s> Draft<'_, 's> {
                 host.word(span).is_some_and(|word| host.pointer_of(word, &at).0 == pointer)
             };
             let place = launch.arguments.iter().position(is_it)?;
-            let kernel = self.kernel(&launch.kernel)?;
+            let kernel = self.kernel_launched(launch, &at, &launch.kernel)?;
             match &kernel.parameters.get(place)?.ctype {
                 CType::Pointer { to, .. } => Some(element_of(self.structures, to, of_host)),
                 _ => None,

@@ -18,6 +18,7 @@ use crate::{
             host::{Assumes, Host, Launch, MOST_LAUNCHES},
             values::{
                 conditions::When,
+                implied::Implied,
                 loop_header::{Loop, Until},
                 loops::{MOST_LOOPS, MOST_ROUNDS, counter},
                 place::{Call, Place},
@@ -50,6 +51,15 @@ impl<'a, 's> Draft<'a, 's> {
         }
         if host.is_of_namesakes {
             self.remark(format!("{FILL_IN}: which of several functions of one name are called"));
+        }
+        for implied in host.misplaced() {
+            let text = match implied {
+                Implied::Constructor(name) => format!("what `{name}` does where objects are made"),
+                Implied::Destructor(name) => format!("what `~{name}` does where objects end"),
+                Implied::Lambda => "what a lambda does where it is called".to_owned(),
+                Implied::Operator => "what an operator does where it is used".to_owned(),
+            };
+            self.remark(format!("{FILL_IN}: {text} stands at another place here"));
         }
         if !host.are_all_launches {
             self.remark(format!("{FILL_IN}: only the first {MOST_LAUNCHES} launches are here"));
@@ -188,11 +198,14 @@ impl<'a, 's> Draft<'a, 's> {
     ) {
         let (instance, is_sure) = self.host.surely(|_| self.instance(launch, place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
-        let Some(kernel) = self.kernel(&format!("{stem}{instance}")) else {
-            let text = format!("`{}` is launched, and no kernel of this file", launch.kernel);
-            self.remarks.push(text);
+        let Some((declared, is_clear)) = self.kernel_of(launch, place) else {
+            self.remark(format!(
+                "{FILL_IN}: `{}` is launched, which is no kernel that is known here",
+                launch.kernel
+            ));
             return;
         };
+        let kernel = declared.instance(&format!("{stem}{instance}"));
         if launch.arguments.iter().any(|span| self.host.is_lambda(span, place)) {
             self.remark(format!(
                 "{FILL_IN}: `{}` is given a lambda, whose type has no name: a structure with the same `operator()` has one",
@@ -237,7 +250,13 @@ impl<'a, 's> Draft<'a, 's> {
         keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
         let depth = place.loops.len() - skipped;
         let on = if depth == 0 { on } else { "step" };
-        let name = format!("{}{instance}", kernel.name);
+        let name = self.name_of(&kernel, &instance);
+        if !is_clear {
+            self.remark(format!(
+                "{FILL_IN}: which of several kernels that are called `{}` is launched",
+                launch.kernel
+            ));
+        }
         self.pass(&header(depth), &name, on, &keys, &arguments);
     }
 

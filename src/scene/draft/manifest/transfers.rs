@@ -205,7 +205,10 @@ impl<'a, 's> Draft<'a, 's> {
                 draft.is_whole(transfer, to, place) && draft.is_whole(transfer, from, place);
             let (to_name, from_name) =
                 (draft.known_array(to, place)?, draft.known_array(from, place)?);
-            (is_whole && draft.are_alike(&to_name, &from_name)).then_some((from_name, to_name))
+            let are_there =
+                draft.is_there(to, &to_name, place) && draft.is_there(from, &from_name, place);
+            let are_alike = draft.are_alike(&to_name, &from_name);
+            (is_whole && are_there && are_alike).then_some((from_name, to_name))
         });
         let Some((from, to)) = ends.filter(|_| is_sure) else {
             self.remark(format!("{FILL_IN}: `{call}` copies what no pass here does"));
@@ -218,6 +221,19 @@ impl<'a, 's> Draft<'a, 's> {
         keys.push(("copy", Guess::known(text)));
         let on = if place.loops.len() > skipped { "step" } else { on };
         self.table(&header(place.loops.len() - skipped), None, on, &keys);
+    }
+
+    /// Whether an array is one of the manifest's: a half alone that no launch takes is none.
+    fn is_there(&self, pointer: &'s str, name: &str, place: &Place<'_, 's>) -> bool {
+        let host = self.host;
+        let base = name.strip_suffix("_next").filter(|_| !self.places.contains_key(name));
+        let array = base.and_then(|base| self.places.get(base)).map(|place| &self.arrays[*place]);
+        let own = host.pointer_of(pointer, place).0;
+        array.is_none_or(|array| array.double)
+            || host.launched().any(|(launch, at)| {
+                let mut words = launch.arguments.iter().filter_map(|span| host.base(span));
+                words.any(|word| host.pointer_of(word, &at).0 == own)
+            })
     }
 
     /// Whether two arrays, or halves of them, have as many elements of one type.

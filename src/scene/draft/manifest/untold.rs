@@ -8,7 +8,7 @@ use super::{
     entries::{Open, groups},
 };
 use crate::{
-    cuda::lexer,
+    cuda::lexer::{self, Token},
     scene::draft::{
         code::{Span, libraries::holds_memory, variables::Id},
         expression::text::one_line,
@@ -68,10 +68,30 @@ impl<'s> Host<'s> {
         let mut found = Vec::new();
         for argument in arguments {
             let mut pointers = self.pointers_in(argument, place);
-            pointers.retain(|name| !found.contains(name) && self.surely(|_| is_given(name)).0);
-            found.extend(pointers);
+            pointers.retain(|name| self.surely(|_| is_given(name)).0);
+            pointers.extend(self.holders_in(argument, place));
+            for name in pointers {
+                if !found.contains(&name) {
+                    found.push(name);
+                }
+            }
         }
         found
+    }
+
+    /// What a part of the code names that may hold memory of the device, as it is called where it comes from.
+    fn holders_in(&self, span: &Span, place: &Place<'_, 's>) -> Vec<&'s str> {
+        let words = self.tokens(span).iter().filter(|token| token.kind == lexer::Kind::Word);
+        let origin = |word: &Token<'s>| {
+            let own = |host: &Self| {
+                let (name, there) = host.pointer_of(word.text, place);
+                (name, there.at)
+            };
+            let (name, at) = self.surely(own).0;
+            let id = self.visible(name, at + 1)?;
+            self.holding.contains(&id).then_some(name)
+        };
+        words.filter_map(origin).collect()
     }
 }
 
@@ -87,14 +107,17 @@ impl<'a, 's> Draft<'a, 's> {
     ) {
         let host: &'a Host<'s> = self.host;
         let Act::Untold(call) = host.done[index].act else { return };
-        let Untold { call, library } = &host.untold[call];
-        let given = library.as_ref().map(|arguments| host.memory_in(arguments, place));
+        let Untold { call, given } = &host.untold[call];
+        let given = given.as_ref().map(|arguments| host.memory_in(arguments, place));
         if given.as_ref().is_some_and(Vec::is_empty) || matches!(host.when(place), When::Never(_)) {
             return;
         }
         let call = host.text(call);
         let mut is_at_start = false;
         let mut text = format!("{FILL_IN}: `{call}` is made, which nothing here does");
+        if call.contains("BeginCapture") {
+            text.push_str("; what it records is done here at once, and once");
+        }
         let given = given.unwrap_or_default();
         let names: Vec<String> = given
             .into_iter()

@@ -93,7 +93,7 @@ impl<'a, 's> Draft<'a, 's> {
         match done.act {
             Act::Launch(launch) => {
                 let launch = &host.launches[launch];
-                let kernel = self.kernel(&launch.kernel);
+                let kernel = self.kernel_launched(launch, &place, &launch.kernel);
                 for (at, span) in launch.arguments.iter().enumerate() {
                     let parameter = kernel.as_ref().and_then(|kernel| kernel.parameters.get(at));
                     let pointers = host.pointers_in(span, &place);
@@ -117,7 +117,7 @@ impl<'a, 's> Draft<'a, 's> {
             // It may write to all that it is given.
             Act::Untold(call) => {
                 let untold = &host.untold[call];
-                taken.extend(host.memory_in(untold.library.as_deref().unwrap_or_default(), &place));
+                taken.extend(host.memory_in(untold.given.as_deref().unwrap_or_default(), &place));
                 written.extend(taken.iter().copied());
             }
             Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}

@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
     }
 
     /// Whether a function's name stands there where it is defined.
-    fn is_definition(&self, name: usize) -> bool {
+    pub(in crate::scene::draft) fn is_definition(&self, name: usize) -> bool {
         let mut around = self.found.regions.around(name + 1).map(|(_, region)| region);
         around.any(|region| matches!(region.kind, Kind::Function { name: own, .. } if own == name))
     }
@@ -272,7 +272,19 @@ impl Reader<'_, '_> {
         {
             return;
         }
-        for part in &parts {
+        self.set_all(&parts, at);
+    }
+
+    /// `tie(a, b) = ...`
+    pub(in crate::scene::draft) fn tie(&mut self, at: usize) {
+        let after = self.brackets.after(at + 1).unwrap_or(at + 1);
+        if self.text(after) == "=" && self.text(after + 1) != "=" {
+            self.set_all(&self.list(at + 1), at);
+        }
+    }
+
+    fn set_all(&mut self, parts: &[Span], at: usize) {
+        for part in parts {
             if let Some(target) = target_of(&self.found.code, part) {
                 self.set_target(&target, Value::Unknown, at);
             }

@@ -48,12 +48,15 @@ const NO_TYPES: [&str; 28] = [
 ];
 
 impl<'s> Reader<'_, 's> {
-    /// Whether a statement may begin here, or what the parentheses of a `for` begin with.
+    /// Whether a statement may begin here, or what the parentheses of a `for` or of a condition begin with.
     pub(in crate::scene::draft) fn is_statement(&self, at: usize) -> bool {
-        let is_for = || at.checked_sub(2).is_some_and(|of| self.text(of) == "for");
+        let is_head = || {
+            let word = at.checked_sub(2).map_or("", |of| self.text(of));
+            matches!(word, "for" | "if" | "while" | "switch" | "constexpr")
+        };
         match self.before(at) {
             "" | ";" | "{" | "}" | ":" => true,
-            "(" => is_for(),
+            "(" => is_head(),
             // Behind a macro that is a statement, as it seems.
             ")" => {
                 let word = self.text(at);

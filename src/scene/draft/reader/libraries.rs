@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
         // What another one is given is a part of that.
         let around = self.found.untold.last().is_some_and(|last| last.call.contains(&at));
         if !around && after - start < LONGEST && self.found.untold.len() < MOST_LAUNCHES {
-            self.found.untold.push(Untold { call: start..after, library: Some(arguments) });
+            self.found.untold.push(Untold { call: start..after, given: Some(arguments) });
         }
     }
 }

@@ -122,7 +122,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// How many subscripts lead to an element: those of the declaration, where it says so.
-    fn depth_of(&self, id: Id) -> usize {
+    pub(in crate::scene::draft) fn depth_of(&self, id: Id) -> usize {
         let variable = self.found.variables.get(id);
         let name = match &variable.parameter {
             Some((list, _)) => list.clone().find(|at| self.text(*at) == variable.name),

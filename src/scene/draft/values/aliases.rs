@@ -303,6 +303,21 @@ impl<'s> Host<'s> {
         self.variables.ids().filter(moves).map(name).collect()
     }
 
+    /// Whether a pointer is a member of the structure that a method at `at` is one of, and memory is allocated for
+    /// another variable that is called the same.
+    pub(in crate::scene::draft) fn is_other_member(&self, pointer: &str, at: usize) -> bool {
+        let Some(id) = self.visible(pointer, at) else { return false };
+        let variable = self.variables.get(id);
+        let is_member = self.regions.function(variable.at).is_none()
+            && self.structure_with(&variable.scope).is_some();
+        let Some(allocation) = self.allocation(pointer).filter(|_| is_member) else { return false };
+        // Where there is no other memory it is that.
+        if self.allocations.len() < 2 {
+            return false;
+        }
+        self.visible(pointer, allocation.target).is_some_and(|other| other != id)
+    }
+
     /// Whether what stands at `at` is the address of what memory is allocated for.
     fn allocates(&self, at: usize) -> bool {
         let next = self.allocating.partition_point(|found| found.target.end <= at);

@@ -6,7 +6,10 @@ use std::{
     rc::Rc,
 };
 
-use super::place::{Call, Place};
+use super::{
+    overloads::Choice,
+    place::{Call, Place},
+};
 use crate::{
     cuda::{brackets::Brackets, lexer::Kind as TokenKind},
     scene::draft::{
@@ -128,7 +131,11 @@ impl<'s> Host<'s> {
             }
         }
         for of_function in items.values_mut() {
-            of_function.sort_by_key(|(at, _)| *at);
+            // What ends where others do ends in the order of its calls.
+            of_function.sort_by_key(|(at, item)| match item {
+                Item::Act(_) => (*at, 0),
+                Item::Call(place) => (*at, 1 + place),
+            });
         }
         let is_root = |function: &Option<usize>| function.is_none_or(|of| !called.contains(&of));
         let roots = items.keys().copied().filter(is_root).collect();
@@ -137,21 +144,22 @@ impl<'s> Host<'s> {
 
     /// The calls of functions of the file; those are followed of whose name and number of parameters there is one.
     fn calls(&self, brackets: &Brackets) -> Calls {
-        let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-        let mut definitions = BTreeSet::new();
-        for (place, region) in self.regions.iter() {
-            let Kind::Function { name, parameters, .. } = &region.kind else { continue };
-            definitions.insert(*name);
-            let count =
-                if parameters.is_empty() { 0 } else { self.parts(parameters.clone()).len() };
-            by_name.entry(self.text_at(*name)).or_default().push((place, count));
-        }
+        let names = self.regions.iter().filter_map(|(_, region)| match region.kind {
+            Kind::Function { name, .. } => Some(name),
+            _ => None,
+        });
+        let definitions: BTreeSet<usize> = names.collect();
         let mut found = Calls::default();
         for (at, token) in self.code.iter().enumerate() {
-            let Some(functions) = by_name.get(token.text) else { continue };
+            if self.candidates.named(token.text).is_empty() {
+                continue;
+            }
             let before = at.checked_sub(1).map_or("", |before| self.text_at(before));
             let is_hidden = !matches!(before, "." | ">" | "::") && self.is_hidden(token.text, at);
-            let is_call = token.kind == TokenKind::Word && !definitions.contains(&at) && !is_hidden;
+            let is_call = token.kind == TokenKind::Word
+                && !definitions.contains(&at)
+                && before != "~"
+                && !is_hidden;
             if !is_call || self.regions.function(at).is_none() || found.followed.len() >= MOST_CALLS
             {
                 continue;
@@ -165,18 +173,17 @@ impl<'s> Host<'s> {
             if self.look(after - open).is_none() {
                 break;
             }
-            let fits = |(_, count): &&(usize, usize)| *count == arguments.len();
-            let exact: Vec<_> = functions.iter().filter(fits).collect();
-            let longer =
-                || functions.iter().filter(|(_, count)| *count > arguments.len()).collect();
-            let candidates = if exact.is_empty() { longer() } else { exact };
-            if let [(function, _)] = candidates.as_slice() {
-                let (function, loops, caller) = (*function, 0, None);
-                found.followed.push(Call { function, arguments, template, at, loops, caller });
-            } else {
-                found.namesakes.extend(candidates.iter().map(|(function, _)| *function));
+            let named = self.named_in_call(at);
+            match self.chosen(&named, &arguments, &Place::of(at)) {
+                Some(Choice::Here(function)) => {
+                    let (loops, caller) = (0, None);
+                    found.followed.push(Call { function, arguments, template, at, loops, caller });
+                }
+                Some(Choice::Unclear(all)) => found.namesakes.extend(all),
+                Some(Choice::Elsewhere) | None => {}
             }
         }
+        self.implied_calls(brackets, &mut found.followed);
         found
     }
 
