@@ -111,10 +111,7 @@ fn of_one(host: &Host<'_>, name: &str, (double, float): Real, of: Told) -> Optio
         host.doubt();
     }
     match name {
-        // They give whole numbers there.
-        "ceil" | "floor" => {
-            Some(Told::Formula(Formula::called(name, &[&argument], Type::Long).as_float(of)))
-        }
+        "ceil" | "floor" => Some(Told::Formula(Formula::called(name, &[&argument], of))),
         "sqrt" | "exp" | "log" | "log2" | "sin" | "cos" | "tan" => {
             let is_unrounded = of == Type::Float;
             // Of a root alone the double, rounded once, is that of floats.
