@@ -1,8 +1,8 @@
-//! Values of parameters, and cameras and colours of views, put into the text of a scene, so that it is read with them, and all else
-//! stays as it was.
+//! Values of parameters, and cameras and colours of views, put into the text of a scene, so that it is read with them,
+//! and all else stays as it was.
 //!
-//! Enters: the text of a scene, values, a camera, colours. Leaves: edits of the text, or why there are none. Must not know:
-//! `compile`, `scene::binding`, `scene::plan`.
+//! Enters: the text of a scene, values, a camera, colours. Leaves: edits of the text, or why there are none. Must not
+//! know: `compile`, `scene::binding`, `scene::plan`.
 
 mod place;
 

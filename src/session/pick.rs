@@ -83,8 +83,9 @@ impl Session {
         (x < size[0] && y < size[1]).then_some(Picked { resource, index, size })
     }
 
-    /// Lets a thread look for the element that a view which has depth draws at a place of its picture, and where that is.
-    /// What it goes by is copied to the host for that. `None` while the state is being changed, and where nothing like it is drawn.
+    /// Lets a thread look for the element that a view which has depth draws at a place of its picture, and where that
+    /// is. What it goes by is copied to the host for that. `None` while the state is being changed, and where nothing
+    /// like it is drawn.
     ///
     /// # Errors
     /// The device's; [`Error::Thread`].

@@ -23,8 +23,8 @@ pub struct Spread {
 }
 
 impl Session {
-    /// Lets a thread count the values that a view colours. `None` while the state is being changed, where colours do not
-    /// stand for values, and of what is larger than 256 MiB.
+    /// Lets a thread count the values that a view colours. `None` while the state is being changed, where colours do
+    /// not stand for values, and of what is larger than 256 MiB.
     ///
     /// # Errors
     /// The device's; [`Error::Thread`].

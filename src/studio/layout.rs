@@ -138,7 +138,8 @@ pub struct Measured {
 pub struct Marked {
     /// What is known of it.
     pub followed: Followed,
-    /// Where it is drawn, from 0 at the picture's lower left corner to 1 at its upper right one; `None` where it is not.
+    /// Where it is drawn, from 0 at the picture's lower left corner to 1 at its upper right one; `None` where it is
+    /// not.
     pub at: Option<[f32; 2]>,
 }
 

@@ -4,8 +4,8 @@ use super::{Outcome, Studio};
 use crate::diagnostic::Severity;
 
 impl Studio {
-    /// Puts a picture on the clipboard, rows of RGBA with the top one first. A thread does that: other programs get it as
-    /// a PNG, which is made there.
+    /// Puts a picture on the clipboard, rows of RGBA with the top one first. A thread does that: other programs get it
+    /// as a PNG, which is made there.
     pub(super) fn copy_picture(&mut self, size: [u32; 2], rgba: Vec<u8>) {
         self.on_thread(move || copied(size, rgba));
     }

@@ -44,8 +44,8 @@ impl Studio {
         self.measuring.as_ref().is_some_and(is_it)
     }
 
-    /// Takes a place of a pane's picture as the next end, from 0 at its lower left corner to 1 at its upper right one. A
-    /// third one begins anew.
+    /// Takes a place of a pane's picture as the next end, from 0 at its lower left corner to 1 at its upper right one.
+    /// A third one begins anew.
     pub(super) fn measure(&mut self, slot: Slot, at: [f32; 2]) {
         let (size, viewpoint, image) =
             (self.picture_size(slot), self.viewpoint(slot), self.image(slot));
@@ -63,8 +63,8 @@ impl Studio {
         }
     }
 
-    /// Looks for what is under the last click: an end is the element there, or beside all of them the place on the plane
-    /// through the camera's target.
+    /// Looks for what is under the last click: an end is the element there, or beside all of them the place on the
+    /// plane through the camera's target.
     pub(super) fn follow_measuring(&mut self, now: Instant) {
         let Some(mut of) = self.measuring.take() else { return };
         if let Some(search) = of.search.take() {

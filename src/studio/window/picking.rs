@@ -47,8 +47,8 @@ impl Search {
 }
 
 impl Studio {
-    /// Follows what a view draws at a place of its picture, from 0 at its lower left corner to 1 at its upper right one;
-    /// nothing more where that is nothing.
+    /// Follows what a view draws at a place of its picture, from 0 at its lower left corner to 1 at its upper right
+    /// one; nothing more where that is nothing.
     pub(super) fn pick(&mut self, slot: Slot, at: [f32; 2]) {
         let (view, size) = (self.shown(slot), self.picture_size(slot));
         let at = centred(at).into();

@@ -69,7 +69,8 @@ pub fn show(
     actions
 }
 
-/// Where the card is put: beside the element; where it was while the pointer is on it, and while nobody sees the element.
+/// Where the card is put: beside the element; where it was while the pointer is on it, and while nobody sees the
+/// element.
 fn place(ui: &Ui, rect: Rect, at: Option<Pos2>, card: Option<Rect>) -> Pos2 {
     let is_on = |card: &Rect| {
         ui.rect_contains_pointer(*card)
