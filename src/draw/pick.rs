@@ -43,7 +43,7 @@ impl Spot {
             let apart = ((place.xy() - self.at) * 0.5 * Vec2::new(w, h)).length();
             let radius = points::diameter_at(&self.camera, sprites, self.size, clip.w) / 2.0;
             let beside = (apart - radius).max(0.0);
-            if !(beside <= REACH) {
+            if beside > REACH {
                 continue;
             }
             let order = match sprites.blend {

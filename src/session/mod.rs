@@ -92,7 +92,7 @@ pub use export::{Exportable, Exported};
 pub use history::{Budget, Keeping};
 pub use loading::LoadedState;
 pub use options::{Engine, Options, Past};
-pub use pick::{ElementRead, Picked};
+pub use pick::{ElementRead, Found, Picked};
 pub use replay::{Deviation, Next, Outcome, Rejected, Replay};
 pub use rescue::Rescued;
 pub use run::{Entered, Run, Text};

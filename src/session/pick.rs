@@ -27,6 +27,9 @@ pub struct Picked {
     pub size: [u32; 3],
 }
 
+/// An element that was found, and where it is drawn.
+pub type Found = (Picked, Vec3);
+
 impl Picked {
     /// Column, row and slice, from 0; `None` of points.
     pub fn place(&self) -> Option<[u32; 3]> {
@@ -93,7 +96,7 @@ impl Session {
         &mut self,
         view: ViewId,
         spot: Spot,
-    ) -> Result<Option<Arrival<Option<(Picked, Vec3)>>>, Error> {
+    ) -> Result<Option<Arrival<Option<Found>>>, Error> {
         let Some(search) = self.search(view) else { return Ok(None) };
         let names: Vec<&str> = search.names().into_iter().collect();
         let Some(download) = self.start_download(&names)? else { return Ok(None) };
@@ -292,7 +295,7 @@ impl Search {
         axes.into_iter().map(|axis| axis.resource.as_str()).collect()
     }
 
-    fn run(&self, copy: &HostCopy, spot: &Spot) -> Option<(Picked, Vec3)> {
+    fn run(&self, copy: &HostCopy, spot: &Spot) -> Option<Found> {
         let Self { resource, size, what } = self;
         let number = |axis: &Axis, element: usize| {
             copy.of_resource(&axis.resource).and_then(|bytes| axis.number(bytes, element))

@@ -2,13 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use glam::Vec3;
-
 use super::{Studio, looking::centred};
 use crate::{
     diagnostic::Severity,
     draw::Spot,
-    session::{Arrival, ElementRead, Error, Picked, Session},
+    session::{Arrival, ElementRead, Error, Found, Picked, Session},
     studio::{followed::Followed, layout, panes::Slot, table::Content},
 };
 
@@ -36,9 +34,6 @@ pub(super) struct Search {
     pub(super) spot: Spot,
     coming: Option<Arrival<Option<Found>>>,
 }
-
-/// An element, and where it is.
-type Found = (Picked, Vec3);
 
 impl Search {
     pub(super) fn new(slot: Slot, spot: Spot) -> Self {

@@ -44,10 +44,10 @@ fn the_legend_and_the_menu_open_what_colours_are_chosen_with() {
     window.seen.viewpoint.shows.colors = false;
     window.frames();
     assert!(window.screen.control("viridis").is_none());
-    let switch = Action::Look(Some(FIRST), Look::Switch(Switch::Colors));
-    assert_eq!(window.choice("Choose the colours (Alt+L)"), [switch.clone()]);
+    let switch = [Action::Look(Some(FIRST), Look::Switch(Switch::Colors))];
+    assert_eq!(window.choice("Choose the colours (Alt+L)"), switch);
     window.open_tools();
-    assert_eq!(window.choice("Colours by hand"), [switch]);
+    assert_eq!(window.choice("Colours by hand"), switch);
 }
 
 #[test]
