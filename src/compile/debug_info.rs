@@ -1,8 +1,8 @@
 //! What the compiler says of a program's functions in its debug information: the names of their parameters, which stand
 //! nowhere else in PTX, and their types.
 //!
-//! Enters: PTX that was compiled with [`OPTIONS`]. Leaves: names of functions, names and types of their parameters. Must
-//! not know: `scene`, `session`.
+//! Enters: PTX that was compiled with [`OPTIONS`]. Leaves: names of functions, names and types of their parameters.
+//! Must not know: `scene`, `session`.
 //!
 //! PTX has the sections of DWARF (version 2 by NVRTC 13) as lists of numbers (PTX ISA, "Debugging Directives").
 
