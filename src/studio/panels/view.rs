@@ -234,18 +234,21 @@ fn camera(
     actions
 }
 
-/// A click on an element: one that moves the pointer turns or moves what is seen instead.
+/// A click on an element: one that moves the pointer turns or moves what is seen instead. A double click, which shows
+/// all, takes back what its first one picked.
 fn pick(
     ui: &Ui,
     response: &Response,
     (hand, measures): (Hand, bool),
     within: impl Fn(Pos2) -> [f32; 2],
 ) -> Option<Look> {
-    let is_click = response.clicked() && (measures || !response.double_clicked());
     // Without Shift a click is the kernels' there.
     let is_meant = hand != Hand::Touches || ui.input(|input| input.modifiers.shift);
-    let at = response.interact_pointer_pos().filter(|_| is_click && is_meant)?;
-    Some(Look::Pick(within(at)))
+    let at = response.interact_pointer_pos().filter(|_| response.clicked() && is_meant)?;
+    match response.double_clicked() && !measures {
+        true => Some(Look::Unfollow),
+        false => Some(Look::Pick(within(at))),
+    }
 }
 
 /// A place as parts of a rectangle, from its lower left corner.

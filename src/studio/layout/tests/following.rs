@@ -62,6 +62,20 @@ fn a_click_picks_and_a_drag_does_not() {
 }
 
 #[test]
+fn a_double_click_shows_all_and_takes_back_what_its_first_click_picked() {
+    let mut window = window();
+    let at = in_view(window.frames().1[0].1, [0.25, 0.75]);
+    let mut click = || {
+        window.screen.drag(at);
+        window.screen.release(at);
+        without_pointer(window.frame().0)
+    };
+    expect_pick(&click(), [0.25, 0.75]);
+    let looks = [Look::Reset, Look::Unfollow].map(|look| Action::Look(Some(FIRST), look));
+    assert_eq!(click(), looks);
+}
+
+#[test]
 fn where_kernels_take_the_pointer_a_click_is_theirs() {
     let mut window = window();
     window.snapshot.views[0] =
