@@ -18,6 +18,7 @@ mod expansion;
 mod files;
 #[cfg(feature = "cli")]
 mod folding;
+#[cfg(feature = "gl")]
 mod fragment;
 mod header;
 pub(crate) mod host;
@@ -32,10 +33,12 @@ mod structure;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::folding::folds;
+pub(crate) use self::position::Lines;
 #[cfg(feature = "gl")]
 pub(crate) use self::{
     compiled::settle,
     files::SourceFile,
+    fragment::unfinished,
     macros::Macros,
     signature::{is_remark, scan_files},
     structure::{Held, Member, Structures},
@@ -46,4 +49,3 @@ pub use self::{
     position::Position,
     signature::{KernelParameter, Signature, scan},
 };
-pub(crate) use self::{fragment::unfinished, position::Lines};
