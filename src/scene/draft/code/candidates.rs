@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     LONGEST, Span,
+    parameters::listed,
     regions::{Kind, Regions},
     templates::HostTemplate,
 };
@@ -273,29 +274,12 @@ impl<'s> Finder<'_, 's> {
             })
     }
 
-    /// Split at commas outside of brackets, those of templates among them.
+    /// The parameters of a list, which `void` alone has none of.
     fn parts(&self, span: Span) -> Vec<Span> {
-        let (mut parts, mut depth, mut start, mut at) = (Vec::new(), 0_i32, span.start, span.start);
-        if span.is_empty() || span.len() > LONGEST || span.len() == 1 && self.text(at) == "void" {
-            return parts;
+        match span.len() == 1 && self.text(span.start) == "void" {
+            true => Vec::new(),
+            false => listed(self.code, self.brackets, span),
         }
-        while at < span.end {
-            match self.text(at) {
-                "<" => depth += 1,
-                ">" => depth -= 1,
-                "," if depth <= 0 => {
-                    parts.push(start..at);
-                    start = at + 1;
-                }
-                "(" | "[" | "{" => {
-                    at = self.brackets.after(at).map_or(at, |after| after.max(at + 1) - 1);
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        parts.push(start..span.end);
-        parts
     }
 
     fn has_defaults(&self, parts: &[Span]) -> bool {

@@ -1,7 +1,10 @@
 //! Parameters of functions and arguments of templates, as they stand in the text.
 
 use super::{LONGEST, Span, variables::Declared};
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::{
+    brackets::Brackets,
+    lexer::{Kind, Token},
+};
 
 /// The parameters of a function, each with its place and its name, where it has one.
 pub(in crate::scene::draft) fn declarators<'s>(
@@ -28,6 +31,35 @@ pub(in crate::scene::draft) fn declarators<'s>(
         ))
     });
     named.take(LONGEST).collect()
+}
+
+/// The parts of a list, which is split at commas outside of brackets, those of templates among them.
+pub(in crate::scene::draft) fn listed(
+    code: &[Token<'_>],
+    brackets: &Brackets,
+    span: Span,
+) -> Vec<Span> {
+    let (mut parts, mut depth, mut start, mut at) = (Vec::new(), 0_i32, span.start, span.start);
+    if span.is_empty() || span.len() > LONGEST {
+        return parts;
+    }
+    while at < span.end {
+        match code.get(at).map_or("", |token| token.text) {
+            "<" => depth += 1,
+            ">" => depth -= 1,
+            "," if depth <= 0 => {
+                parts.push(start..at);
+                start = at + 1;
+            }
+            "(" | "[" | "{" => {
+                at = brackets.after(at).map_or(at, |after| after.max(at + 1) - 1);
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(start..span.end);
+    parts
 }
 
 /// What stands in the angle brackets of a call, `<float, 16>(`, and the place of the parenthesis behind them.

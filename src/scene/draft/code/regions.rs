@@ -81,6 +81,28 @@ impl Region {
         }
     }
 
+    /// The parameters of what can be called, and where its name stands: a lambda has that of `name = [...]`, as far as
+    /// `text` tells. `None` where it is no function and no lambda.
+    pub(in crate::scene::draft) fn callable<'c>(
+        &self,
+        text: impl Fn(usize) -> &'c str,
+    ) -> Option<(Option<usize>, &Span)> {
+        match &self.kind {
+            Kind::Function { name, parameters, .. } => Some((Some(*name), parameters)),
+            Kind::Lambda { captures, parameters, .. } => {
+                let name = captures.checked_sub(2).filter(|name| text(name + 1) == "=");
+                Some((name, parameters))
+            }
+            Kind::Block
+            | Kind::For { .. }
+            | Kind::While { .. }
+            | Kind::Do { .. }
+            | Kind::If { .. }
+            | Kind::Switch { .. }
+            | Kind::Catch => None,
+        }
+    }
+
     /// All that is done in each round of a loop: the condition behind a `do`, too.
     pub(in crate::scene::draft) fn rounds(&self) -> Span {
         match &self.kind {

@@ -6,7 +6,6 @@ use crate::scene::draft::{
         LONGEST, Span,
         operands::{Reach, target_of},
         parameters::declarators,
-        regions::Kind as Region,
         variables::{Declared, Definition, Id, Value, Variable},
     },
     expression::cpp_number::{QUALIFIERS, Type},
@@ -68,21 +67,9 @@ impl<'s> Reader<'_, 's> {
 
     /// The parameters of all functions and lambdas are variables in them.
     pub(in crate::scene::draft) fn parameters(&mut self) {
-        let regions = self.found.regions.iter().filter_map(|(_, region)| match &region.kind {
-            Region::Function { name, parameters, .. } => {
-                Some((Some(*name), parameters.clone(), region.span.clone()))
-            }
-            Region::Lambda { captures, parameters, .. } => {
-                let name = captures.checked_sub(2).filter(|name| self.text(name + 1) == "=");
-                Some((name, parameters.clone(), region.span.clone()))
-            }
-            Region::Block
-            | Region::For { .. }
-            | Region::While { .. }
-            | Region::Do { .. }
-            | Region::If { .. }
-            | Region::Switch { .. }
-            | Region::Catch => None,
+        let regions = self.found.regions.iter().filter_map(|(_, region)| {
+            let (name, parameters) = region.callable(|at| self.text(at))?;
+            Some((name, parameters.clone(), region.span.clone()))
         });
         for (function, parameters, scope) in regions.collect::<Vec<_>>() {
             for (index, name, declared) in declarators(&self.found.code, &parameters) {

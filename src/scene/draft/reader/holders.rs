@@ -218,20 +218,7 @@ impl<'s> Reader<'_, 's> {
     fn parameters_by_name(&self) -> Parameters<'s> {
         let mut found = BTreeMap::new();
         for (_, region) in self.found.regions.iter() {
-            let (name, parameters) = match &region.kind {
-                Region::Function { name, parameters, .. } => (Some(*name), parameters),
-                Region::Lambda { captures, parameters, .. } => {
-                    let name = captures.checked_sub(2);
-                    (name.filter(|name| self.text(name + 1) == "="), parameters)
-                }
-                Region::Block
-                | Region::For { .. }
-                | Region::While { .. }
-                | Region::Do { .. }
-                | Region::If { .. }
-                | Region::Switch { .. }
-                | Region::Catch => continue,
-            };
+            let Some((name, parameters)) = region.callable(|at| self.text(at)) else { continue };
             found.insert(parameters.start, (name.map(|at| self.text(at)), Vec::new()));
         }
         for id in self.found.variables.ids() {

@@ -11,6 +11,7 @@ use crate::{
     scene::draft::{
         code::{
             LONGEST, Span,
+            parameters::listed,
             regions::{Kind as Region, Regions},
         },
         expression::cpp_number::Type,
@@ -237,28 +238,7 @@ impl<'s> Finder<'_, 's> {
         has("&") && (has("*") || !has("const"))
     }
 
-    /// Split at commas outside of brackets, those of templates among them.
     fn parts(&self, span: Span) -> Vec<Span> {
-        let (mut parts, mut depth, mut start, mut at) = (Vec::new(), 0_i32, span.start, span.start);
-        if span.is_empty() || span.len() > LONGEST {
-            return parts;
-        }
-        while at < span.end {
-            match self.text(at) {
-                "<" => depth += 1,
-                ">" => depth -= 1,
-                "," if depth <= 0 => {
-                    parts.push(start..at);
-                    start = at + 1;
-                }
-                "(" | "[" | "{" => {
-                    at = self.brackets.after(at).map_or(at, |after| after.max(at + 1) - 1);
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        parts.push(start..span.end);
-        parts
+        listed(self.code, self.brackets, span)
     }
 }
