@@ -128,6 +128,35 @@ const GLOBAL: [&str; 4] = [
     "red.global.or.b32 [%rd5], 1;",
 ];
 
+/// Frames begin at multiples of 16 bytes or more; what is free between them belongs to nobody.
+#[test]
+fn a_frame_of_local_memory_ends_with_its_last_variable() {
+    let accesses = ["ld.local.u32 %r5, [%rd5];", "st.local.u32 [%rd5], 7;"];
+    for (bytes, alignment) in [(4, 4), (12, 4), (20, 4), (36, 128)] {
+        let declared = format!(".local .align {alignment} .b8 t[{bytes}];\nmov.u64 %rd4, t;");
+        let (good, bad) = ([0, bytes - 4], [bytes, bytes + 4, bytes + 8]);
+        ends("", &format!("{declared}\nadd.u64 %rd5, %rd4, %rd2;"), &accesses, &good, &bad);
+        let generic = "cvta.local.u64 %rd4, %rd4;\nadd.u64 %rd5, %rd4, %rd2;";
+        ends("", &format!("{declared}\n{generic}"), &GENERIC, &good, &bad);
+    }
+    for access in accesses {
+        let body = format!(
+            ".reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n.local .align 4 .b8 t[12];\nld.param.u64 %rd2, [by];\n\
+             mov.u64 %rd4, t;\nadd.u64 %rd5, %rd4, %rd2;\n.loc 1 20 1\n{access}\nret;"
+        );
+        let called = format!(".func f(.param .u64 by)\n{{\n{body}\n}}");
+        let call = "{\n.param .b64 a;\nst.param.b64 [a], %rd2;\ncall.uni f, (a);\n}";
+        // What calls it has a frame with more variables, which a pointer may be to.
+        let bench = Bench::new();
+        for (engine, options) in engines() {
+            let text = module(&called, "", "", call);
+            let config = LaunchConfig::new(1, 64);
+            assert!(bench.run(&text, 8, &config, &options).is_ok(), "{engine}\n{text}");
+            bench.fault(&text, 12, &config, &options, engine);
+        }
+    }
+}
+
 /// The threads' frames of local memory lie next to each other.
 #[test]
 fn a_generic_pointer_leaves_local_memory_for_no_other_threads() {
@@ -264,27 +293,81 @@ fn pointers_to_callers_locals_work() {
 }
 
 /// All threads get the address that the first one has of its own: to the others it is somebody else's. Where threads
-/// take turns in one frame it is theirs, too, and they find what they wrote, as on a GPU.
+/// take turns in one frame it is theirs, too, and they find what they wrote, as on a GPU. What is free behind the frame
+/// is nobody's: there the first one is at fault.
 #[test]
 fn one_address_is_no_local_of_all_threads() {
     let bench = Bench::new();
     let config = LaunchConfig::new(1, 64);
-    let inside = "mov.b64 %rd4, l;\ncvta.local.u64 %rd4, %rd4;\nsetp.eq.u32 %p1, %r1, 0;\n\
-                  @%p1 st.global.u64 [%rd1+8], %rd4;";
+    let inside = ".local .align 4 .b8 t[4];\nmov.b64 %rd4, t;\ncvta.local.u64 %rd4, %rd4;\nsetp.eq.u32 %p1, %r1, 0;\n\
+                  add.u64 %rd4, %rd4, %rd2;\n@%p1 st.global.u64 [%rd1+8], %rd4;";
     for (engine, options) in engines() {
         for schedule in SCHEDULES {
             for access in GENERIC.into_iter().chain(["ld.local.u32 %r5, [%rd5];"]) {
-                let access = format!("ld.global.u64 %rd5, [%rd1+8];\n.loc 1 20 1\n{access}");
-                let text = module("", inside, schedule, &access);
                 // A kernel that needs the result of an atomic operation is not made for groups.
                 let by_threads =
                     engine == "compiled" || engine == "groups" && access.contains("atom");
-                if by_threads && schedule.is_empty() {
-                    bench.run(&text, 0, &config, &options).unwrap();
-                    continue;
+                let text = |further: &str| {
+                    let access =
+                        format!("ld.global.u64 %rd5, [%rd1+8];{further}\n.loc 1 20 1\n{access}");
+                    module("", inside, schedule, &access)
+                };
+                let fault_at = |text: &str, word, thread| {
+                    let fault = bench.fault(text, word, &config, &options, engine);
+                    assert_eq!(fault.thread.x, thread, "{engine}: {fault}\n{text}");
+                };
+                fault_at(&text(""), 4, 0);
+                let side_by_side = text("add.u64 %rd5, %rd5, %rd3;");
+                fault_at(&side_by_side, 4, 0);
+                fault_at(&side_by_side, 0, 1);
+                match by_threads && schedule.is_empty() {
+                    true => drop(bench.run(&text(""), 0, &config, &options).unwrap()),
+                    false => fault_at(&text(""), 0, 1),
                 }
-                let fault = bench.fault(&text, 0, &config, &options, engine);
-                assert_eq!(fault.thread.x, 1, "{engine}: {fault}\n{text}");
+            }
+        }
+    }
+}
+
+/// The address of the first thread's local memory is handed to the next launch, where it is the same: a pointer among
+/// the parameters, from which the threads of a group go on side by side.
+#[test]
+fn side_by_side_each_thread_reaches_its_own_frame_alone() {
+    let bench = Bench::new();
+    let text = |access: &str| {
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"k.cu\"\n\
+             .visible .entry k(.param .u64 p, .param .u64 at)\n{{\n.reg .b32 %r<12>;\n.reg .b64 %rd<12>;\n\
+             .reg .pred %p<4>;\n.local .align 4 .b8 t[4];\n.loc 1 10 1\nld.param.u64 %rd1, [p];\n\
+             ld.param.u64 %rd2, [at];\nmov.u32 %r1, %tid.x;\nst.local.u32 [t], %r1;\nmov.b64 %rd4, t;\n\
+             cvta.local.u64 %rd4, %rd4;\nmul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd5, %rd2, %rd3;\n\
+             setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u64 [%rd1], %rd4;\nsetp.eq.u64 %p2, %rd2, 0;\n\
+             @%p2 bra END;\n.loc 1 20 1\n{access}\nEND:\nret;\n}}\n"
+        )
+    };
+    let run = |text: &str, at: u64, options: &LaunchOptions| {
+        let function = bench.device.load(text).unwrap().function("k").unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push(&bench.cell.address()).push(&at);
+        let config = LaunchConfig::new(1, 64);
+        support::launch_with(&bench.stream, &function, &config, &arguments, options)?;
+        bench.stream.synchronize()?;
+        let found = bench.stream.download(bench.cell.slice(0..8).unwrap())?.wait()?;
+        Ok(u64::from_le_bytes(found.try_into().unwrap()))
+    };
+    for (engine, options) in engines() {
+        for access in ["ld.u32 %r5, [%rd5];", "st.u32 [%rd5], 7;"] {
+            let text = text(access);
+            let first = run(&text, 0, &options).unwrap();
+            // The first thread's own, then what is free behind it: the second and the first thread are at fault.
+            for (by, thread) in [(0, 1), (4, 0)] {
+                match run(&text, first + by, &options) {
+                    Err(Error::Fault(fault)) => {
+                        assert_eq!(fault.thread.x, thread, "{engine}, {by}: {fault}\n{text}");
+                    }
+                    other => panic!("{engine}, {by}: {other:?}\n{text}"),
+                }
+                assert_eq!(run(&text, 0, &options).unwrap(), first, "{engine}: it lies elsewhere");
             }
         }
     }

@@ -81,9 +81,9 @@ impl Drop for Memory {
     }
 }
 
-/// Local memory of a thread in bytes.
+/// Local memory of a thread in bytes: that of the next one begins there.
 fn local_bytes(code: &Code) -> u64 {
-    code.local_bytes + code.stack_bytes
+    (code.local_bytes + code.stack_bytes).next_multiple_of(code.alignment)
 }
 
 /// What a turn of a block's threads led to.

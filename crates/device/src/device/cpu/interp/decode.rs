@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
             filled: HashMap::new(),
             fills: Vec::new(),
             sink: slots,
-            local_bytes: frame.local_bytes,
+            local_bytes: frame.used_bytes,
             labels,
         }
     }
@@ -141,7 +141,7 @@ impl<'a> Decoder<'a> {
             params: self.function.params.len(),
             template: self.template,
             fills: self.fills,
-            local_bytes: self.local_bytes.next_multiple_of(self.layout.alignment()),
+            local_bytes: self.local_bytes,
             alignment: self.layout.alignment(),
             // Frames have more in them here: arguments of calls.
             stack_bytes: if calls { 2 * self.layout.stack_bytes(self.index) } else { 0 },

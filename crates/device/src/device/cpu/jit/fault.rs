@@ -13,11 +13,14 @@ pub(super) const GENERIC: u32 = 1 << 2;
 pub(super) const OF_EACH: u32 = 1 << 3;
 /// Bits below the number of threads.
 pub(super) const THREADS: u32 = 8;
+/// Bits below the number of bytes that are left free behind each thread's frame of local memory, of which there are
+/// fewer than a frame is aligned to.
+pub(super) const PADDING: u32 = 16;
 
 /// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; as many as there are where none is. `how` has the bits above, and beyond [`THREADS`] how many threads
-/// the group has. The first thread's frame of local memory has `frame_bytes`
-/// at `local`; those of the others follow it.
+/// out of bounds; as many as there are where none is. `how` has the bits above, beyond [`THREADS`] how many threads the
+/// group has, and beyond [`PADDING`] how much is free behind a frame. The first thread's frame of local memory begins at
+/// `local` and has `frame_bytes`, what is free counted; those of the others follow it.
 pub(super) extern "C" fn misplaced_lane(
     context: &BlockContext,
     address: u64,
@@ -30,12 +33,14 @@ pub(super) extern "C" fn misplaced_lane(
     // SAFETY: the launch that runs keeps its device, which owns the arena.
     let arena = unsafe { &*context.heap };
     let bytes = u64::from(bytes);
+    let (threads, padding) = (how >> THREADS & ((1 << (PADDING - THREADS)) - 1), how >> PADDING);
+    let used_bytes = frame_bytes.saturating_sub(padding.into());
     let fine = |lane: &u32| {
         let at = address.wrapping_add(u64::from(*lane).wrapping_mul(stride));
         let write = how & WRITES != 0;
         let own = || {
             let before = if how & OF_EACH != 0 { u64::from(*lane) } else { 0 };
-            let frame = Range { address: local + before * frame_bytes, bytes: frame_bytes };
+            let frame = Range { address: local + before * frame_bytes, bytes: used_bytes };
             context.reaches(at, bytes, write, frame)
         };
         let within = match how & SHARED != 0 {
@@ -44,6 +49,5 @@ pub(super) extern "C" fn misplaced_lane(
         };
         within && at.is_multiple_of(bytes)
     };
-    let threads = how >> THREADS;
     (0..threads).find(|lane| !fine(lane)).unwrap_or(threads)
 }

@@ -26,8 +26,10 @@ pub(in crate::device::cpu) struct StackFrame {
     locals: HashMap<u32, SymbolPlace>,
     /// Where the temporaries of calls begin, in local memory.
     temporaries: u64,
-    /// `.local` memory of a thread in bytes.
+    /// `.local` memory of a thread in bytes, with what is left free behind it: the next frame begins there.
     pub(in crate::device::cpu) local_bytes: u64,
+    /// How many of them are used: an access beyond is a fault.
+    pub(in crate::device::cpu) used_bytes: u64,
     /// Static `.shared` memory of a kernel in bytes; what is dynamic starts there.
     pub(in crate::device::cpu) shared_bytes: u64,
     /// Offsets of the parameters in the kernel's argument block, and their sizes.
@@ -54,9 +56,12 @@ impl StackFrame {
                 frame.locals.insert(index as u32, place);
             }
         }
-        frame.temporaries = frame.local_bytes.next_multiple_of(TEMPORARY_ALIGNMENT);
+        frame.temporaries = frame.used_bytes.next_multiple_of(TEMPORARY_ALIGNMENT);
         let most = body.instructions().map(|i| temporary_bytes(module, body, i)).max();
-        frame.local_bytes = (frame.temporaries + most.unwrap_or(0)).next_multiple_of(alignment);
+        if let Some(most) = most.filter(|most| *most > 0) {
+            frame.used_bytes = frame.temporaries + most;
+        }
+        frame.local_bytes = frame.used_bytes.next_multiple_of(alignment);
         if shared.dynamic_alignment > 0 {
             let asked = u64::from(shared.dynamic_alignment).min(MOST_ALIGNMENT);
             frame.shared_bytes = frame.shared_bytes.next_multiple_of(asked.max(DYNAMIC_ALIGNMENT));
@@ -76,12 +81,12 @@ impl StackFrame {
         let bytes = variable.bytes();
         Some(match variable.space {
             Space::Local => {
-                SymbolPlace::Local { offset: after(&mut self.local_bytes, alignment), bytes }
+                SymbolPlace::Local { offset: after(&mut self.used_bytes, alignment), bytes }
             }
             // Aligned for any parameter that is passed in it.
             Space::Param => {
                 let alignment = alignment.max(TEMPORARY_ALIGNMENT);
-                SymbolPlace::Local { offset: after(&mut self.local_bytes, alignment), bytes }
+                SymbolPlace::Local { offset: after(&mut self.used_bytes, alignment), bytes }
             }
             Space::Shared | Space::SharedCta if variable.is_dynamic() => SymbolPlace::DynamicShared,
             // Those of device functions have become variables of the module (`lift_shared`).

@@ -401,19 +401,14 @@ impl Lower<'_, '_> {
     /// What the thread uses of local memory: the frame of its kernel, and those of the functions that were called up to
     /// this one. The first byte, and how many there are.
     fn own_frames(&mut self) -> (Value, Value) {
+        let frame = self.b.use_var(self.thread.local);
+        let bytes = self.source.frame.used_bytes as i64;
         if self.is_kernel() {
-            return self.kernel_frame();
+            return (frame, self.b.ins().iconst(types::I64, bytes));
         }
         let start = self.b.use_var(self.thread.start);
-        let frame = self.b.use_var(self.thread.local);
-        let top = self.b.ins().iadd_imm_s(frame, self.source.frame.local_bytes as i64);
+        let top = self.b.ins().iadd_imm_s(frame, bytes);
         (start, self.b.ins().isub(top, start))
-    }
-
-    /// The frame of a kernel's thread in local memory: the first byte, and how many there are.
-    pub(in crate::device::cpu::jit) fn kernel_frame(&mut self) -> (Value, Value) {
-        let bytes = self.b.ins().iconst(types::I64, self.source.frame.local_bytes as i64);
-        (self.b.use_var(self.thread.local), bytes)
     }
 
     /// As [`Lower::check`] of a generic access, which is to an allocation, or to the memory of the thread and of its

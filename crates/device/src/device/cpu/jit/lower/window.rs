@@ -9,7 +9,7 @@ use crate::{
     device::cpu::{
         abi::BlockContext,
         jit::{
-            fault::{GENERIC, OF_EACH, SHARED, THREADS, WRITES},
+            fault::{GENERIC, OF_EACH, PADDING, SHARED, THREADS, WRITES},
             kernel::SiteKind,
             span::MemorySpan,
             windows::{ALIGNMENT, Kind},
@@ -164,7 +164,11 @@ impl Lower<'_, '_> {
         let shifted = self.b.ins().ishl_imm_u(threads, i64::from(THREADS));
         let how = self.b.ins().bor(how, shifted);
         let distance = self.b.ins().iconst(types::I64, stride);
-        let (local, frame_bytes) = self.kernel_frame();
+        let frame = self.source.frame;
+        let padding = (frame.local_bytes - frame.used_bytes) << PADDING;
+        let how = self.b.ins().bor_imm_u(how, padding as i64);
+        let local = self.b.use_var(self.thread.local);
+        let frame_bytes = self.b.ins().iconst(types::I64, frame.local_bytes as i64);
         let arguments = [self.context(), first, distance, bytes, how, local, frame_bytes];
         let lane = self.host("warpaint_misplaced_lane", &arguments, types::I32)?;
         let fine = self.b.ins().icmp(IntCC::Equal, lane, threads);
