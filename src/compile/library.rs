@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, path::Path};
 use super::{discovery::Toolchain, promoted};
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{self, Kind, Token},
+    lexer::{self, Token, Tokens},
 };
 
 /// The file in which a compilation has these.
@@ -169,20 +169,21 @@ impl<'t> Named<'t> {
     /// have themselves, without them.
     fn read(&mut self, code: &[Token<'_>], toolchain: &Toolchain, own: Option<&BTreeSet<&str>>) {
         for (at, token) in code.iter().enumerate() {
-            let after = |at: usize| code.get(at).map_or("", |token| token.text);
             let is_call = |own: &BTreeSet<&str>| {
-                after(at + 1) == "(" && !own.contains(token.text) && listed(token.text).is_some()
+                code.text_at(at + 1) == "("
+                    && !own.contains(token.text)
+                    && listed(token.text).is_some()
             };
             match token.text {
-                "std" if after(at + 1) == "::" => self.add(after(at + 2), toolchain),
-                "thrust" if after(at + 1) == "::" => {
-                    self.headers.extend(of_thrust(after(at + 2), toolchain))
+                "std" if code.text_at(at + 1) == "::" => self.add(code.text_at(at + 2), toolchain),
+                "thrust" if code.text_at(at + 1) == "::" => {
+                    self.headers.extend(of_thrust(code.text_at(at + 2), toolchain))
                 }
-                "cub" if after(at + 1) == "::" => {
-                    self.headers.extend(of_cub(after(at + 2), toolchain))
+                "cub" if code.text_at(at + 1) == "::" => {
+                    self.headers.extend(of_cub(code.text_at(at + 2), toolchain))
                 }
-                name if token.kind == Kind::Word
-                    && own.is_some_and(|own| after(at + 1) == "<" || is_call(own))
+                name if token.is_word()
+                    && own.is_some_and(|own| code.text_at(at + 1) == "<" || is_call(own))
                     && !is_member(&code[..at]) =>
                 {
                     self.add(name, toolchain);
@@ -206,7 +207,7 @@ impl<'t> Named<'t> {
             let header = of_std(name, toolchain);
             !IN_STD.contains(name) && header.is_some_and(|header| self.headers.contains(&header))
         };
-        let words = self.codes.iter().flatten().filter(|token| token.kind == Kind::Word);
+        let words = self.codes.iter().flatten().filter(|token| token.is_word());
         let words: BTreeSet<&str> = words.map(|token| token.text).collect();
         let listed = words.into_iter().filter(|word| listed(word).is_some());
         let names: BTreeSet<&str> = self.names.iter().map(String::as_str).chain(listed).collect();
@@ -230,20 +231,18 @@ fn own_names<'t>(code: &[Token<'t>]) -> impl Iterator<Item = &'t str> {
     const OF_EXPRESSIONS: [&str; 8] = ["return", "else", "do", "case", "throw", "and", "or", "not"];
     let brackets = Brackets::new(code);
     let is_own = move |at: &usize| {
-        let text = |at: usize| code.get(at).map_or("", |token| token.text);
         let before = at.checked_sub(1).map(|before| &code[before]);
-        let is_type =
-            |token: &Token<'_>| token.kind == Kind::Word && !OF_EXPRESSIONS.contains(&token.text);
-        match text(at + 1) {
+        let is_type = |token: &Token<'_>| token.is_word() && !OF_EXPRESSIONS.contains(&token.text);
+        match code.text_at(at + 1) {
             "(" => {
                 before.is_some_and(is_type)
-                    || brackets.after(at + 1).is_some_and(|after| text(after) == "{")
+                    || brackets.after(at + 1).is_some_and(|after| code.text_at(after) == "{")
             }
             "<" => false,
             _ => !is_member(&code[..*at]),
         }
     };
-    let words = (0..code.len()).filter(|at| code[*at].kind == Kind::Word);
+    let words = (0..code.len()).filter(|at| code[*at].is_word());
     words.filter(is_own).map(|at| code[at].text)
 }
 

@@ -106,7 +106,7 @@ impl Expander {
         let mut found = Expanded::default();
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
-            let is_macro = token.kind == Kind::Word && macros.definition(token.text).is_some();
+            let is_macro = token.is_word() && macros.definition(token.text).is_some();
             if !is_macro || !self.take(1, token.offset) {
                 found.tokens.push(*token);
                 at += 1;

@@ -22,6 +22,37 @@ pub(crate) struct Token<'s> {
     pub(crate) offset: usize,
 }
 
+impl Token<'_> {
+    /// Whether it is an identifier or a keyword.
+    pub(crate) fn is_word(&self) -> bool {
+        self.kind == Kind::Word
+    }
+}
+
+/// What tokens say that stand behind one another; beyond their end there is nothing, which has no text.
+pub(crate) trait Tokens<'s> {
+    /// The text of the token at a place.
+    fn text_at(&self, at: usize) -> &'s str;
+    /// The text of the token before a place.
+    fn text_before(&self, at: usize) -> &'s str;
+    /// Whether the token at a place is an identifier or a keyword.
+    fn is_word_at(&self, at: usize) -> bool;
+}
+
+impl<'s> Tokens<'s> for [Token<'s>] {
+    fn text_at(&self, at: usize) -> &'s str {
+        self.get(at).map_or("", |token| token.text)
+    }
+
+    fn text_before(&self, at: usize) -> &'s str {
+        at.checked_sub(1).map_or("", |before| self.text_at(before))
+    }
+
+    fn is_word_at(&self, at: usize) -> bool {
+        self.get(at).is_some_and(Token::is_word)
+    }
+}
+
 /// What a [`Token`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -65,13 +96,13 @@ pub(crate) fn code(text: &str) -> impl Iterator<Item = Token<'_>> {
 
 /// The identifiers of `text`, keywords too, each once.
 pub(crate) fn words(text: &str) -> BTreeSet<&str> {
-    code(text).filter(|token| token.kind == Kind::Word).map(|token| token.text).collect()
+    code(text).filter(Token::is_word).map(|token| token.text).collect()
 }
 
 /// How often each word is in the code of `text`.
 pub(crate) fn word_counts(text: &str) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
-    for token in code(text).filter(|token| token.kind == Kind::Word) {
+    for token in code(text).filter(Token::is_word) {
         *counts.entry(token.text).or_default() += 1;
     }
     counts

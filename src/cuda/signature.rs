@@ -22,7 +22,7 @@ use super::{
     CType, Lines, Position,
     conditional::{Turn, alternatives},
     files::{self, SourceFile},
-    lexer::{self, Kind, Token},
+    lexer::{self, Token},
     macros::{Likely, Macros},
 };
 
@@ -364,7 +364,7 @@ fn specialised(tokens: &[Token<'_>]) -> Option<String> {
 /// The names of the parameters between the angles of a template, and their defaults.
 fn template_parameters(tokens: &[Token<'_>]) -> (Vec<String>, Vec<Option<String>>) {
     let name = |part: &[Token<'_>]| {
-        let words = part.iter().filter(|token| token.kind == Kind::Word).map(|token| token.text);
+        let words = part.iter().filter(|token| token.is_word()).map(|token| token.text);
         // The first one says what it is.
         let last = words.skip(1).last().filter(|word| !CType::is_type_word(word));
         last.unwrap_or_default().to_owned()
@@ -450,7 +450,7 @@ fn in_line<'t, 's>(mut tokens: Vec<&'t Token<'s>>) -> Vec<&'t Token<'s>> {
 /// Whether the last word of a declaration is the parameter's name and not the end of its type.
 fn is_name(last: &Token<'_>, before: &[&Token<'_>]) -> bool {
     let qualifier = |text: &str| matches!(text, "const" | "volatile" | "struct" | "typename");
-    last.kind == Kind::Word
+    last.is_word()
         && !CType::is_type_word(last.text)
         && before.iter().any(|token| !qualifier(token.text))
         && before.last().is_none_or(|token| token.text != "::")

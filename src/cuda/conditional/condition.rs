@@ -2,7 +2,7 @@
 
 use crate::cuda::{
     expansion,
-    lexer::{self, Kind, Token},
+    lexer::{self, Kind, Token, Tokens},
     macros::{Likely, Macros},
 };
 
@@ -51,15 +51,11 @@ const OPERATORS: [&[&str]; 10] = [
 ];
 
 impl<'m> Condition<'m> {
-    fn text(&self, at: usize) -> &'m str {
-        self.tokens.get(at).map_or("", |token| token.text)
-    }
-
     /// Goes behind `sign`, if it is here. Its letters are a token each.
     fn take(&mut self, sign: &str) -> bool {
         let is_here = (self.at..).zip(sign.bytes()).all(|(at, letter)| {
             let follows = at == self.at || self.tokens[at - 1].offset + 1 == self.offset(at);
-            follows && self.text(at).as_bytes() == [letter]
+            follows && self.tokens.text_at(at).as_bytes() == [letter]
         });
         if is_here {
             self.at += sign.len();
@@ -111,7 +107,7 @@ impl<'m> Condition<'m> {
         level: usize,
         operators: &'static [&'static str],
     ) -> Option<&'static str> {
-        let doubled = self.text(self.at) == self.text(self.at + 1)
+        let doubled = self.tokens.text_at(self.at) == self.tokens.text_at(self.at + 1)
             && self.offset(self.at).wrapping_add(1) == self.offset(self.at + 1);
         operators.iter().copied().find(|operator| {
             let is_half = operator.len() == 1 && doubled && level < 8;
@@ -160,7 +156,7 @@ impl<'m> Condition<'m> {
     /// `defined NAME` and `defined(NAME)`.
     fn defined(&mut self) -> Option<i64> {
         let parenthesis = self.take("(");
-        let name = self.text(self.at);
+        let name = self.tokens.text_at(self.at);
         self.at += 1;
         if parenthesis && !self.take(")") {
             return None;

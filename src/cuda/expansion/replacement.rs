@@ -53,7 +53,7 @@ impl<'m> Definition<'m> {
                     }
                 }
                 "," | ")" => {}
-                name if token.kind == Kind::Word => parameters.push(name),
+                name if token.is_word() => parameters.push(name),
                 _ => return None,
             }
             before = token.text;
@@ -172,7 +172,7 @@ impl<'m> Definition<'m> {
     fn part(&self, body: &[Token<'m>], at: usize) -> Part {
         let Some(names) = &self.parameters else { return Part::Token };
         let argument = |at: usize| {
-            let token = body.get(at).filter(|token| token.kind == Kind::Word)?;
+            let token = body.get(at).filter(|token| token.is_word())?;
             names.iter().position(|name| *name == token.text)
         };
         match (argument(at), argument(at + 1)) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::Token;
 
 /// A class, as it is read.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl<'s> Class<'s> {
     /// Its name, and those of what is declared with it: `typedef struct { } Name;`.
     pub(super) fn names(&self, code: &[Token<'s>]) -> Vec<&'s str> {
         let behind = code[self.body.end..self.whole.end].iter();
-        let behind = behind.filter(|token| token.kind == Kind::Word).map(|token| token.text);
+        let behind = behind.filter(|token| token.is_word()).map(|token| token.text);
         [self.name].into_iter().filter(|name| !name.is_empty()).chain(behind).collect()
     }
 }

@@ -10,7 +10,7 @@ use super::{
     names::of_class,
 };
 use crate::cuda::{
-    lexer::{Kind, Token},
+    lexer::{Kind, Token, Tokens},
     signature::is_attribute,
 };
 
@@ -155,10 +155,6 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
-    fn text(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
     /// Reads all declarations at `places`: the members of a class, where it is one.
     pub(super) fn declarations(&mut self, places: Range<usize>, in_class: bool) {
         if self.depth == DEEPEST {
@@ -175,10 +171,10 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Reads the declaration at `at`; behind it.
     fn declaration(&mut self, at: usize, in_class: bool) -> usize {
-        match (self.text(at), self.text(at + 1)) {
+        match (self.code.text_at(at), self.code.text_at(at + 1)) {
             (";" | "}" | ")" | "]", _) => at + 1,
             ("public" | "private" | "protected", ":") => at + 2,
-            ("extern", linkage) if linkage.starts_with('"') && self.text(at + 2) == "{" => {
+            ("extern", linkage) if linkage.starts_with('"') && self.code.text_at(at + 2) == "{" => {
                 self.inside(at + 2, false)
             }
             ("namespace", _) => self.namespace(at + 1),
@@ -198,16 +194,16 @@ impl<'t, 's> Reader<'t, 's> {
     /// Whether the macro at `at` stands by itself, and begins no function: `TEST(some, thing) {`, `API(int) name(`.
     fn is_invocation(&self, name: &str, at: usize) -> bool {
         let Some(after) = self.brackets.after(at + 1) else { return false };
-        let named = self.text(after + 1) == "("
-            && self.code[after].kind == Kind::Word
+        let named = self.code.text_at(after + 1) == "("
+            && self.code[after].is_word()
             && !(self.is_macro(after + 1) || self.is_attribute(after + 1));
-        self.marks.is_plain_macro(name) && self.text(after) != "{" && !named
+        self.marks.is_plain_macro(name) && self.code.text_at(after) != "{" && !named
     }
 
     /// Takes a macro with its arguments, and a `;` behind it.
     fn invocation(&mut self, at: usize) -> usize {
         let after = self.brackets.after(at + 1).unwrap_or(at + 2);
-        let end = if self.text(after) == ";" { after + 1 } else { after };
+        let end = if self.code.text_at(after) == ";" { after + 1 } else { after };
         self.leave_open(at..end);
         end
     }
@@ -230,13 +226,12 @@ impl<'t, 's> Reader<'t, 's> {
     /// Behind the name of a namespace that begins at `at`, or behind the whole of it.
     fn namespace(&mut self, mut at: usize) -> usize {
         let start = at;
-        while self.code.get(at).is_some_and(|token| token.kind == Kind::Word || token.text == "::")
-        {
+        while self.code.get(at).is_some_and(|token| token.is_word() || token.text == "::") {
             at += 1;
         }
-        match self.text(at) {
+        match self.code.text_at(at) {
             "{" => {
-                let names = self.code[start..at].iter().filter(|token| token.kind == Kind::Word);
+                let names = self.code[start..at].iter().filter(|token| token.is_word());
                 let names: Vec<_> = names.map(|token| token.text).take(MOST_BASES).collect();
                 let name = names.last().copied().unwrap_or_default();
                 let tokens = at..self.brackets.after(at).unwrap_or(self.code.len());
@@ -265,20 +260,20 @@ impl<'t, 's> Reader<'t, 's> {
     fn general(&mut self, start: usize, in_class: bool) -> usize {
         let mut at = start;
         let mut is_instantiation = false;
-        while self.text(at) == "template" {
-            is_instantiation = self.text(at + 1) != "<";
+        while self.code.text_at(at) == "template" {
+            is_instantiation = self.code.text_at(at + 1) != "<";
             at = if is_instantiation {
                 at + 1
             } else {
                 self.behind_angles(at + 1).unwrap_or(at + 2)
             };
         }
-        if matches!(self.text(at), "using" | "concept") {
+        if matches!(self.code.text_at(at), "using" | "concept") {
             let end = self.behind_semicolon(at);
             self.leave_open(start..end);
             return end;
         }
-        let is_type = self.text(at) == "typedef";
+        let is_type = self.code.text_at(at) == "typedef";
         let (head, end) = self.head(at);
         let is_function = head.function.is_some() && !(in_class && head.holds_declarator);
         match end {
@@ -325,7 +320,7 @@ impl<'t, 's> Reader<'t, 's> {
         let (before, open) = (self.found.len(), head.end);
         let body = start..self.brackets.after(open).unwrap_or(self.code.len());
         let whole = start..self.behind_semicolon(body.end);
-        let words = self.code[head.clone()].iter().filter(|token| token.kind == Kind::Word);
+        let words = self.code[head.clone()].iter().filter(|token| token.is_word());
         let names = words.take(MOST_BASES).map(|token| token.text).collect();
         let name = of_class(&self.code[head]).unwrap_or_default();
         self.scopes.push(Scope { name, names, tokens: body.clone() });
@@ -338,7 +333,7 @@ impl<'t, 's> Reader<'t, 's> {
         if !self.code[start..end].iter().any(|token| self.marks.has(token.text)) {
             // The class goes as a whole, or its members do.
             self.leave_open_at(before, start..end);
-            let is_type_alone = is_named && self.text(inside) == ";";
+            let is_type_alone = is_named && self.code.text_at(inside) == ";";
             self.found[before].layout = self.layout().filter(|_| !is_type_alone);
         }
         end
@@ -424,9 +419,11 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Takes the class whose member is defined at `tokens`, outside of it, for what is around it.
     fn scope_of_function(&mut self, tokens: &Range<usize>) {
-        let head = tokens.clone().take_while(|at| self.text(*at) != "(").take(MOST_BASES);
-        let names: Vec<_> =
-            head.filter(|at| self.text(at + 1) == "::").map(|at| self.text(at)).collect();
+        let head = tokens.clone().take_while(|at| self.code.text_at(*at) != "(").take(MOST_BASES);
+        let names: Vec<_> = head
+            .filter(|at| self.code.text_at(at + 1) == "::")
+            .map(|at| self.code.text_at(at))
+            .collect();
         if !names.is_empty() && self.around.is_empty() {
             self.scopes.push(Scope { name: "", names, tokens: tokens.clone() });
         }
@@ -494,7 +491,7 @@ impl<'t, 's> Reader<'t, 's> {
                     continue;
                 }
                 "*" | "&" if head.function.is_none() => head.is_constant = false,
-                _ if token.kind == Kind::Word => self.word(token.text, &mut head),
+                _ if token.is_word() => self.word(token.text, &mut head),
                 _ => {}
             }
             at += 1;
@@ -517,7 +514,10 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Whether a texture or surface reference is declared.
     fn is_of_texture(&self, mut tokens: Range<usize>) -> bool {
-        tokens.any(|at| matches!(self.text(at), "texture" | "surface") && self.text(at + 1) == "<")
+        tokens.any(|at| {
+            matches!(self.code.text_at(at), "texture" | "surface")
+                && self.code.text_at(at + 1) == "<"
+        })
     }
 
     /// Whether the sign at `at` belongs to the name of an operator.
@@ -531,13 +531,13 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Whether the parentheses at `open` belong to an attribute.
     fn is_attribute(&self, open: usize) -> bool {
-        let word = open.checked_sub(1).map_or("", |at| self.text(at));
+        let word = self.code.text_before(open);
         is_attribute(word) || ATTRIBUTES.contains(&word)
     }
 
     /// Whether the parentheses at `open` hold the arguments of a macro, of which it is not known what it stands for.
     fn is_macro(&self, open: usize) -> bool {
-        open.checked_sub(1).is_some_and(|at| self.marks.is_plain_macro(self.text(at)))
+        open.checked_sub(1).is_some_and(|at| self.marks.is_plain_macro(self.code.text_at(at)))
     }
 
     /// Whether a mark stands in the parentheses at `open`.
@@ -559,8 +559,8 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Whether the brace at `open` opens the body of a function that a macro alone declares: `TEST(some, thing) {`.
     fn is_body_of_macro(&self, open: usize, head: &Head<'_>) -> bool {
-        let is_behind = open.checked_sub(1).is_some_and(|at| self.text(at) == ")");
-        let ends = self.brackets.after(open).is_some_and(|end| self.text(end) == ";");
+        let is_behind = open.checked_sub(1).is_some_and(|at| self.code.text_at(at) == ")");
+        let ends = self.brackets.after(open).is_some_and(|end| self.code.text_at(end) == ";");
         head.function.is_none() && !(head.is_class || head.is_enumeration) && is_behind && !ends
     }
 
@@ -583,7 +583,7 @@ impl<'t, 's> Reader<'t, 's> {
                     }
                     None => break,
                 },
-                _ if token.kind == Kind::Word => is_named = true,
+                _ if token.is_word() => is_named = true,
                 _ => {}
             }
             at += 1;

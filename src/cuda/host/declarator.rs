@@ -1,7 +1,7 @@
 //! Which parentheses in a class hold what is declared: `unsigned int (flags);`, `int (*f)(int);`.
 
 use super::Brackets;
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::{Token, Tokens};
 
 /// Words of types, which no function is called by.
 const TYPES: [&str; 15] = [
@@ -15,29 +15,28 @@ const BEFORE_TYPE: [&str; 7] = [";", "{", "}", ":", "const", "volatile", "mutabl
 /// Whether the parentheses at `open` hold the declarator of a data member of `class`, and are not those of a function:
 /// that of a pointer, or a name behind a type.
 pub(super) fn is_within(code: &[Token<'_>], brackets: &Brackets, open: usize, class: &str) -> bool {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let mut at = open + 1;
-    while text(at) == "(" {
+    while code.text_at(at) == "(" {
         at += 1;
     }
-    let is_name = code.get(at).is_some_and(|token| token.kind == Kind::Word) && text(at + 1) == ")";
-    let behind = text(brackets.after(open).unwrap_or(code.len()));
+    let is_name = code.is_word_at(at) && code.text_at(at + 1) == ")";
+    let behind = code.text_at(brackets.after(open).unwrap_or(code.len()));
     if is_name {
         return ends_type(code, open, class)
-            && text(at) != class
+            && code.text_at(at) != class
             && matches!(behind, ";" | "[" | "=" | "," | ":" | "{");
     }
-    while text(at + 1) == "::" {
+    while code.text_at(at + 1) == "::" {
         at += 2;
     }
-    matches!(text(at), "*" | "&")
+    matches!(code.text_at(at), "*" | "&")
 }
 
 /// Whether what stands before `open` ends a type, and is no function's name. No member is declared with `::` in its
 /// name, or with `<`, unless it is an operator or a specialisation.
 fn ends_type(code: &[Token<'_>], open: usize, class: &str) -> bool {
     let before = |back: usize| open.checked_sub(back).map_or("", |at| code[at].text);
-    let is_word = open.checked_sub(1).is_some_and(|at| code[at].kind == Kind::Word);
+    let is_word = open.checked_sub(1).is_some_and(|at| code[at].is_word());
     let is_operator = (2..=4).any(|back| before(back) == "operator");
     match before(1) {
         word if TYPES.contains(&word) => !is_operator,

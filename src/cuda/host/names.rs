@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::Scope;
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::{Token, Tokens};
 
 /// What stands behind a name that a declaration gives.
 const BEHIND: [&str; 9] = [";", ",", "[", "=", "{", "}", ")", "(", ":"];
@@ -48,7 +48,7 @@ fn class_head(code: &[Token<'_>]) -> Option<Range<usize>> {
 pub(super) fn of_class<'s>(head: &[Token<'s>]) -> Option<&'s str> {
     let key = head.iter().position(|token| matches!(token.text, "class" | "struct" | "union"))?;
     let named = head[key + 1..].iter().take_while(|token| !matches!(token.text, ":" | "<"));
-    let words = named.filter(|token| token.kind == Kind::Word && token.text != "final");
+    let words = named.filter(|token| token.is_word() && token.text != "final");
     words.last().map(|token| token.text)
 }
 
@@ -62,16 +62,12 @@ struct Names<'t, 's> {
 }
 
 impl Names<'_, '_> {
-    fn text(&self, at: usize) -> &str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
     /// Takes the token that is here, or the group.
     fn step(&mut self) {
         let token = self.code[self.at];
         let is_enumeration = || self.code[..self.at].iter().any(|token| token.text == "enum");
         match token.text {
-            "(" if matches!(self.text(self.at + 1), "*" | "&" | "(") => self.depth += 1,
+            "(" if matches!(self.code.text_at(self.at + 1), "*" | "&" | "(") => self.depth += 1,
             "{" if self.depth == 0 && is_enumeration() => self.depth += 1,
             ")" | "}" => self.depth = self.depth.saturating_sub(1),
             "(" | "[" | "{" => return self.pass_group(),
@@ -81,7 +77,7 @@ impl Names<'_, '_> {
             }
             "=" => return self.pass(|token| matches!(token, "," | ";" | "}")),
             ":" => return self.pass(|token| matches!(token, "," | ";" | "{")),
-            _ if token.kind == Kind::Word => {
+            _ if token.is_word() => {
                 let behind = self.code.get(self.at + 1).map_or(";", |next| next.text);
                 if BEHIND.contains(&behind) {
                     self.found.push(token.text);
@@ -96,7 +92,7 @@ impl Names<'_, '_> {
     fn pass_group(&mut self) {
         let mut depth = 0_usize;
         while self.at < self.code.len() {
-            match self.text(self.at) {
+            match self.code.text_at(self.at) {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth = depth.saturating_sub(1),
                 _ => {}
@@ -111,8 +107,8 @@ impl Names<'_, '_> {
     /// Goes on to what `ends`, over all groups before it.
     fn pass(&mut self, ends: impl Fn(&str) -> bool) {
         self.at += 1;
-        while self.at < self.code.len() && !ends(self.text(self.at)) {
-            match self.text(self.at) {
+        while self.at < self.code.len() && !ends(self.code.text_at(self.at)) {
+            match self.code.text_at(self.at) {
                 "(" | "[" | "{" => self.pass_group(),
                 _ => self.at += 1,
             }
@@ -189,9 +185,8 @@ pub(super) fn hidden<'t, 's: 't>(
 /// The template that the declaration of these tokens specialises, and the words of its arguments; `None` for another
 /// declaration.
 fn specialised<'s>(code: &[Token<'s>]) -> Option<(&'s str, BTreeSet<String>)> {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let (mut at, mut parameters) = (0, BTreeSet::new());
-    while text(at) == "template" && text(at + 1) == "<" {
+    while code.text_at(at) == "template" && code.text_at(at + 1) == "<" {
         let end = behind_angles(code, at + 1);
         parameters.extend(code[at..end].iter().map(|token| token.text));
         at = end;
@@ -200,15 +195,15 @@ fn specialised<'s>(code: &[Token<'s>]) -> Option<(&'s str, BTreeSet<String>)> {
         return None;
     }
     let mut found = None;
-    while !matches!(text(at), "" | ":" | "{" | "=" | ";" | "(") {
-        if text(at) != "<" {
+    while !matches!(code.text_at(at), "" | ":" | "{" | "=" | ";" | "(") {
+        if code.text_at(at) != "<" {
             at += 1;
             continue;
         }
         let end = behind_angles(code, at);
-        let words = code[at..end].iter().filter(|token| token.kind == Kind::Word);
+        let words = code[at..end].iter().filter(|token| token.is_word());
         let words = words.filter(|token| !parameters.contains(token.text));
-        found = Some((text(at - 1), words.map(|token| token.text.to_owned()).collect()));
+        found = Some((code.text_at(at - 1), words.map(|token| token.text.to_owned()).collect()));
         at = end;
     }
     found

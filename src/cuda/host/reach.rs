@@ -224,7 +224,7 @@ impl<'t> Graph<'t> {
                 "}" => place.depth[0] = place.depth[0].saturating_sub(1),
                 "(" | "[" => place.depth[1] += 1,
                 ")" | "]" => place.depth[1] = place.depth[1].saturating_sub(1),
-                _ if token.kind == Kind::Word => {
+                _ if token.is_word() => {
                     scopes.go_to(token.offset);
                     let node = &mut self.nodes[place.node];
                     let is_own = scopes.are_of_class(token.text);
@@ -321,7 +321,7 @@ fn makes(before: &[Token<'_>], behind: &[Token<'_>]) -> bool {
     match behind {
         [open, ..] if matches!(open.text, "(" | "{") => true,
         _ if last == "new" => true,
-        [name, next, ..] if name.kind == Kind::Word => {
+        [name, next, ..] if name.is_word() => {
             matches!(next.text, ";" | "(" | "{" | "[" | "=")
                 || next.text == "," && matches!(last, "" | ";" | "{" | "}" | "const")
         }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::LONGEST_NAME;
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::{Token, Tokens};
 
 /// What marks a kernel.
 const MARK: &str = "__global__";
@@ -126,16 +126,12 @@ impl<'t, 's> Scanner<'t, 's> {
         Self { tokens, brackets, ends, at: 0, depth: 0, scopes, paths: Default::default() }
     }
 
-    fn text(&self, at: usize) -> &'s str {
-        text(self.tokens, at)
-    }
-
     /// The next kernel from here on.
     pub(super) fn next_kernel(&mut self) -> Option<Found<'t, 's>> {
         let mut template = None;
         while self.at < self.tokens.len() {
-            match self.text(self.at) {
-                "template" if self.text(self.at + 1) == "<" => {
+            match self.tokens.text_at(self.at) {
+                "template" if self.tokens.text_at(self.at + 1) == "<" => {
                     // `template <>` specialises: such a kernel is launched by name like its template.
                     let open = self.at + 2;
                     self.at = self.after_angles(self.at + 1, self.tokens.len());
@@ -201,15 +197,15 @@ impl<'t, 's> Scanner<'t, 's> {
     /// Takes `namespace a::b {`; leaves anything else (aliases, `using namespace`) to be skipped.
     fn enter_namespace(&mut self) {
         // `inline namespace b`, or `namespace a::inline b`.
-        let mut is_inline = self.at > 0 && self.text(self.at - 1) == "inline";
+        let mut is_inline = self.at > 0 && self.tokens.text_at(self.at - 1) == "inline";
         self.at += 1;
         let start = self.at;
-        while self.tokens.get(self.at).is_some_and(|t| t.kind == Kind::Word || t.text == "::") {
+        while self.tokens.get(self.at).is_some_and(|t| t.is_word() || t.text == "::") {
             self.at += 1;
         }
-        if self.text(self.at) == "{" {
+        if self.tokens.text_at(self.at) == "{" {
             self.scopes.push((self.depth, self.paths.each_ref().map(String::len)));
-            for word in self.tokens[start..self.at].iter().filter(|t| t.kind == Kind::Word) {
+            for word in self.tokens[start..self.at].iter().filter(|t| t.is_word()) {
                 if word.text == "inline" {
                     is_inline = true;
                     continue;
@@ -234,20 +230,20 @@ impl<'t, 's> Scanner<'t, 's> {
         let next = self.tokens[at..].iter().position(is_mark).map(|length| at + length);
         let end = next.unwrap_or(self.tokens.len());
         while at < end {
-            match self.text(at) {
+            match self.tokens.text_at(at) {
                 "[" | "__attribute__" | "__declspec" => {
                     at = after_attribute(self.tokens, &self.brackets, at);
                 }
                 "<" => {
                     let after = self.after_angles(at, end);
-                    if self.text(after) == "(" && self.tokens[at - 1].kind == Kind::Word {
+                    if self.tokens.text_at(after) == "(" && self.tokens[at - 1].is_word() {
                         return Head::Name(at - 1);
                     }
                     at = after;
                 }
                 ";" | "{" | "}" | "=" | "(" | ")" => return Head::Other,
-                text if self.text(at + 1) == "(" => {
-                    let is_name = self.tokens[at].kind == Kind::Word && !is_attribute(text);
+                text if self.tokens.text_at(at + 1) == "(" => {
+                    let is_name = self.tokens[at].is_word() && !is_attribute(text);
                     if is_name && !self.is_macro(at) {
                         return Head::Name(at);
                     }
@@ -263,13 +259,12 @@ impl<'t, 's> Scanner<'t, 's> {
     /// another such word follows, and nothing between the parentheses declares a parameter.
     fn is_macro(&self, at: usize) -> bool {
         let after = self.brackets.after(at + 1);
-        let is_word = |at: usize| self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word);
-        let follows =
-            is_word(after) && self.text(after + 1) == "(" && !is_attribute(self.text(after));
+        let follows = self.tokens.is_word_at(after)
+            && self.tokens.text_at(after + 1) == "("
+            && !is_attribute(self.tokens.text_at(after));
         let between = self.tokens.get(at + 2..after.saturating_sub(1)).unwrap_or_default();
         let declares = |pair: &[Token<'_>]| {
-            pair[0].kind == Kind::Word
-                && (pair[1].kind == Kind::Word || matches!(pair[1].text, "*" | "&"))
+            pair[0].is_word() && (pair[1].is_word() || matches!(pair[1].text, "*" | "&"))
         };
         follows && !between.is_empty() && !between.windows(2).any(declares)
     }
@@ -280,12 +275,12 @@ impl<'t, 's> Scanner<'t, 's> {
         name: usize,
         template: Option<&'t [Token<'s>]>,
     ) -> Option<Found<'t, 's>> {
-        let open = match self.text(name + 1) {
+        let open = match self.tokens.text_at(name + 1) {
             "<" => self.after_angles(name + 1, self.tokens.len()),
             _ => name + 1,
         };
         let after = self.brackets.after(open);
-        if after > self.tokens.len() || self.text(after - 1) != ")" {
+        if after > self.tokens.len() || self.tokens.text_at(after - 1) != ")" {
             return None;
         }
         // The body stays to be scanned: half-typed files have kernels inside unclosed bodies.
@@ -294,7 +289,7 @@ impl<'t, 's> Scanner<'t, 's> {
             at: &self.tokens[name],
             template,
             specialised: &self.tokens[name + 1..open],
-            defined: self.text(self.ends.get(after).map_or(after, |end| *end)) == "{",
+            defined: self.tokens.text_at(self.ends.get(after).map_or(after, |end| *end)) == "{",
             parameters: &self.tokens[open + 1..after - 1],
             span: self.tokens[open].offset..self.tokens[after - 1].offset,
         })
@@ -305,7 +300,7 @@ impl<'t, 's> Scanner<'t, 's> {
         let mut depth = 0_usize;
         let mut at = open;
         while at < end {
-            match self.text(at) {
+            match self.tokens.text_at(at) {
                 "<" => depth += 1,
                 ">" => depth = depth.saturating_sub(1),
                 "(" | "[" | "{" => {
@@ -339,15 +334,11 @@ fn ends(tokens: &[Token<'_>], brackets: &Brackets) -> Vec<usize> {
     ends
 }
 
-fn text<'s>(tokens: &[Token<'s>], at: usize) -> &'s str {
-    tokens.get(at).map_or("", |token| token.text)
-}
-
 /// Behind the attribute that begins at `at`.
 pub(super) fn after_attribute(tokens: &[Token<'_>], brackets: &Brackets, at: usize) -> usize {
-    match text(tokens, at) {
+    match tokens.text_at(at) {
         "[" => brackets.after(at),
-        _ if text(tokens, at + 1) == "(" => brackets.after(at + 1),
+        _ if tokens.text_at(at + 1) == "(" => brackets.after(at + 1),
         _ => at + 1,
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     cuda::{
         CType,
         brackets::Brackets,
-        lexer::{Kind, Token},
+        lexer::{Token, Tokens},
         signature::is_attribute,
     },
     element::{Element, Scalar},
@@ -38,11 +38,11 @@ impl<'t, 's> Reader<'t, 's> {
     fn text(&self, at: usize) -> &'s str {
         let Some(left) = self.looks.get().checked_sub(1) else { return "" };
         self.looks.set(left);
-        self.code.get(at).map_or("", |token| token.text)
+        self.code.text_at(at)
     }
 
     fn word(&self, at: usize) -> Option<&'s str> {
-        self.code.get(at).filter(|token| token.kind == Kind::Word).map(|token| token.text)
+        self.code.get(at).filter(|token| token.is_word()).map(|token| token.text)
     }
 
     /// Behind the bracket at `at`, or the next token.
@@ -118,7 +118,7 @@ impl<'t, 's> Reader<'t, 's> {
     fn namespace(&self, at: usize, around: &str) -> Option<Scope> {
         let open = (at..at + 2 * DEEPEST).find(|at| self.text(*at) == "{")?;
         let words = self.code.get(at..open)?;
-        let is_name = words.iter().all(|word| word.kind == Kind::Word || word.text == "::");
+        let is_name = words.iter().all(|word| word.is_word() || word.text == "::");
         let name = words.iter().map(|word| word.text).collect::<String>();
         is_name.then(|| Scope { path: joined(around, &name), end: self.behind(open) })
     }

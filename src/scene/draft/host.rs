@@ -37,7 +37,7 @@ use crate::{
     cuda::{
         Structures,
         brackets::Brackets,
-        lexer::{self, Kind, Token},
+        lexer::{self, Kind, Token, Tokens},
     },
     element::Element,
 };
@@ -310,7 +310,7 @@ impl<'s> Host<'s> {
 
     /// The text of a token.
     pub(super) fn text_at(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
+        self.code.text_at(at)
     }
 
     pub(super) fn tokens(&self, span: &Span) -> &[Token<'s>] {
@@ -349,7 +349,7 @@ impl<'s> Host<'s> {
                 Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => continue,
             };
             let place = Place { call: call.clone(), ..Place::of(*at) };
-            let mut words = self.tokens(target).iter().filter(|token| token.kind == Kind::Word);
+            let mut words = self.tokens(target).iter().filter(|token| token.is_word());
             let name = match act {
                 // `(void **)&name` ends with the name; what it pointed to before does not matter.
                 Act::Allocation(_) => {
@@ -422,7 +422,7 @@ impl<'s> Host<'s> {
         let is_named = |token: &&Token<'_>| {
             let name = token.text.to_ascii_lowercase();
             let words = ["block", "thread", "tile"];
-            token.kind == Kind::Word && words.iter().any(|word| name.contains(word))
+            token.is_word() && words.iter().any(|word| name.contains(word))
         };
         let place = Place::of(at);
         let number = |token: &Token<'s>| self.integer_of_text(token.text, &place);

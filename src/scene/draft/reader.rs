@@ -29,7 +29,7 @@ use super::{
     expression::cpp_number::{QUALIFIERS, Type},
     host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred, Untold},
 };
-use crate::cuda::{Held, brackets::Brackets, lexer::Kind};
+use crate::cuda::{Held, brackets::Brackets, lexer::Tokens};
 
 /// So many allocations are told, and so many copies to the device.
 const MOST_FOUND: usize = 10_000;
@@ -146,12 +146,12 @@ impl<'h, 's> Reader<'h, 's> {
     }
 
     pub(super) fn is_word(&self, at: usize) -> bool {
-        self.found.code.get(at).is_some_and(|token| token.kind == Kind::Word)
+        self.found.code.is_word_at(at)
     }
 
     /// The token before, where there is one.
     pub(super) fn before(&self, at: usize) -> &'s str {
-        at.checked_sub(1).map_or("", |before| self.text(before))
+        self.found.code.text_before(at)
     }
 
     /// From `at` to a comma, a semicolon or a bracket that closes.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind as TokenKind, Token},
+    lexer::{Token, Tokens},
 };
 
 /// So many tokens stand between the word of a structure or a namespace and its brace.
@@ -72,13 +72,13 @@ impl<'s> Candidates<'s> {
         let finder = Finder { code, brackets, regions };
         let mut found = Self::default();
         for at in 0..code.len() {
-            match finder.text(at) {
+            match finder.code.text_at(at) {
                 "namespace" | "struct" | "class" | "union" => {
                     found.scopes.extend(finder.scope(at));
                     found.uses.extend(finder.using_namespace(at));
                 }
-                "using" => match finder.text(at + 2) {
-                    "=" => _ = found.others.insert(finder.text(at + 1)),
+                "using" => match finder.code.text_at(at + 2) {
+                    "=" => _ = found.others.insert(finder.code.text_at(at + 1)),
                     _ => found.uses.extend(finder.using(at)),
                 },
                 "virtual" => found.has_virtual = true,
@@ -90,11 +90,11 @@ impl<'s> Candidates<'s> {
         found.uses.truncate(MOST_SCOPES);
         for (place, region) in regions.iter() {
             let Kind::Function { name, parameters, .. } = &region.kind else { continue };
-            if finder.before(*name) == "~" {
+            if finder.code.text_before(*name) == "~" {
                 continue;
             }
             let template = templates.iter().find(|own| own.body.end == region.span.end);
-            let is_specialised = finder.text(name + 1) == "<"
+            let is_specialised = finder.code.text_at(name + 1) == "<"
                 || template.is_some_and(|own| own.parameters.is_empty());
             let template = template.map_or_else(Vec::new, |own| {
                 own.parameters.iter().map(|(name, _)| *name).collect()
@@ -103,7 +103,7 @@ impl<'s> Candidates<'s> {
             let mut path = found.path_at(*name);
             path.extend(finder.spaces_before(*name));
             found.paths.insert(place, path.clone());
-            found.by_name.entry(finder.text(*name)).or_default().push(Candidate {
+            found.by_name.entry(finder.code.text_at(*name)).or_default().push(Candidate {
                 path,
                 parameters: finder.parts(parameters.clone()),
                 region: Some(place),
@@ -116,7 +116,7 @@ impl<'s> Candidates<'s> {
             let mut path = found.path_at(at);
             path.extend(finder.spaces_before(at));
             let parameters = finder.parts(at + 2..after - 1);
-            let all = found.by_name.entry(finder.text(at)).or_default();
+            let all = found.by_name.entry(finder.code.text_at(at)).or_default();
             let types = |parts: &[Span]| parts.iter().map(|part| finder.type_of(part)).collect();
             let own: Vec<Vec<&str>> = types(&parameters);
             let known = all.iter_mut().find(|other| {
@@ -183,29 +183,18 @@ struct Finder<'t, 's> {
 }
 
 impl<'s> Finder<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
-    fn before(&self, at: usize) -> &'s str {
-        at.checked_sub(1).map_or("", |at| self.text(at))
-    }
-
-    fn is_word(&self, at: usize) -> bool {
-        self.code.get(at).is_some_and(|token| token.kind == TokenKind::Word)
-    }
-
     /// The namespace or the structure whose word stands at `at`; one without a name, or an inline one, is no part of a
     /// path.
     fn scope(&self, at: usize) -> Option<Scope<'s>> {
-        let is_end = |at: &usize| matches!(self.text(*at), "{" | ";" | "(" | ")" | "=" | ">" | "");
+        let is_end =
+            |at: &usize| matches!(self.code.text_at(*at), "{" | ";" | "(" | ")" | "=" | ">" | "");
         let open = (at + 1..at + LONGEST_HEAD).find(is_end)?;
-        let after = self.brackets.after(open).filter(|_| self.text(open) == "{")?;
-        let head = (at + 1..open).take_while(|at| !matches!(self.text(*at), ":" | "<"));
-        let is_name = |at: &usize| self.is_word(*at) && self.text(*at) != "final";
-        let words: Vec<&str> = head.filter(is_name).map(|at| self.text(at)).collect();
-        let is_namespace = self.text(at) == "namespace";
-        let names = match (is_namespace, self.before(at)) {
+        let after = self.brackets.after(open).filter(|_| self.code.text_at(open) == "{")?;
+        let head = (at + 1..open).take_while(|at| !matches!(self.code.text_at(*at), ":" | "<"));
+        let is_name = |at: &usize| self.code.is_word_at(*at) && self.code.text_at(*at) != "final";
+        let words: Vec<&str> = head.filter(is_name).map(|at| self.code.text_at(at)).collect();
+        let is_namespace = self.code.text_at(at) == "namespace";
+        let names = match (is_namespace, self.code.text_before(at)) {
             (true, "inline") => Vec::new(),
             (true, _) => words,
             // Before its name an attribute may stand.
@@ -215,19 +204,22 @@ impl<'s> Finder<'_, 's> {
     }
 
     fn using_namespace(&self, at: usize) -> Option<Using<'s>> {
-        let is_used = self.before(at) == "using" && self.text(at) == "namespace";
+        let is_used = self.code.text_before(at) == "using" && self.code.text_at(at) == "namespace";
         is_used.then(|| self.used(at - 1, at + 1, true))?
     }
 
     /// `using a::f;`
     fn using(&self, at: usize) -> Option<Using<'s>> {
-        let is_name = self.is_word(at + 1) && self.text(at + 1) != "namespace";
+        let is_name = self.code.is_word_at(at + 1) && self.code.text_at(at + 1) != "namespace";
         is_name.then(|| self.used(at, at + 1, false))?
     }
 
     fn used(&self, at: usize, start: usize, is_namespace: bool) -> Option<Using<'s>> {
-        let end = (start..start + 2 * MOST_SPACES).find(|at| self.text(*at) == ";")?;
-        let path = (start..end).filter(|at| self.is_word(*at)).map(|at| self.text(at)).collect();
+        let end = (start..start + 2 * MOST_SPACES).find(|at| self.code.text_at(*at) == ";")?;
+        let path = (start..end)
+            .filter(|at| self.code.is_word_at(*at))
+            .map(|at| self.code.text_at(at))
+            .collect();
         Some(Using { at, scope: self.regions.scope(at), path, is_namespace })
     }
 
@@ -235,25 +227,27 @@ impl<'s> Finder<'_, 's> {
     fn typedef(&self, at: usize) -> Option<&'s str> {
         let mut end = at + 1;
         while end < at + LONGEST {
-            match self.text(end) {
+            match self.code.text_at(end) {
                 ";" | "" => break,
                 "{" => end = self.brackets.after(end)?,
                 _ => end += 1,
             }
         }
-        end.checked_sub(1).filter(|last| self.is_word(*last)).map(|last| self.text(last))
+        end.checked_sub(1)
+            .filter(|last| self.code.is_word_at(*last))
+            .map(|last| self.code.text_at(last))
     }
 
     /// The names that `::` joins with the one at `name`.
     fn spaces_before(&self, name: usize) -> Vec<&'s str> {
         let (mut found, mut at) = (Vec::new(), name);
         while at >= 2
-            && self.before(at) == "::"
-            && self.is_word(at - 2)
+            && self.code.text_before(at) == "::"
+            && self.code.is_word_at(at - 2)
             && found.len() < MOST_SPACES
         {
             at -= 2;
-            found.insert(0, self.text(at));
+            found.insert(0, self.code.text_at(at));
         }
         found
     }
@@ -261,29 +255,30 @@ impl<'s> Finder<'_, 's> {
     /// Whether a function is declared here, outside of functions: `int name(int);`.
     fn is_declaration(&self, at: usize) -> bool {
         let has_type = || {
-            let is_type = self.is_word(at - 1) && !matches!(self.text(at - 1), "return" | "new");
-            is_type || matches!(self.text(at - 1), "*" | "&" | ">")
+            let is_type = self.code.is_word_at(at - 1)
+                && !matches!(self.code.text_at(at - 1), "return" | "new");
+            is_type || matches!(self.code.text_at(at - 1), "*" | "&" | ">")
         };
-        self.is_word(at)
-            && self.text(at + 1) == "("
+        self.code.is_word_at(at)
+            && self.code.text_at(at + 1) == "("
             && at > 0
             && has_type()
             && self.regions.function(at).is_none()
             && self.brackets.after(at + 1).is_some_and(|after| {
-                matches!(self.text(after), ";" | "const" | "noexcept" | "override" | "=")
+                matches!(self.code.text_at(after), ";" | "const" | "noexcept" | "override" | "=")
             })
     }
 
     /// The parameters of a list, which `void` alone has none of.
     fn parts(&self, span: Span) -> Vec<Span> {
-        match span.len() == 1 && self.text(span.start) == "void" {
+        match span.len() == 1 && self.code.text_at(span.start) == "void" {
             true => Vec::new(),
             false => listed(self.code, self.brackets, span),
         }
     }
 
     fn has_defaults(&self, parts: &[Span]) -> bool {
-        parts.iter().any(|part| part.clone().any(|at| self.text(at) == "="))
+        parts.iter().any(|part| part.clone().any(|at| self.code.text_at(at) == "="))
     }
 
     fn type_of(&self, part: &Span) -> Vec<&'s str> {
@@ -294,7 +289,7 @@ impl<'s> Finder<'_, 's> {
 /// The tokens of a parameter's type, without its name and its default.
 pub(in crate::scene::draft) fn type_in<'s>(part: &[Token<'s>]) -> Vec<&'s str> {
     let own = part.split(|token| token.text == "=").next().unwrap_or_default();
-    let is_word = |token: &Token<'_>| token.kind == TokenKind::Word;
+    let is_word = |token: &Token<'_>| token.is_word();
     let array = own.iter().position(|token| token.text == "[").unwrap_or(own.len());
     let (head, axes) = own.split_at(array);
     let no_types =

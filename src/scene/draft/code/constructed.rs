@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind, Token},
+    lexer::{Token, Tokens},
 };
 
 /// So many tokens stand between a structure's name and its brace, at most.
@@ -18,17 +18,18 @@ pub(in crate::scene::draft) fn constructed<'s>(
     code: &[Token<'s>],
     brackets: &Brackets,
 ) -> BTreeSet<&'s str> {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let mut found = BTreeSet::new();
     for at in 0..code.len() {
-        match text(at) {
+        match code.text_at(at) {
             "struct" | "class" => {
                 let head = at + 1..code.len().min(at + LONGEST_HEAD);
-                let is_end = |at: &usize| matches!(text(*at), "{" | ";" | "=" | "");
-                let Some(open) = head.clone().find(is_end).filter(|open| text(*open) == "{") else {
+                let is_end = |at: &usize| matches!(code.text_at(*at), "{" | ";" | "=" | "");
+                let Some(open) =
+                    head.clone().find(is_end).filter(|open| code.text_at(*open) == "{")
+                else {
                     continue;
                 };
-                let has_bases = (at..open).any(|at| text(at) == ":");
+                let has_bases = (at..open).any(|at| code.text_at(at) == ":");
                 let name = name_of(code, at + 1..open);
                 let Some(name) = name else { continue };
                 let after = brackets.after(open).unwrap_or(code.len());
@@ -49,7 +50,7 @@ pub(in crate::scene::draft) fn constructed<'s>(
 fn name_of<'s>(code: &[Token<'s>], head: std::ops::Range<usize>) -> Option<&'s str> {
     let tokens = code.get(head)?.iter();
     let own = tokens.take_while(|token| !matches!(token.text, ":" | "<"));
-    let words = own.filter(|token| token.kind == Kind::Word && token.text != "final");
+    let words = own.filter(|token| token.is_word() && token.text != "final");
     words.last().map(|token| token.text)
 }
 
@@ -60,13 +61,12 @@ fn has_constructor(
     body: std::ops::Range<usize>,
     name: &str,
 ) -> bool {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let mut at = body.start;
     while at < body.end {
-        if text(at) == name && text(at + 1) == "(" && text(at - 1) != "~" {
+        if code.text_at(at) == name && code.text_at(at + 1) == "(" && code.text_at(at - 1) != "~" {
             return true;
         }
-        at = match text(at) {
+        at = match code.text_at(at) {
             "(" | "[" | "{" => brackets.after(at).unwrap_or(at + 1),
             _ => at + 1,
         };
@@ -81,23 +81,22 @@ fn other_name<'s>(
     at: usize,
     known: &BTreeSet<&str>,
 ) -> Option<&'s str> {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let (mut end, mut names_one) = (at + 1, false);
     // What a structure within it holds does not count, but whether it has a constructor is not known yet.
-    while end < code.len().min(at + LONGEST_NAMING) && text(end) != ";" {
-        names_one |= known.contains(text(end));
-        end = match text(end) {
+    while end < code.len().min(at + LONGEST_NAMING) && code.text_at(end) != ";" {
+        names_one |= known.contains(code.text_at(end));
+        end = match code.text_at(end) {
             "{" => {
                 let after = brackets.after(end)?;
                 let name = name_of(code, at + 1..end);
                 let own = |name| has_constructor(code, brackets, end + 1..after, name);
-                names_one |= name.is_some_and(own) || (at..end).any(|at| text(at) == ":");
+                names_one |= name.is_some_and(own) || (at..end).any(|at| code.text_at(at) == ":");
                 after
             }
             _ => end + 1,
         };
     }
-    let name = if text(at) == "using" { at + 1 } else { end.checked_sub(1)? };
-    let is_one = names_one && (text(at) == "typedef" || text(at + 2) == "=");
-    code.get(name).filter(|token| is_one && token.kind == Kind::Word).map(|token| token.text)
+    let name = if code.text_at(at) == "using" { at + 1 } else { end.checked_sub(1)? };
+    let is_one = names_one && (code.text_at(at) == "typedef" || code.text_at(at + 2) == "=");
+    code.get(name).filter(|token| is_one && token.is_word()).map(|token| token.text)
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind as TokenKind, Token},
+    lexer::{Token, Tokens},
 };
 
 /// So many parts are told apart.
@@ -63,8 +63,8 @@ impl Detours {
             if let Some(behind) = finder.behind(jump, end) {
                 add(Way::Never, behind);
             }
-            let target = finder.text(jump + 1);
-            match finder.text(jump) {
+            let target = finder.code.text_at(jump + 1);
+            match finder.code.text_at(jump) {
                 "goto" => match named.get(&(regions.function(jump), target)).copied() {
                     Some(label) if label > jump => add(Way::Over, end..label),
                     Some(label) => add(Way::Back, label..jump),
@@ -105,25 +105,22 @@ struct Finder<'t, 's> {
 }
 
 impl<'s> Finder<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
     /// Where the statement ends that a jump is; `None` where it is no statement of its own.
     fn end(&self, jump: usize) -> Option<usize> {
-        let is_word = matches!(self.text(jump), "return" | "goto" | "throw" | "break" | "continue");
+        let is_word =
+            matches!(self.code.text_at(jump), "return" | "goto" | "throw" | "break" | "continue");
         let mut start = jump;
-        while start >= 1 && self.text(start - 1) == "::" {
-            start -= if self.text(start - 2) == "std" { 2 } else { 1 };
+        while start >= 1 && self.code.text_at(start - 1) == "::" {
+            start -= if self.code.text_at(start - 2) == "std" { 2 } else { 1 };
         }
-        let before = start.checked_sub(1).map_or("", |at| self.text(at));
+        let before = self.code.text_before(start);
         let is_own = matches!(before, ";" | "{" | "}" | ":" | ")" | "else" | "do");
-        if !is_own || !is_word && self.text(jump + 1) != "(" {
+        if !is_own || !is_word && self.code.text_at(jump + 1) != "(" {
             return None;
         }
         let mut at = jump;
         while at < self.code.len() && at - jump < LONGEST {
-            at = match self.text(at) {
+            at = match self.code.text_at(at) {
                 ";" => return Some(at + 1),
                 "(" | "[" | "{" => self.brackets.after(at)?,
                 _ => at + 1,
@@ -146,14 +143,14 @@ impl<'s> Finder<'_, 's> {
         let mut inside = around.take_while(|region| {
             !matches!(region.kind, Kind::Function { .. } | Kind::Lambda { .. })
         });
-        let is_tried = |start: usize| start >= 1 && self.text(start - 1) == "try";
+        let is_tried = |start: usize| start >= 1 && self.code.text_at(start - 1) == "try";
         inside.find(|region| is_tried(region.span.start)).map(|region| region.span.end)
     }
 
     /// Where the blocks begin behind each `catch` that follows at `at`.
     fn catches(&self, mut at: usize) -> Vec<usize> {
         let mut found = Vec::new();
-        while self.text(at) == "catch" && found.len() < LONGEST {
+        while self.code.text_at(at) == "catch" && found.len() < LONGEST {
             let Some(block) = self.brackets.after(at + 1) else { break };
             found.push(block);
             let Some(after) = self.brackets.after(block) else { break };
@@ -165,14 +162,13 @@ impl<'s> Finder<'_, 's> {
 
 /// The words before whose colon something may go on: `case`, `default`, and what `goto` names.
 fn labels(code: &[Token<'_>]) -> Vec<usize> {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     let begins = |at: usize| {
-        let before = at.checked_sub(1).map_or("", text);
+        let before = code.text_before(at);
         matches!(before, ";" | "{" | "}" | ":" | ")" | "else" | "do")
     };
-    let is_label = |at: &usize| match text(*at) {
+    let is_label = |at: &usize| match code.text_at(*at) {
         "case" => true,
-        _ => code[*at].kind == TokenKind::Word && text(*at + 1) == ":" && begins(*at),
+        _ => code[*at].is_word() && code.text_at(*at + 1) == ":" && begins(*at),
     };
     (0..code.len()).filter(is_label).collect()
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind as TokenKind, Token},
+    lexer::{Kind as TokenKind, Token, Tokens},
 };
 
 /// So many tokens stand before the name of a function whose value is followed.
@@ -46,14 +46,14 @@ impl<'s> Functions<'s> {
             let Kind::Function { name, parameters, .. } = &region.kind else { continue };
             let found = reader.function(place, *name, parameters, region.span.end);
             // Of several of one name it is not known which is called.
-            let text = reader.text(*name);
+            let text = reader.code.text_at(*name);
             by_name.entry(text).and_modify(|known| *known = None).or_insert(found);
             defined.insert(text, parameters.clone());
         }
         for at in (0..code.len()).filter(|at| reader.is_declaration(*at)) {
             let of_other = |own: &Span| !reader.are_same(own, at + 2);
-            if let Some(known) = by_name.get_mut(reader.text(at))
-                && defined.get(reader.text(at)).is_some_and(of_other)
+            if let Some(known) = by_name.get_mut(reader.code.text_at(at))
+                && defined.get(reader.code.text_at(at)).is_some_and(of_other)
             {
                 *known = None;
             }
@@ -79,18 +79,6 @@ struct Reader<'t, 's> {
 }
 
 impl<'s> Reader<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
-    fn before(&self, at: usize) -> &'s str {
-        at.checked_sub(1).map_or("", |at| self.text(at))
-    }
-
-    fn is_word(&self, at: usize) -> bool {
-        self.code.get(at).is_some_and(|token| token.kind == TokenKind::Word)
-    }
-
     /// The function whose name stands at `name`, and that ends before `end`; `None` where its value is not one
     /// expression, or where it is not called by its name alone.
     fn function(
@@ -119,7 +107,7 @@ impl<'s> Reader<'_, 's> {
     /// The words of the type that the function returns whose name stands at `name`, where these are all of it, and it
     /// is one of the host.
     fn returned(&self, name: usize) -> Option<Vec<&'s str>> {
-        let is_end = |at: &usize| matches!(self.text(*at), ";" | "{" | "}");
+        let is_end = |at: &usize| matches!(self.code.text_at(*at), ";" | "{" | "}");
         let near = (name.saturating_sub(LONGEST_HEAD)..name).rev();
         let start = near.into_iter().find(is_end).map_or(0, |end| end + 1);
         let mut head = self.code.get(start..name).filter(|head| head.len() < LONGEST_HEAD)?;
@@ -159,7 +147,8 @@ impl<'s> Reader<'_, 's> {
         };
         let is_open = |at: usize| {
             let quoted = at.checked_sub(1).and_then(|at| self.code.get(at));
-            self.before(at) == "namespace" || quoted.is_some_and(|t| t.kind == TokenKind::Quoted)
+            self.code.text_before(at) == "namespace"
+                || quoted.is_some_and(|t| t.kind == TokenKind::Quoted)
         };
         let mut around = self.regions.around(start).filter(|(place, _)| *place != region);
         !around.all(|(_, outer)| outer.kind == Kind::Block && is_open(outer.span.start))
@@ -167,12 +156,13 @@ impl<'s> Reader<'_, 's> {
 
     /// Whether a function is declared here, outside of functions: `int name(int);`.
     fn is_declaration(&self, at: usize) -> bool {
-        self.is_word(at)
-            && self.text(at + 1) == "("
+        self.code.is_word_at(at)
+            && self.code.text_at(at + 1) == "("
             && at > 0
-            && (self.is_word(at - 1) || matches!(self.text(at - 1), "*" | "&" | ">"))
+            && (self.code.is_word_at(at - 1)
+                || matches!(self.code.text_at(at - 1), "*" | "&" | ">"))
             && self.regions.function(at).is_none()
-            && self.brackets.after(at + 1).is_some_and(|after| self.text(after) != "{")
+            && self.brackets.after(at + 1).is_some_and(|after| self.code.text_at(after) != "{")
     }
 
     /// Whether the parameters that begin at `start` have the same types as `own`, as far as their texts tell.
@@ -203,17 +193,18 @@ impl<'s> Reader<'_, 's> {
     /// Where names that are called somewhere stand for something else than what is called, or a member: there a
     /// variable may be declared that hides a function.
     fn others(&self) -> BTreeMap<&'s str, Vec<usize>> {
-        let is_called = |at: usize| matches!(self.text(at + 1), "(" | "<");
-        let words = || (0..self.code.len()).filter(|at| self.is_word(*at));
+        let is_called = |at: usize| matches!(self.code.text_at(at + 1), "(" | "<");
+        let words = || (0..self.code.len()).filter(|at| self.code.is_word_at(*at));
         let called: BTreeSet<&str> =
-            words().filter(|at| is_called(*at)).map(|at| self.text(at)).collect();
+            words().filter(|at| is_called(*at)).map(|at| self.code.text_at(at)).collect();
         let mut found = BTreeMap::<_, Vec<_>>::new();
-        for at in words().filter(|at| !is_called(*at) && called.contains(self.text(*at))) {
-            let is_arrow = at > 1 && (self.text(at - 2), self.text(at - 1)) == ("-", ">");
-            let is_used = self.before(at) == "::" && self.is_used(at);
-            let is_member = is_arrow || matches!(self.before(at), "." | "::") && !is_used;
+        for at in words().filter(|at| !is_called(*at) && called.contains(self.code.text_at(*at))) {
+            let is_arrow =
+                at > 1 && (self.code.text_at(at - 2), self.code.text_at(at - 1)) == ("-", ">");
+            let is_used = self.code.text_before(at) == "::" && self.is_used(at);
+            let is_member = is_arrow || matches!(self.code.text_before(at), "." | "::") && !is_used;
             if !is_member {
-                found.entry(self.text(at)).or_default().push(at);
+                found.entry(self.code.text_at(at)).or_default().push(at);
             }
         }
         found
@@ -222,8 +213,8 @@ impl<'s> Reader<'_, 's> {
     /// Whether the name is one of `using other::name;`, but for the library's.
     fn is_used(&self, at: usize) -> bool {
         let near = (at.saturating_sub(LONGEST_HEAD)..at).rev();
-        let mut near = near.take_while(|at| !matches!(self.text(*at), ";" | "{" | "}"));
-        let is_std = at > 1 && self.text(at - 2) == "std";
-        !is_std && near.any(|at| self.text(at) == "using")
+        let mut near = near.take_while(|at| !matches!(self.code.text_at(*at), ";" | "{" | "}"));
+        let is_std = at > 1 && self.code.text_at(at - 2) == "std";
+        !is_std && near.any(|at| self.code.text_at(at) == "using")
     }
 }

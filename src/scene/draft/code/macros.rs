@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::LONGEST;
-use crate::cuda::lexer::{self, Kind, Token};
+use crate::cuda::lexer::{self, Token};
 
 /// Macros that name others, at most so many behind one another.
 const DEEPEST: usize = 24;
@@ -82,7 +82,7 @@ impl<'s> Macros<'s> {
             let is_own = |word: &str| {
                 own.parameters.as_ref().is_some_and(|parameters| parameters.contains(&word))
             };
-            let words = lexer::code(own.text).filter(|token| token.kind == Kind::Word);
+            let words = lexer::code(own.text).filter(|token| token.is_word());
             words.map(|token| token.text).filter(move |word| !is_own(word))
         })
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::variables::Value;
 use crate::cuda::{
     Held, Structures,
-    lexer::{self, Kind, Token},
+    lexer::{self, Kind, Token, Tokens},
 };
 
 /// More fields than these are not written.
@@ -83,25 +83,26 @@ impl Members {
     where
         'm: 's,
     {
-        let text = |at: usize| code.get(at).map_or("", |token| token.text);
         let (mut declared, mut set) = (BTreeMap::<_, BTreeSet<_>>::new(), BTreeSet::new());
         for (at, token) in code.iter().enumerate() {
             let Some((structure, fields)) = self.fields.get_key_value(token.text) else { continue };
             let mut name = at + 1;
             for _ in 0..MOST_DECLARED {
-                while matches!(text(name), "*" | "&" | "const") {
+                while matches!(code.text_at(name), "*" | "&" | "const") {
                     name += 1;
                 }
-                if code.get(name).is_none_or(|token| token.kind != Kind::Word) {
+                if code.get(name).is_none_or(|token| !token.is_word()) {
                     break;
                 }
-                declared.entry(text(name)).or_default().insert(structure.as_str());
-                if text(name + 1) == "{" || (text(name + 1), text(name + 2)) == ("=", "{") {
+                declared.entry(code.text_at(name)).or_default().insert(structure.as_str());
+                if code.text_at(name + 1) == "{"
+                    || (code.text_at(name + 1), code.text_at(name + 2)) == ("=", "{")
+                {
                     set.extend(
                         fields.iter().map(|field| (structure.as_str(), field.name.as_str())),
                     );
                 }
-                if text(name + 1) != "," {
+                if code.text_at(name + 1) != "," {
                     break;
                 }
                 name += 2;
@@ -191,31 +192,29 @@ fn pointers(structures: &Structures) -> BTreeMap<String, Vec<Field>> {
 
 /// `variable.field`, `variable->field` at a place: both, and how many tokens they are.
 fn member_at<'s>(code: &[Token<'s>], at: usize) -> Option<(&'s str, &'s str, usize)> {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
-    let is_word = |at: usize| code.get(at).is_some_and(|token| token.kind == Kind::Word);
     let is_within = || {
-        let before = at.checked_sub(1).map_or("", text);
-        let arrow = at.checked_sub(2).map_or("", text);
+        let before = code.text_before(at);
+        let arrow = at.checked_sub(2).map_or("", |at| code.text_at(at));
         matches!(before, "." | "::") || (arrow, before) == ("-", ">")
     };
-    let field = match (text(at + 1), text(at + 2)) {
+    let field = match (code.text_at(at + 1), code.text_at(at + 2)) {
         (".", _) => at + 2,
         ("-", ">") => at + 3,
         _ => return None,
     };
-    let is_one = is_word(at) && is_word(field) && text(at) != "this" && !is_within();
-    is_one.then(|| (text(at), text(field), field + 1 - at))
+    let is_one =
+        code.is_word_at(at) && code.is_word_at(field) && code.text_at(at) != "this" && !is_within();
+    is_one.then(|| (code.text_at(at), code.text_at(field), field + 1 - at))
 }
 
 /// Whether the member at these tokens is set there, or its address given away.
 fn is_set(code: &[Token<'_>], at: usize, length: usize) -> bool {
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
-    let before = |by: usize| at.checked_sub(by).map_or("", text);
+    let before = |by: usize| at.checked_sub(by).map_or("", |at| code.text_at(at));
     let is_address = before(1) == "&" || (before(2), before(1)) == ("&", "(");
-    match text(at + length) {
+    match code.text_at(at + length) {
         // Of an element.
         "[" => false,
-        "=" => is_address || text(at + length + 1) != "=",
+        "=" => is_address || code.text_at(at + length + 1) != "=",
         _ => is_address,
     }
 }

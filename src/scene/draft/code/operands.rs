@@ -2,7 +2,7 @@
 
 use super::Span;
 use crate::{
-    cuda::lexer::{Kind, Token},
+    cuda::lexer::{Token, Tokens},
     scene::operator::Operator,
 };
 
@@ -48,24 +48,26 @@ pub(in crate::scene::draft) struct Change {
 /// The operator that assigns and begins at `at`, if one does.
 pub(in crate::scene::draft) fn change_at(tokens: &[Token<'_>], at: usize) -> Option<Change> {
     let code = Code { tokens };
-    let own = code.text(at);
-    let is_next = |at: usize, wanted: &str| code.is_joined(at) && code.text(at + 1) == wanted;
+    let own = code.tokens.text_at(at);
+    let is_next =
+        |at: usize, wanted: &str| code.is_joined(at) && code.tokens.text_at(at + 1) == wanted;
     let assigns = |does, value| {
         let mut targets = code.targets_before(at, 0);
         // What lies at an address is no variable that is known here.
-        targets.retain(|target| target.start == 0 || code.text(target.start - 1) != "*");
+        targets.retain(|target| target.start == 0 || code.tokens.text_at(target.start - 1) != "*");
         Some(Change { targets, does, value })
     };
     match own {
         "=" => {
             let is_end = at.checked_sub(1).is_some_and(|before| {
-                code.is_joined(before) && "=!<>+-*/%&|^".contains(code.text(before))
+                code.is_joined(before) && "=!<>+-*/%&|^".contains(code.tokens.text_at(before))
             });
             if is_end || is_next(at, "=") { None } else { assigns(Does::Sets, at + 1) }
         }
         "+" | "-" if is_next(at, own) && code.begins_operator(at) => {
             // Before a name it stands for what follows: nothing else is written between two operands.
-            let is_before = code.is_word(at + 2) || matches!(code.text(at + 2), "(" | "::");
+            let is_before =
+                code.tokens.is_word_at(at + 2) || matches!(code.tokens.text_at(at + 2), "(" | "::");
             let targets =
                 if is_before { code.targets_after(at + 2) } else { code.targets_before(at, 0) };
             let does = Does::Counts(if own == "+" { 1 } else { -1 });
@@ -97,13 +99,15 @@ pub(in crate::scene::draft) fn is_perhaps(tokens: &[Token<'_>], at: usize) -> bo
     let first = at.saturating_sub(MOST_LOOKED_AT);
     let mut depth = 0_usize;
     for before in (first..at).rev() {
-        match code.text(before) {
+        match code.tokens.text_at(before) {
             ")" | "]" => depth += 1,
             "(" | "[" => depth = depth.saturating_sub(1),
             _ if depth > 0 => {}
             ";" | "{" | "}" => return false,
             "?" => return true,
-            sign @ ("&" | "|") if code.is_joined(before) && code.text(before + 1) == sign => {
+            sign @ ("&" | "|")
+                if code.is_joined(before) && code.tokens.text_at(before + 1) == sign =>
+            {
                 return true;
             }
             _ => {}
@@ -118,14 +122,6 @@ struct Code<'t, 's> {
 }
 
 impl<'s> Code<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.tokens.get(at).map_or("", |token| token.text)
-    }
-
-    fn is_word(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word)
-    }
-
     /// Whether nothing lies between a token and the next one, with which it may be one operator.
     fn is_joined(&self, at: usize) -> bool {
         let ends = self.tokens.get(at).map(|own| own.offset + own.text.len());
@@ -134,8 +130,9 @@ impl<'s> Code<'_, 's> {
 
     /// Whether an operator of two such signs begins with this one: in `a+++b` it is the first.
     fn begins_operator(&self, at: usize) -> bool {
-        let own = self.text(at);
-        let joined = |before: &usize| self.text(*before) == own && self.is_joined(*before);
+        let own = self.tokens.text_at(at);
+        let joined =
+            |before: &usize| self.tokens.text_at(*before) == own && self.is_joined(*before);
         // No code has more of them in a row.
         (0..at).rev().take(MOST_LOOKED_AT).take_while(joined).count() % 2 == 0
     }
@@ -147,8 +144,8 @@ impl<'s> Code<'_, 's> {
             return Vec::new();
         };
         loop {
-            let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text(at));
-            match self.text(at) {
+            let before = |by: usize| at.checked_sub(by).map_or("", |at| self.tokens.text_at(at));
+            match self.tokens.text_at(at) {
                 "]" => {
                     // Of which of its fields is one of another element.
                     path.clear();
@@ -159,7 +156,7 @@ impl<'s> Code<'_, 's> {
                     at = next;
                 }
                 ")" => return self.in_parentheses(at, &path, reach, depth),
-                name if self.is_word(at) => {
+                name if self.tokens.is_word_at(at) => {
                     if before(1) == "." && at >= 2 {
                         path.push(name);
                         at -= 2;
@@ -186,11 +183,13 @@ impl<'s> Code<'_, 's> {
     ) -> Vec<Target> {
         let Some(open) = self.opened(close) else { return Vec::new() };
         let is_call = open.checked_sub(1).is_some_and(|before| {
-            self.is_word(before) && !matches!(self.text(before), "return" | "else" | "do")
+            self.tokens.is_word_at(before)
+                && !matches!(self.tokens.text_at(before), "return" | "else" | "do")
         });
         // What lies at an address is no variable that is known here.
-        let is_behind = open.checked_sub(1).is_some_and(|before| self.text(before) == "*");
-        if is_call || is_behind || self.text(open + 1) == "*" {
+        let is_behind =
+            open.checked_sub(1).is_some_and(|before| self.tokens.text_at(before) == "*");
+        if is_call || is_behind || self.tokens.text_at(open + 1) == "*" {
             return Vec::new();
         }
         let mut inner = self.targets_before(close, depth + 1);
@@ -211,24 +210,24 @@ impl<'s> Code<'_, 's> {
 
     /// What the operand names that begins at `at`.
     fn targets_after(&self, at: usize) -> Vec<Target> {
-        if self.text(at) == "(" {
+        if self.tokens.text_at(at) == "(" {
             let end = self.tokens.len().min(at + MOST_LOOKED_AT);
-            let close = (at..end).find(|at| self.text(*at) == ")");
+            let close = (at..end).find(|at| self.tokens.text_at(*at) == ")");
             return close.map_or_else(Vec::new, |close| match close - at {
                 2 => self.targets_after(at + 1),
                 _ => self.words(at + 1..close),
             });
         }
-        let mut name = if self.text(at) == "::" { at + 1 } else { at };
-        while self.text(name + 1) == "::" {
+        let mut name = if self.tokens.text_at(at) == "::" { at + 1 } else { at };
+        while self.tokens.text_at(name + 1) == "::" {
             name += 2;
         }
         let (mut path, mut end, mut reach) = (Vec::new(), name + 1, Reach::All);
-        while self.text(end) == "." && self.is_word(end + 1) {
-            path.push(self.text(end + 1));
+        while self.tokens.text_at(end) == "." && self.tokens.is_word_at(end + 1) {
+            path.push(self.tokens.text_at(end + 1));
             end += 2;
         }
-        match (self.text(end), self.text(end + 1)) {
+        match (self.tokens.text_at(end), self.tokens.text_at(end + 1)) {
             ("-", ">") => return Vec::new(),
             ("[", _) => {
                 path.clear();
@@ -237,21 +236,21 @@ impl<'s> Code<'_, 's> {
             _ => {}
         }
         let target = Target { name, path: path.join("."), reach, start: at };
-        if self.is_word(name) { vec![target] } else { Vec::new() }
+        if self.tokens.is_word_at(name) { vec![target] } else { Vec::new() }
     }
 
     /// Each word of a part, any of which may be what is changed.
     fn words(&self, part: Span) -> Vec<Target> {
         let named =
             |at: usize| Target { name: at, path: String::new(), reach: Reach::Perhaps, start: at };
-        part.filter(|at| self.is_word(*at)).map(named).collect()
+        part.filter(|at| self.tokens.is_word_at(*at)).map(named).collect()
     }
 
     /// Where the bracket opens that closes at `close`.
     fn opened(&self, close: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for at in (close.saturating_sub(MOST_LOOKED_AT)..=close).rev() {
-            match self.text(at) {
+            match self.tokens.text_at(at) {
                 ")" | "]" | "}" => depth += 1,
                 "(" | "[" | "{" => depth = depth.checked_sub(1)?,
                 _ => {}

@@ -3,7 +3,7 @@
 use super::{LONGEST, Span, variables::Declared};
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind, Token},
+    lexer::{Token, Tokens},
 };
 
 /// The parameters of a function, each with its place and its name, where it has one.
@@ -21,10 +21,10 @@ pub(in crate::scene::draft) fn declarators<'s>(
         let has = |sign: &str| before.iter().any(|token| token.text == sign);
         let is_indirect = is_array || has("*");
         let is_reference = has("&") && (has("*") || !has("const"));
-        let words = before.iter().filter(|token| token.kind == Kind::Word);
+        let words = before.iter().filter(|token| token.is_word());
         let words: Vec<&str> =
             words.map(|token| token.text).filter(|word| *word != "std").collect();
-        (name.kind == Kind::Word && !before.is_empty()).then_some((
+        (name.is_word() && !before.is_empty()).then_some((
             index,
             name.text,
             Declared { words, is_indirect, is_reference },
@@ -44,7 +44,7 @@ pub(in crate::scene::draft) fn listed(
         return parts;
     }
     while at < span.end {
-        match code.get(at).map_or("", |token| token.text) {
+        match code.text_at(at) {
             "<" => depth += 1,
             ">" => depth -= 1,
             "," if depth <= 0 => {

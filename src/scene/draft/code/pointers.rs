@@ -1,7 +1,7 @@
 //! What an argument that is a pointer points to.
 
 use super::Span;
-use crate::cuda::lexer::{Kind, Token};
+use crate::cuda::lexer::Token;
 
 /// Casts around one another.
 const MOST_CASTS: usize = 8;
@@ -18,9 +18,8 @@ pub(in crate::scene::draft) enum Offset {
 
 /// What is cast: `(float *)name`, `static_cast<float *>(name)`, `thrust::raw_pointer_cast(name)`.
 pub(in crate::scene::draft) fn without_casts(code: &[Token<'_>], mut span: Span) -> Span {
-    let is_type = |token: &Token<'_>| {
-        token.kind == Kind::Word || matches!(token.text, "*" | "::" | "<" | ">")
-    };
+    let is_type =
+        |token: &Token<'_>| token.is_word() || matches!(token.text, "*" | "::" | "<" | ">");
     for _ in 0..MOST_CASTS {
         let tokens = code.get(span.clone()).unwrap_or_default();
         if let [space, sign, name, open, inner @ .., last] = tokens
@@ -58,7 +57,7 @@ fn cast_to_array(tokens: &[Token<'_>]) -> Option<usize> {
     let texts = |from: usize, wanted: &[&str]| {
         (from..).zip(wanted).all(|(at, text)| tokens.get(at).is_some_and(|own| own.text == *text))
     };
-    let words = tokens.get(1..)?.iter().take_while(|token| token.kind == Kind::Word).count();
+    let words = tokens.get(1..)?.iter().take_while(|token| token.is_word()).count();
     if words == 0 || !texts(0, &["("]) || !texts(1 + words, &["(", "*", ")", "["]) {
         return None;
     }

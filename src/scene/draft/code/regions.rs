@@ -3,7 +3,7 @@
 use super::{LONGEST, Span};
 use crate::cuda::{
     brackets::Brackets,
-    lexer::{Kind as TokenKind, Token},
+    lexer::{Token, Tokens},
 };
 
 /// So many regions lie in one another; what lies deeper is not told apart.
@@ -236,34 +236,33 @@ fn body_of(kind: &Kind, span: &Span) -> usize {
 /// however deep they lie.
 fn statement_ends(code: &[Token<'_>], brackets: &Brackets) -> Vec<usize> {
     let length = code.len();
-    let text = |at: usize| code.get(at).map_or("", |token| token.text);
     // Behind the next semicolon outside of brackets.
     let mut simple = vec![length; length + 1];
     let mut ends = vec![length; length + 1];
     for at in (0..length).rev() {
         let after = |open: usize| brackets.after(open).filter(|after| *after > open);
-        simple[at] = match text(at) {
+        simple[at] = match code.text_at(at) {
             ";" => at + 1,
             ")" | "]" | "}" => at,
             "(" | "[" | "{" => after(at).map_or(length, |after| simple[after.min(length)]),
             _ => simple[at + 1],
         };
         let head = |at: usize| {
-            let open = if text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
-            after(open).filter(|_| text(open) == "(")
+            let open = if code.text_at(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+            after(open).filter(|_| code.text_at(open) == "(")
         };
-        ends[at] = match text(at) {
+        ends[at] = match code.text_at(at) {
             "{" => after(at).unwrap_or(length),
             "if" => head(at).map_or(simple[at], |body| {
                 let end = ends[body.min(length)];
-                if text(end) == "else" { ends[(end + 1).min(length)] } else { end }
+                if code.text_at(end) == "else" { ends[(end + 1).min(length)] } else { end }
             }),
             "for" | "while" | "switch" => {
                 head(at).map_or(simple[at], |body| ends[body.min(length)])
             }
             "do" => {
                 let behind = ends[at + 1];
-                if text(behind) == "while" { simple[behind] } else { behind }
+                if code.text_at(behind) == "while" { simple[behind] } else { behind }
             }
             "try" => ends[at + 1],
             _ => simple[at],
@@ -280,10 +279,6 @@ struct Finder<'t, 's> {
 }
 
 impl Finder<'_, '_> {
-    fn text(&self, at: usize) -> &str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
     /// The statement at a place.
     fn statement(&self, at: usize) -> Span {
         at..self.ends.get(at).copied().unwrap_or(at).max(at)
@@ -291,14 +286,14 @@ impl Finder<'_, '_> {
 
     /// What stands in the parentheses that open at `open`, and the place behind them.
     fn head(&self, open: usize) -> Option<(Span, usize)> {
-        let after = self.brackets.after(open).filter(|_| self.text(open) == "(")?;
+        let after = self.brackets.after(open).filter(|_| self.code.text_at(open) == "(")?;
         Some((open + 1..after - 1, after))
     }
 
     /// The regions that the word at a place begins.
     fn regions_at(&self, at: usize) -> Vec<(Kind, Span)> {
         let of = |found: Option<(Kind, Span)>| found.into_iter().collect();
-        match self.text(at) {
+        match self.code.text_at(at) {
             "if" => self.branches(at).into_iter().chain(self.declaring(at)).collect(),
             "for" => of(self.head(at + 1).map(|(header, after)| {
                 let body = self.statement(after);
@@ -306,7 +301,7 @@ impl Finder<'_, '_> {
             })),
             // Behind the block of a `do` nothing is repeated.
             "while" => {
-                let head = self.head(at + 1).filter(|(_, after)| self.text(*after) != ";");
+                let head = self.head(at + 1).filter(|(_, after)| self.code.text_at(*after) != ";");
                 let is_loop = head.is_some();
                 let found = head
                     .map(|(condition, after)| (Kind::While { condition }, self.statement(after)));
@@ -314,7 +309,8 @@ impl Finder<'_, '_> {
             }
             "do" => {
                 let body = self.statement(at + 1);
-                let end = self.head(body.end + 1).filter(|_| self.text(body.end) == "while");
+                let end =
+                    self.head(body.end + 1).filter(|_| self.code.text_at(body.end) == "while");
                 vec![(Kind::Do { condition: end.map(|(condition, _)| condition) }, body)]
             }
             "switch" => {
@@ -332,14 +328,14 @@ impl Finder<'_, '_> {
     }
 
     fn branches(&self, at: usize) -> Vec<(Kind, Span)> {
-        let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+        let open = if self.code.text_at(at + 1) == "constexpr" { at + 2 } else { at + 1 };
         let Some((head, after)) = self.head(open) else { return Vec::new() };
         let condition = self.condition(&head);
         let branch =
             |holds, at| (Kind::If { condition: condition.clone(), holds }, self.statement(at));
         let yes = branch(true, after);
         let end = yes.1.end;
-        match self.text(end) == "else" {
+        match self.code.text_at(end) == "else" {
             true => vec![yes, branch(false, end + 1)],
             false => vec![yes],
         }
@@ -347,19 +343,19 @@ impl Finder<'_, '_> {
 
     /// What is asked in a head, `n > 2` of `int n = 4; n > 2`.
     fn condition(&self, head: &Span) -> Span {
-        let last = head.clone().rev().find(|at| self.text(*at) == ";");
+        let last = head.clone().rev().find(|at| self.code.text_at(*at) == ";");
         last.map_or(head.start, |semicolon| semicolon + 1)..head.end
     }
 
     /// All of the statement at a place where it declares something in its parentheses: that is in sight there alone.
     fn declaring(&self, at: usize) -> Option<(Kind, Span)> {
-        let open = if self.text(at + 1) == "constexpr" { at + 2 } else { at + 1 };
+        let open = if self.code.text_at(at + 1) == "constexpr" { at + 2 } else { at + 1 };
         let (head, _) = self.head(open)?;
-        let is_word =
-            |at: usize| self.code.get(at).is_some_and(|token| token.kind == TokenKind::Word);
-        let is_other =
-            |at: usize| self.text(at) == "=" && self.text(at + 1) != "=" && is_word(at - 1);
-        let is_declared = head.clone().any(|at| self.text(at) == ";")
+        let is_word = |at: usize| self.code.is_word_at(at);
+        let is_other = |at: usize| {
+            self.code.text_at(at) == "=" && self.code.text_at(at + 1) != "=" && is_word(at - 1)
+        };
+        let is_declared = head.clone().any(|at| self.code.text_at(at) == ";")
             || is_word(head.start) && head.clone().skip(2).any(is_other);
         let end = self.ends.get(at).copied()?;
         is_declared.then_some((Kind::Block, open..end))
@@ -368,37 +364,39 @@ impl Finder<'_, '_> {
     /// `[captures](parameters) { ... }`
     fn lambda(&self, captures: usize) -> Option<(Kind, Span)> {
         let before = self.code.get(captures.checked_sub(1)?)?;
-        let is_subscript = before.kind == TokenKind::Word && before.text != "return";
+        let is_subscript = before.is_word() && before.text != "return";
         let start = self.brackets.after(captures).filter(|_| !is_subscript)?;
-        if matches!(before.text, ")" | "]" | "[") || !matches!(self.text(start), "(" | "{") {
+        if matches!(before.text, ")" | "]" | "[") || !matches!(self.code.text_at(start), "(" | "{")
+        {
             return None;
         }
         let (parameters, behind) = self.head(start).unwrap_or((start..start, start));
         let mut near = behind..behind + MOST_BEHIND;
-        let body = near.find(|at| matches!(self.text(*at), "{" | ";" | "," | ")" | ""))?;
-        let end = self.brackets.after(body).filter(|_| self.text(body) == "{")?;
+        let body = near.find(|at| matches!(self.code.text_at(*at), "{" | ";" | "," | ")" | ""))?;
+        let end = self.brackets.after(body).filter(|_| self.code.text_at(body) == "{")?;
         Some((Kind::Lambda { captures, parameters, body }, start..end))
     }
 
     /// A function, by the look of it: a name, parentheses, a brace.
     fn function(&self, at: usize) -> Option<(Kind, Span)> {
         let name = self.name_before(at)?;
-        let is_named = !NO_FUNCTIONS.contains(&self.text(name));
+        let is_named = !NO_FUNCTIONS.contains(&self.code.text_at(name));
         let (parameters, mut behind) = self.head(at).filter(|_| is_named)?;
-        let before = |by: usize| name.checked_sub(by).map_or("", |at| self.text(at));
+        let before = |by: usize| name.checked_sub(by).map_or("", |at| self.code.text_at(at));
         let is_initialiser = before(1) == "," || (before(2), before(1)) == (")", ":");
         if parameters.len() > LONGEST || is_initialiser {
             return None;
         }
-        while matches!(self.text(behind), "const" | "noexcept" | "override") {
+        while matches!(self.code.text_at(behind), "const" | "noexcept" | "override") {
             behind += 1;
         }
-        if (self.text(behind), self.text(behind + 1)) == ("-", ">") {
+        if (self.code.text_at(behind), self.code.text_at(behind + 1)) == ("-", ">") {
             let mut near = behind + 2..behind + MOST_BEHIND;
-            behind = near.find(|at| matches!(self.text(*at), "{" | "}" | ";" | "=" | "." | ""))?;
+            behind =
+                near.find(|at| matches!(self.code.text_at(*at), "{" | "}" | ";" | "=" | "." | ""))?;
         }
         let body = self.behind_initialisers(behind)?;
-        let end = self.brackets.after(body).filter(|_| self.text(body) == "{")?;
+        let end = self.brackets.after(body).filter(|_| self.code.text_at(body) == "{")?;
         Some((Kind::Function { name, parameters, body }, at..end))
     }
 
@@ -406,10 +404,10 @@ impl Finder<'_, '_> {
     /// brackets.
     fn name_before(&self, open: usize) -> Option<usize> {
         let mut at = open.checked_sub(1)?;
-        if self.text(at) == ">" {
+        if self.code.text_at(at) == ">" {
             let (mut depth, first) = (0_usize, at.saturating_sub(MOST_BEHIND));
             let opening = (first..=at).rev().find(|at| {
-                match self.text(*at) {
+                match self.code.text_at(*at) {
                     ">" => depth += 1,
                     "<" => depth = depth.saturating_sub(1),
                     ";" | "{" | "}" | "(" | ")" => return true,
@@ -417,9 +415,9 @@ impl Finder<'_, '_> {
                 }
                 depth == 0
             });
-            at = opening.filter(|at| self.text(*at) == "<")?.checked_sub(1)?;
+            at = opening.filter(|at| self.code.text_at(*at) == "<")?.checked_sub(1)?;
         }
-        (self.code.get(at)?.kind == TokenKind::Word).then_some(at)
+        (self.code.get(at)?.is_word()).then_some(at)
     }
 
     /// What looks like a function within the braces of another one, and has no type before its name, is the block of a
@@ -439,7 +437,7 @@ impl Finder<'_, '_> {
                     inner = inner.max(structure.end);
                 }
             }
-            let before = name.checked_sub(1).map_or("", |at| self.text(at));
+            let before = self.code.text_before(*name);
             let is_statement = matches!(before, ";" | "{" | "}" | ")" | ":" | "else" | "do");
             if is_statement && *name >= inner && *name > outer.start {
                 (*kind, *span) = (Kind::While { condition: parameters.clone() }, *body..span.end);
@@ -449,26 +447,29 @@ impl Finder<'_, '_> {
 
     /// The members of all structures, in the order of their starts.
     fn structures(&self) -> Vec<Span> {
-        let is_word = |at: &usize| matches!(self.text(*at), "struct" | "class" | "union");
+        let is_word = |at: &usize| matches!(self.code.text_at(*at), "struct" | "class" | "union");
         let members = |at: usize| {
             let mut near = at + 1..at + MOST_BEHIND;
             let open =
-                near.find(|at| matches!(self.text(*at), "{" | "(" | ")" | ";" | "=" | ""))?;
-            Some(open..self.brackets.after(open).filter(|_| self.text(open) == "{")?)
+                near.find(|at| matches!(self.code.text_at(*at), "{" | "(" | ")" | ";" | "=" | ""))?;
+            Some(open..self.brackets.after(open).filter(|_| self.code.text_at(open) == "{")?)
         };
         (0..self.code.len()).filter(is_word).filter_map(members).collect()
     }
 
     /// Behind what a constructor makes its fields of, `: a(1), b{2}`, where that stands at `at`.
     fn behind_initialisers(&self, mut at: usize) -> Option<usize> {
-        if self.text(at) != ":" {
+        if self.code.text_at(at) != ":" {
             return Some(at);
         }
         for _ in 0..LONGEST {
             let open = (at + 1..at + MOST_BEHIND)
-                .find(|at| matches!(self.text(*at), "(" | "{" | ";" | "}" | ""))?;
-            at = self.brackets.after(open).filter(|_| matches!(self.text(open), "(" | "{"))?;
-            match self.text(at) {
+                .find(|at| matches!(self.code.text_at(*at), "(" | "{" | ";" | "}" | ""))?;
+            at = self
+                .brackets
+                .after(open)
+                .filter(|_| matches!(self.code.text_at(open), "(" | "{"))?;
+            match self.code.text_at(at) {
                 "," => {}
                 "{" => return Some(at),
                 _ => return None,

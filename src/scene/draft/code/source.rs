@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, collections::BTreeSet, fmt::Write as _};
 
 use super::macros::{self, Macro};
-use crate::cuda::lexer::{self, Kind, Token};
+use crate::cuda::lexer::{self, Kind, Token, Tokens};
 
 /// So many files are included.
 const MOST_FILES: usize = 64;
@@ -101,7 +101,7 @@ fn expand(
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         at += 1;
-        let known = launching.get(token.text).filter(|_| token.kind == Kind::Word);
+        let known = launching.get(token.text).filter(|_| token.is_word());
         let known = known.filter(|_| deepest > 0 && written.len() < MOST_BYTES);
         let used = known.and_then(|own| match &own.parameters {
             None => Some((own.text.to_owned(), at)),
@@ -172,7 +172,7 @@ fn filled(text: &str, parameters: &[&str], arguments: &[String]) -> String {
             }
             continue;
         }
-        let next = tokens.get(at + 1).map_or("", |token| token.text);
+        let next = tokens.text_at(at + 1);
         match given(next).filter(|_| is_hash(at)) {
             Some(argument) => {
                 let _ = write!(written, "\"{}\"", argument.replace(['"', '\\'], ""));

@@ -6,10 +6,7 @@ use super::{
     LONGEST, Span,
     parameters::{angled, called_with},
 };
-use crate::cuda::{
-    brackets::Brackets,
-    lexer::{Kind, Token},
-};
+use crate::cuda::{brackets::Brackets, lexer::Token};
 
 /// So many templates are looked at.
 const MOST_TEMPLATES: usize = 1000;
@@ -34,7 +31,7 @@ pub(in crate::scene::draft) fn templates<'s>(
     let mut found: Vec<HostTemplate<'s>> = found.collect();
     let places: BTreeMap<&str, usize> =
         found.iter().enumerate().map(|(place, template)| (template.name, place)).collect();
-    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.is_word()) {
         let Some(template) = places.get(token.text).map(|place| &mut found[*place]) else {
             continue;
         };
@@ -51,14 +48,13 @@ fn template<'s>(code: &[Token<'s>], brackets: &Brackets, at: usize) -> Option<Ho
     let of = |span: &Span| {
         let equals = span.clone().find(|at| code[*at].text == "=");
         let declared = &code[span.start..equals.unwrap_or(span.end)];
-        let name = declared.last().filter(|token| token.kind == Kind::Word)?;
+        let name = declared.last().filter(|token| token.is_word())?;
         Some((name.text, equals.map(|equals| equals + 1..span.end)))
     };
     let parameters: Vec<_> = parameters.iter().filter_map(of).collect();
     let open = (behind..code.len().min(behind + LONGEST))
         .find(|at| matches!(code[*at].text, "(" | ";" | "{"))?;
-    let name =
-        open.checked_sub(1).and_then(|at| code.get(at)).filter(|token| token.kind == Kind::Word)?;
+    let name = open.checked_sub(1).and_then(|at| code.get(at)).filter(|token| token.is_word())?;
     let list = brackets.after(open).filter(|_| code[open].text == "(")?;
     let body = (code.get(list)?.text == "{").then(|| brackets.after(list))??;
     Some(HostTemplate { name: name.text, parameters, body: list..body, arguments: Vec::new() })

@@ -2,7 +2,7 @@
 
 use super::cpp_number::{Number, Type, character, literal};
 use crate::{
-    cuda::lexer::{Kind, Token},
+    cuda::lexer::{Kind, Token, Tokens},
     scene::operator::{Binary, Operator},
 };
 
@@ -75,11 +75,11 @@ struct Parser<'t, 's> {
 
 impl<'s> Parser<'_, 's> {
     fn text(&self, ahead: usize) -> &'s str {
-        self.tokens.get(self.at + ahead).map_or("", |token| token.text)
+        self.tokens.text_at(self.at + ahead)
     }
 
     fn is_word(&self, ahead: usize) -> bool {
-        self.tokens.get(self.at + ahead).is_some_and(|token| token.kind == Kind::Word)
+        self.tokens.is_word_at(self.at + ahead)
     }
 
     fn take(&mut self, wanted: &str) -> Option<()> {

@@ -8,7 +8,7 @@ use std::{
 
 use super::writes::{Write, Written};
 use crate::{
-    cuda::{brackets::Brackets, lexer::Kind},
+    cuda::brackets::Brackets,
     scene::draft::{
         code::{
             Span,
@@ -252,7 +252,7 @@ impl<'h, 's> Walk<'h, 's> {
         }
         for argument in &self.host.launches[launch].arguments {
             let words = self.host.tokens(argument).iter();
-            let words = words.filter(|token| token.kind == Kind::Word);
+            let words = words.filter(|token| token.is_word());
             let names: Vec<&str> = words.map(|word| self.owner(word.text, &place).0.0).collect();
             for name in &names {
                 if let Some(pieces) = self.late.remove(name) {
@@ -284,7 +284,7 @@ impl<'h, 's> Walk<'h, 's> {
             // Of some part of something.
             None => {
                 let words = self.host.tokens(&transfer.call).iter();
-                let words = words.filter(|token| token.kind == Kind::Word);
+                let words = words.filter(|token| token.is_word());
                 for name in words.map(|word| self.owner(word.text, &place).0.0).collect::<Vec<_>>()
                 {
                     self.spoil(name);
@@ -297,7 +297,7 @@ impl<'h, 's> Walk<'h, 's> {
         let host = self.host;
         let place = Place { call: done.call.clone(), ..Place::of(done.at) };
         let words = |span: &Span| {
-            let words = host.tokens(span).iter().filter(|token| token.kind == Kind::Word);
+            let words = host.tokens(span).iter().filter(|token| token.is_word());
             words.map(|word| word.text).collect::<Vec<_>>()
         };
         let Some(first) = words(target).first().copied() else { return };

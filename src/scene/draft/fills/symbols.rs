@@ -2,7 +2,6 @@
 
 use super::{Elements, writes::Extent};
 use crate::{
-    cuda::lexer::Kind,
     element::Element,
     scene::draft::{
         code::{LONGEST, Span, pointers::without_casts, variables::Value},
@@ -96,7 +95,7 @@ impl<'s> Host<'s> {
         }
         // An earlier name of the same declaration is none of its type.
         let behind = &self.code[start + 1..at];
-        let words = behind.iter().take_while(|token| token.kind == Kind::Word);
+        let words = behind.iter().take_while(|token| token.is_word());
         let words = words.map(|token| token.text);
         let words: Vec<&str> =
             words.filter(|word| !word.starts_with("__") && !is_qualifier(word)).collect();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    cuda::{brackets::Brackets, lexer::Kind},
+    cuda::{brackets::Brackets, lexer::Tokens},
     scene::draft::{
         code::{
             LONGEST, Span,
@@ -247,27 +247,19 @@ struct Finder<'h, 's> {
 }
 
 impl<'s> Finder<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.host.text_at(at)
-    }
-
-    fn is_word(&self, at: usize) -> bool {
-        self.host.code.get(at).is_some_and(|token| token.kind == Kind::Word)
-    }
-
     /// The variable that the name at a place means.
     fn variable(&self, at: usize) -> Option<Id> {
-        self.host.visible(self.text(at), at).filter(|_| self.is_word(at))
+        self.host.visible(self.host.code.text_at(at), at).filter(|_| self.host.code.is_word_at(at))
     }
 
     /// What is set behind `at`, where that is an `=`: what stands behind the last of several.
     fn set_behind(&self, at: usize) -> Option<Span> {
-        if self.text(at) != "=" || self.text(at + 1) == "=" {
+        if self.host.code.text_at(at) != "=" || self.host.code.text_at(at + 1) == "=" {
             return None;
         }
         let (mut start, mut end) = (at + 1, at + 1);
         while end - at < LONGEST {
-            match self.text(end) {
+            match self.host.code.text_at(end) {
                 "," | ";" | ")" | "]" | "}" | "" => break,
                 "(" | "[" | "{" => end = self.brackets.after(end)?,
                 "=" if self.is_assignment(end) => {
@@ -281,8 +273,9 @@ impl<'s> Finder<'_, 's> {
     }
 
     fn is_assignment(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).map_or("", |before| self.text(before));
-        self.text(at + 1) != "=" && !matches!(before, "=" | "<" | ">" | "!" | "+" | "-" | "*" | "/")
+        let before = self.host.code.text_before(at);
+        self.host.code.text_at(at + 1) != "="
+            && !matches!(before, "=" | "<" | ">" | "!" | "+" | "-" | "*" | "/")
     }
 
     /// `name[i]` at the bracket `at`.
@@ -291,19 +284,20 @@ impl<'s> Finder<'_, 's> {
         self.variable(name)?;
         let before = name.checked_sub(1)?;
         // What stands behind a type is declared, and a member of something else is not known.
-        let is_of_type = self.is_word(before) && !matches!(self.text(before), "else" | "do");
-        if is_of_type || matches!(self.text(before), "." | ">" | "*" | "&") {
+        let is_of_type = self.host.code.is_word_at(before)
+            && !matches!(self.host.code.text_at(before), "else" | "do");
+        if is_of_type || matches!(self.host.code.text_at(before), "." | ">" | "*" | "&") {
             return None;
         }
         let (mut end, mut index) = (at, Vec::new());
-        while self.text(end) == "[" {
+        while self.host.code.text_at(end) == "[" {
             let after = self.brackets.after(end)?;
             index.push(end + 1..after - 1);
             end = after;
         }
         let mut fields = Vec::new();
-        while self.text(end) == "." && self.is_word(end + 1) {
-            fields.push(self.text(end + 1));
+        while self.host.code.text_at(end) == "." && self.host.code.is_word_at(end + 1) {
+            fields.push(self.host.code.text_at(end + 1));
             end += 2;
         }
         let value = self.set_behind(end)?;
@@ -312,14 +306,14 @@ impl<'s> Finder<'_, 's> {
 
     /// `*(name + i) = value`, `*name = value`.
     fn behind_pointer(&self, at: usize) -> Option<Write<'s>> {
-        let is_first = matches!(self.text(at.checked_sub(1)?), ";" | "{" | "}" | ")");
-        let (name, end) = match self.text(at + 1) {
+        let is_first = matches!(self.host.code.text_at(at.checked_sub(1)?), ";" | "{" | "}" | ")");
+        let (name, end) = match self.host.code.text_at(at + 1) {
             "(" => (at + 2, self.brackets.after(at + 1)?),
             _ => (at + 1, at + 2),
         };
         let value = self.set_behind(end).filter(|_| is_first)?;
         self.variable(name)?;
-        let index = match (self.text(at + 1), self.text(name + 1)) {
+        let index = match (self.host.code.text_at(at + 1), self.host.code.text_at(name + 1)) {
             ("(", "+") => std::iter::once(name + 2..end - 1).collect(),
             ("(", _) => return None,
             _ => Vec::new(),
@@ -332,7 +326,7 @@ impl<'s> Finder<'_, 's> {
         let name = at.checked_sub(1)?;
         self.variable(name)?;
         let parts = self.parts_of_call(at + 2)?;
-        let what = match (self.text(at + 1), parts.as_slice()) {
+        let what = match (self.host.code.text_at(at + 1), parts.as_slice()) {
             ("push_back" | "emplace_back", [value]) => Written::Pushed(value.clone()),
             ("assign", [_, value]) => Written::All(Some(value.clone())),
             ("fill", [value]) => Written::All(Some(value.clone())),
@@ -344,48 +338,56 @@ impl<'s> Finder<'_, 's> {
     /// `for (auto &x : name) x = value;`, whose colon stands at `at`.
     fn range(&self, at: usize) -> Option<Write<'s>> {
         let (x, name, close) = (at.checked_sub(1)?, at + 1, at + 2);
-        if self.text(close) != ")" || !self.is_word(x) || self.text(x.checked_sub(1)?) != "&" {
+        if self.host.code.text_at(close) != ")"
+            || !self.host.code.is_word_at(x)
+            || self.host.code.text_at(x.checked_sub(1)?) != "&"
+        {
             return None;
         }
         self.variable(name)?;
-        let is_block = self.text(close + 1) == "{";
+        let is_block = self.host.code.text_at(close + 1) == "{";
         let body = if is_block { close + 2 } else { close + 1 };
-        let value = self.set_behind(body + 1).filter(|_| self.text(body) == self.text(x))?;
+        let value = self
+            .set_behind(body + 1)
+            .filter(|_| self.host.code.text_at(body) == self.host.code.text_at(x))?;
         // Nothing else is done in a round.
-        let is_all = self.text(value.end) == ";" && (!is_block || self.text(value.end + 1) == "}");
+        let is_all = self.host.code.text_at(value.end) == ";"
+            && (!is_block || self.host.code.text_at(value.end + 1) == "}");
         is_all.then(|| Write::at(name, Written::Drawn(value)))
     }
 
     /// Up to where something is written from `first` on: `name + n`, `name.end()`.
     fn extent(&self, first: usize, last: &Span) -> Option<Extent> {
         match self.host.tokens(last) {
-            [name, plus, ..] if name.text == self.text(first) && plus.text == "+" => {
+            [name, plus, ..] if name.text == self.host.code.text_at(first) && plus.text == "+" => {
                 let count = last.start + 2..last.end;
                 // `a + n - 1` is no count behind the sign.
-                let mut signs = count.clone().map(|at| self.text(at));
+                let mut signs = count.clone().map(|at| self.host.code.text_at(at));
                 (!signs.any(|sign| matches!(sign, "+" | "-"))).then_some(Extent::Elements(count))
             }
-            [name, dot, end, ..] if name.text == self.text(first) && dot.text == "." => {
+            [name, dot, end, ..]
+                if name.text == self.host.code.text_at(first) && dot.text == "." =>
+            {
                 (end.text == "end").then_some(Extent::Whole)
             }
             [.., end, open, name, close]
                 if (end.text, open.text, close.text) == ("end", "(", ")") =>
             {
-                (name.text == self.text(first)).then_some(Extent::Whole)
+                (name.text == self.host.code.text_at(first)).then_some(Extent::Whole)
             }
             _ => None,
         }
     }
 
     fn parts_of_call(&self, open: usize) -> Option<Vec<Span>> {
-        let after = self.brackets.after(open).filter(|_| self.text(open) == "(")?;
+        let after = self.brackets.after(open).filter(|_| self.host.code.text_at(open) == "(")?;
         let inner = open + 1..after - 1;
         (inner.len() <= LONGEST && !inner.is_empty()).then(|| self.host.parts(inner))
     }
 
     /// A function of a library that fills what it is given, whose parenthesis opens at `at`.
     fn call(&self, at: usize) -> Option<Write<'s>> {
-        let function = self.text(at.checked_sub(1)?);
+        let function = self.host.code.text_at(at.checked_sub(1)?);
         let parts = self.parts_of_call(at)?;
         let first = || self.host.whole(parts.first()?);
         let ends = |what: Written<'s>, last: &Span| {
@@ -426,11 +428,11 @@ impl<'s> Finder<'_, 's> {
     /// What a function, perhaps one without a name, gives each time.
     fn made(&self, of: &Span) -> Written<'s> {
         let within = of.clone().take(LONGEST_LAMBDA);
-        let mut returns = within.filter(|at| self.text(*at) == "return");
+        let mut returns = within.filter(|at| self.host.code.text_at(*at) == "return");
         let alone = returns.next().filter(|_| returns.next().is_none());
         match (alone, of.len()) {
             (Some(at), _) => {
-                let end = (at..of.end).find(|at| self.text(*at) == ";").unwrap_or(at);
+                let end = (at..of.end).find(|at| self.host.code.text_at(*at) == ";").unwrap_or(at);
                 Written::Drawn(at + 1..end)
             }
             // The name of a function, which is called.
@@ -441,7 +443,10 @@ impl<'s> Finder<'_, 's> {
 
     /// What a declaration at `at` begins with: `float name[] = {1, 2}`, `std::vector<float> name(n, 1.0f)`.
     fn declared(&self, at: usize) -> Option<Write<'s>> {
-        let id = self.host.visible(self.text(at), at + 1).filter(|_| self.is_word(at))?;
+        let id = self
+            .host
+            .visible(self.host.code.text_at(at), at + 1)
+            .filter(|_| self.host.code.is_word_at(at))?;
         let variable = self.host.variables.get(id);
         if variable.at != at || variable.parameter.is_some() {
             return None;
@@ -450,13 +455,13 @@ impl<'s> Finder<'_, 's> {
         let Value::List(parts) = &first.value else { return None };
         let declared = &variable.declared;
         let is_container = declared.words.iter().any(|word| readers::copies(word));
-        let is_sized = declared.words.contains(&"vector") && self.text(at + 1) == "(";
+        let is_sized = declared.words.contains(&"vector") && self.host.code.text_at(at + 1) == "(";
         let what = match parts.as_slice() {
             // A pointer that is made of another one.
-            [_] if declared.is_indirect && self.text(at + 1) == "(" => return None,
+            [_] if declared.is_indirect && self.host.code.text_at(at + 1) == "(" => return None,
             [size, value] if is_sized && self.is_number(size) => Written::All(Some(value.clone())),
             [size] if is_sized && self.is_number(size) => Written::All(None),
-            _ if is_container && self.text(at + 1) == "(" => Written::Unknown,
+            _ if is_container && self.host.code.text_at(at + 1) == "(" => Written::Unknown,
             all if declared.is_indirect || declared.words.contains(&"vector") => {
                 Written::List(all.to_vec())
             }
@@ -469,7 +474,7 @@ impl<'s> Finder<'_, 's> {
     /// Whether a part of the code is no memory, of which a container would be a copy.
     fn is_number(&self, span: &Span) -> bool {
         let is_memory = |at: usize| {
-            let id = self.variable(at).filter(|_| self.text(at + 1) != ".");
+            let id = self.variable(at).filter(|_| self.host.code.text_at(at + 1) != ".");
             id.is_some_and(|id| {
                 let declared = &self.host.variables.get(id).declared;
                 declared.is_indirect || self.host.named_type(&declared.words).is_none()

@@ -4,7 +4,7 @@ use super::{Draft, SOME, arrays::element_of, guess::Guess};
 use crate::{
     cuda::{
         CType, KernelParameter, Pointee,
-        lexer::{self, Kind, Token},
+        lexer::{self, Token},
     },
     element::{Element, Scalar},
     scene::draft::{
@@ -63,7 +63,7 @@ impl<'s> Draft<'_, 's> {
                     self.host.pointees.contains_key(name)
                         || self.host.allocations.contains_key(name)
                 };
-                let is_word = |token: &&Token<'_>| token.kind == Kind::Word;
+                let is_word = |token: &&Token<'_>| token.is_word();
                 // What it is cast to names none.
                 let inner = without_casts(&self.host.code, span.clone());
                 let words = || self.host.tokens(&inner).iter().filter(is_word).map(|t| t.text);
@@ -91,16 +91,14 @@ impl<'s> Draft<'_, 's> {
                 })
             }
             CType::Surface | CType::Texture => match tokens {
-                [name] if name.kind == Kind::Word => Wanted::Texture(name.text),
+                [name] if name.is_word() => Wanted::Texture(name.text),
                 _ => Wanted::Guess(blank(ctype, &text)),
             },
             // What is given a number is one under another name.
             CType::Named(name) => {
                 let of_fields = || match tokens {
-                    [variable] if variable.kind == Kind::Word => {
-                        self.structure(name, variable.text, place)
-                    }
-                    [star, variable] if star.text == "*" && variable.kind == Kind::Word => {
+                    [variable] if variable.is_word() => self.structure(name, variable.text, place),
+                    [star, variable] if star.text == "*" && variable.is_word() => {
                         self.structure(name, variable.text, place)
                     }
                     _ => {
@@ -238,8 +236,8 @@ impl<'s> Draft<'_, 's> {
         let unknown = || Offset::Unknown(text());
         let inner = without_casts(&self.host.code, span.clone());
         match self.host.tokens(&inner) {
-            [name] if name.kind == Kind::Word => self.offset_of(name.text, place, depth, &text),
-            [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => {
+            [name] if name.is_word() => self.offset_of(name.text, place, depth, &text),
+            [name, plus, ..] if name.is_word() && plus.text == "+" => {
                 let is_start = depth < DEEPEST
                     && matches!(
                         self.offset(&(inner.start..inner.start + 1), place, depth + 1),

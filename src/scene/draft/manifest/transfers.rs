@@ -1,7 +1,6 @@
 //! What host code copies on the device, and what it sets to bytes that are all the same.
 
 use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, header};
-use crate::cuda::lexer::Kind as TokenKind;
 use crate::scene::draft::{
     code::regions::Kind,
     expression::{cpp_number::Type, text::quoted_text},
@@ -105,7 +104,7 @@ impl<'a, 's> Draft<'a, 's> {
         host.done[..index].iter().any(|done| match done.act {
             Act::Fill(place) => {
                 let mut names = host.tokens(&host.filling[place]).iter();
-                let name = names.find(|token| token.kind == TokenKind::Word);
+                let name = names.find(|token| token.is_word());
                 name.is_some_and(|name| {
                     let own = |host: &Host<'s>| host.pointer_of(name.text, &host.place_of(done)).0;
                     host.surely(own).0 == pointer

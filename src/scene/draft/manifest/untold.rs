@@ -81,7 +81,7 @@ impl<'s> Host<'s> {
 
     /// What a part of the code names that may hold memory of the device, as it is called where it comes from.
     fn holders_in(&self, span: &Span, place: &Place<'_, 's>) -> Vec<&'s str> {
-        let words = self.tokens(span).iter().filter(|token| token.kind == lexer::Kind::Word);
+        let words = self.tokens(span).iter().filter(|token| token.is_word());
         let origin = |word: &Token<'s>| {
             let own = |host: &Self| {
                 let (name, there) = host.pointer_of(word.text, place);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Draft;
 use crate::{
-    cuda::{CType, lexer::Kind},
+    cuda::CType,
     scene::draft::{
         code::Span,
         host::{Host, Transferred},
@@ -49,7 +49,7 @@ impl<'s> Host<'s> {
         span: &Span,
         place: &Place<'_, 's>,
     ) -> Vec<&'s str> {
-        let words = self.tokens(span).iter().filter(|token| token.kind == Kind::Word);
+        let words = self.tokens(span).iter().filter(|token| token.is_word());
         let own = words.map(|word| self.surely(|host| host.pointer_of(word.text, place).0).0);
         own.chain(self.members_in(span, place)).collect()
     }
@@ -60,7 +60,7 @@ impl<'s> Host<'s> {
         span: &Span,
         place: &Place<'_, 's>,
     ) -> Vec<&'s str> {
-        let words = self.tokens(span).iter().filter(|token| token.kind == Kind::Word);
+        let words = self.tokens(span).iter().filter(|token| token.is_word());
         let members = words.flat_map(|word| {
             let id = self.visible(word.text, place.at);
             let members = id.map_or(&[][..], |id| &self.variables.get(id).members);

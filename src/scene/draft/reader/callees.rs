@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::{
-    cuda::lexer::{self, Kind},
+    cuda::lexer::{self},
     scene::draft::{
         code::{
             LONGEST,
@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
             let calls = |at: usize| {
                 let word = tokens[at].text;
                 let is_call = tokens.get(at + 1).is_some_and(|next| next.text == "(");
-                let is_word = tokens[at].kind == Kind::Word;
+                let is_word = tokens[at].is_word();
                 let is_launch = at + 2 < tokens.len()
                     && tokens[at..at + 3].iter().all(|token| token.text == "<");
                 if !is_word || !is_call || NO_CALLS.contains(&word) {

@@ -3,20 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
-use crate::{
-    cuda::lexer::Kind as TokenKind,
-    scene::draft::{
-        code::{
-            LONGEST, Span,
-            detours::Detours,
-            operands::{Does, Reach, Target, change_at, is_perhaps, target_of, targets_of_address},
-            parameters::called_with,
-            readers::{self, Argument},
-            regions::Kind,
-            variables::{Definition, Value},
-        },
-        host::{Host, MOST_LAUNCHES},
+use crate::scene::draft::{
+    code::{
+        LONGEST, Span,
+        detours::Detours,
+        operands::{Does, Reach, Target, change_at, is_perhaps, target_of, targets_of_address},
+        parameters::called_with,
+        readers::{self, Argument},
+        regions::Kind,
+        variables::{Definition, Value},
     },
+    host::{Host, MOST_LAUNCHES},
 };
 
 /// Functions that exit by one another, at most so deep.
@@ -193,7 +190,7 @@ impl Reader<'_, '_> {
                 // What is declared there is another variable.
                 let before = target.start.checked_sub(1).and_then(|at| text.tokens.get(at));
                 let is_declared = before.is_some_and(|token| {
-                    token.kind == TokenKind::Word && !matches!(token.text, "else" | "do" | "return")
+                    token.is_word() && !matches!(token.text, "else" | "do" | "return")
                 });
                 let id = self.visible(text.tokens[target.name].text, at);
                 let Some(id) = id.filter(|_| !is_declared) else { continue };

@@ -1,10 +1,7 @@
 //! The parts of host code that name memory: all of it, its address, or an element.
 
 use super::Reader;
-use crate::{
-    cuda::lexer::Kind,
-    scene::draft::code::{LONGEST, Span, variables::Id},
-};
+use crate::scene::draft::code::{LONGEST, Span, variables::Id};
 
 /// Brackets around one operand that are looked through.
 const DEEPEST: usize = 32;
@@ -153,7 +150,7 @@ impl<'s> Reader<'_, 's> {
             }
             "]" => true,
             "return" | "else" | "do" | "case" | "sizeof" => false,
-            text => token.kind == Kind::Word || text.starts_with(|c: char| c.is_ascii_digit()),
+            text => token.is_word() || text.starts_with(|c: char| c.is_ascii_digit()),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     cuda::{
         Structures,
         brackets::Brackets,
-        lexer::{Kind, Token},
+        lexer::{Token, Tokens},
     },
     scene::draft::{
         code::{
@@ -54,13 +54,13 @@ impl<'s> Takers<'s> {
         let finder = Finder { code, brackets };
         let mut found = Self { structures: structures.names().collect(), ..Self::default() };
         for at in 0..code.len() {
-            match finder.text(at) {
+            match finder.code.text_at(at) {
                 "struct" | "class" => found.structure(&finder, at),
                 "operator" => found.operator(&finder, at),
                 _ => {}
             }
         }
-        for open in (0..code.len()).filter(|at| finder.text(*at) == "(") {
+        for open in (0..code.len()).filter(|at| finder.code.text_at(*at) == "(") {
             if let Some((name, parameters)) = found.function(&finder, open) {
                 found.by_name.entry(name).or_default().push(parameters);
             }
@@ -68,7 +68,7 @@ impl<'s> Takers<'s> {
         for (_, region) in regions.iter() {
             if let Region::Lambda { captures, parameters, .. } = &region.kind
                 && let Some(name) = captures.checked_sub(2)
-                && finder.text(name + 1) == "="
+                && finder.code.text_at(name + 1) == "="
                 && let Some(parameters) = found.parameters(&finder, parameters)
             {
                 found.by_name.entry(code[name].text).or_default().push(parameters);
@@ -109,25 +109,27 @@ impl<'s> Takers<'s> {
 
     fn structure(&mut self, finder: &Finder<'_, 's>, at: usize) {
         let end = finder.code.len().min(at + LONGEST);
-        let Some(open) = (at..end).find(|at| matches!(finder.text(*at), "{" | ";" | "=" | ")"))
+        let Some(open) =
+            (at..end).find(|at| matches!(finder.code.text_at(*at), "{" | ";" | "=" | ")"))
         else {
             return;
         };
-        let Some(after) = finder.brackets.after(open).filter(|_| finder.text(open) == "{") else {
+        let Some(after) = finder.brackets.after(open).filter(|_| finder.code.text_at(open) == "{")
+        else {
             return;
         };
         let head = finder.code[at + 1..open].iter();
         let own = head.take_while(|token| !matches!(token.text, ":" | "<"));
-        let words = own.filter(|token| token.kind == Kind::Word && token.text != "final");
+        let words = own.filter(|token| token.is_word() && token.text != "final");
         let Some(name) = words.last().map(|token| token.text) else { return };
         self.structures.insert(name);
         let mut place = open + 1;
         while place < after {
-            let is_end = matches!(finder.text(place + 2), ";" | "," | "=" | "{");
-            if finder.text(place) == "&" && finder.is_word(place + 1) && is_end {
+            let is_end = matches!(finder.code.text_at(place + 2), ";" | "," | "=" | "{");
+            if finder.code.text_at(place) == "&" && finder.code.is_word_at(place + 1) && is_end {
                 self.referring.insert(name);
             }
-            place = match finder.text(place) {
+            place = match finder.code.text_at(place) {
                 "(" | "[" | "{" => finder.brackets.after(place).unwrap_or(place + 1),
                 _ => place + 1,
             };
@@ -137,9 +139,9 @@ impl<'s> Takers<'s> {
     /// `operator<<(T &left, int &right)`
     fn operator(&mut self, finder: &Finder<'_, 's>, at: usize) {
         let end = at + 2 + LONGEST_SIGN;
-        let Some(open) = (at + 1..end).find(|at| finder.text(*at) == "(") else { return };
+        let Some(open) = (at + 1..end).find(|at| finder.code.text_at(*at) == "(") else { return };
         let Some(after) = finder.brackets.after(open).filter(|_| open > at + 1) else { return };
-        let sign: String = (at + 1..open).map(|at| finder.text(at)).collect();
+        let sign: String = (at + 1..open).map(|at| finder.code.text_at(at)).collect();
         let takes = |part: &Span| {
             let mut words = finder.words(part);
             let is_other = |word: &str| word.ends_with("stream") || self.structures.contains(word);
@@ -152,14 +154,14 @@ impl<'s> Takers<'s> {
 
     /// The function that is declared or defined with the parentheses that open at `open`.
     fn function(&self, finder: &Finder<'_, 's>, open: usize) -> Option<(&'s str, Parameters)> {
-        let at = open.checked_sub(1).filter(|at| finder.is_word(*at))?;
-        let name = finder.text(at);
+        let at = open.checked_sub(1).filter(|at| finder.code.is_word_at(*at))?;
+        let name = finder.code.text_at(at);
         let after = finder.brackets.after(open).filter(|_| !NO_NAMES.contains(&name))?;
-        let before = at.checked_sub(1).map_or("", |at| finder.text(at));
+        let before = at.checked_sub(1).map_or("", |at| finder.code.text_at(at));
         let has_type = matches!(before, "*" | "&" | ">" | "::")
-            || at.checked_sub(1).is_some_and(|at| finder.is_word(at))
+            || at.checked_sub(1).is_some_and(|at| finder.code.is_word_at(at))
                 && !NO_NAMES.contains(&before);
-        let is_declared = match finder.text(after) {
+        let is_declared = match finder.code.text_at(after) {
             "{" => true,
             ";" | ":" | "const" | "noexcept" | "override" | "=" | "-" => {
                 has_type || self.structures.contains(name)
@@ -174,8 +176,10 @@ impl<'s> Takers<'s> {
     fn parameters(&self, finder: &Finder<'_, 's>, span: &Span) -> Option<Parameters> {
         let mut found = Parameters { are_references: Vec::new(), more: None };
         for part in finder.parts(span.clone()) {
-            let is_more = part.clone().any(|at| finder.text(at).starts_with(".."))
-                || part.clone().any(|at| (finder.text(at), finder.text(at + 1)) == (".", "."));
+            let is_more = part.clone().any(|at| finder.code.text_at(at).starts_with(".."))
+                || part
+                    .clone()
+                    .any(|at| (finder.code.text_at(at), finder.code.text_at(at + 1)) == (".", "."));
             let is_reference = finder.is_reference(&part);
             if is_more {
                 found.more = Some(is_reference);
@@ -190,7 +194,7 @@ impl<'s> Takers<'s> {
 
     /// `type name = value`, or a type alone.
     fn is_parameter(&self, finder: &Finder<'_, 's>, part: &Span) -> bool {
-        let own = part.clone().take_while(|at| finder.text(*at) != "=");
+        let own = part.clone().take_while(|at| finder.code.text_at(*at) != "=");
         let tokens: Vec<&Token<'s>> = own.filter_map(|at| finder.code.get(at)).collect();
         let is_sign = |text: &str| {
             matches!(text, "*" | "&" | "::" | "<" | ">" | "," | "[" | "]" | "(" | ")")
@@ -204,8 +208,8 @@ impl<'s> Takers<'s> {
         match tokens.as_slice() {
             [one] => is_type(one.text),
             [first, ..] => {
-                let is_named = first.kind == Kind::Word || first.text == "::";
-                let fits = |token: &&Token<'_>| token.kind == Kind::Word || is_sign(token.text);
+                let is_named = first.is_word() || first.text == "::";
+                let fits = |token: &&Token<'_>| token.is_word() || is_sign(token.text);
                 is_named && tokens.iter().all(fits)
             }
             [] => false,
@@ -219,22 +223,14 @@ struct Finder<'t, 's> {
 }
 
 impl<'s> Finder<'_, 's> {
-    fn text(&self, at: usize) -> &'s str {
-        self.code.get(at).map_or("", |token| token.text)
-    }
-
-    fn is_word(&self, at: usize) -> bool {
-        self.code.get(at).is_some_and(|token| token.kind == Kind::Word)
-    }
-
     fn words(&self, part: &Span) -> impl Iterator<Item = &'s str> {
         let tokens = self.code.get(part.clone()).unwrap_or_default().iter();
-        tokens.filter(|token| token.kind == Kind::Word).map(|token| token.text)
+        tokens.filter(|token| token.is_word()).map(|token| token.text)
     }
 
     /// Whether a parameter is a reference through which something may be set.
     fn is_reference(&self, part: &Span) -> bool {
-        let has = |sign: &str| part.clone().any(|at| self.text(at) == sign);
+        let has = |sign: &str| part.clone().any(|at| self.code.text_at(at) == sign);
         has("&") && (has("*") || !has("const"))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{place::Place, trace::DEEPEST};
 use crate::{
-    cuda::lexer::{Kind, Token},
+    cuda::lexer::Token,
     scene::draft::{
         code::{
             Span,
@@ -133,10 +133,9 @@ impl<'s> Host<'s> {
             {
                 Some(name.text)
             }
-            [name, plus, ..] if name.kind == Kind::Word && plus.text == "+" => Some(name.text),
+            [name, plus, ..] if name.is_word() && plus.text == "+" => Some(name.text),
             [and, name, open, .., close]
-                if (and.text, open.text, close.text) == ("&", "[", "]")
-                    && name.kind == Kind::Word =>
+                if (and.text, open.text, close.text) == ("&", "[", "]") && name.is_word() =>
             {
                 Some(name.text)
             }
@@ -207,19 +206,15 @@ impl<'s> Host<'s> {
         let tokens = self.tokens(&inner);
         let is_made = match tokens {
             [new, ..] if new.text == "new" => true,
-            [.., name, open, close] if (open.text, close.text) == ("(", ")") => {
-                name.kind == Kind::Word
-            }
-            [name, open, .., close] if (open.text, close.text) == ("(", ")") => {
-                name.kind == Kind::Word
-            }
+            [.., name, open, close] if (open.text, close.text) == ("(", ")") => name.is_word(),
+            [name, open, .., close] if (open.text, close.text) == ("(", ")") => name.is_word(),
             [std, sign, name, open, ..] if sign.text == "::" && open.text == "(" => {
-                std.kind == Kind::Word && name.kind == Kind::Word
+                std.is_word() && name.is_word()
             }
             _ => false,
         };
         let is_pointer = |token: &&Token<'s>| {
-            let id = self.visible(token.text, at).filter(|_| token.kind == Kind::Word);
+            let id = self.visible(token.text, at).filter(|_| token.is_word());
             id.is_some_and(|id| {
                 let declared = &self.variables.get(id).declared;
                 declared.is_indirect || declared.words.contains(&"auto")

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    cuda::lexer::Kind as TokenKind,
+    cuda::lexer::Tokens,
     scene::draft::{
         code::{Span, operands::change_at, regions::Kind, variables::Id},
         host::Host,
@@ -30,16 +30,16 @@ impl<'s> Host<'s> {
     pub(in crate::scene::draft) fn fields_set(&self) -> SetFields<'s> {
         let mut found = SetFields::default();
         for (at, token) in self.code.iter().enumerate() {
-            if token.kind != TokenKind::Word {
+            if !token.is_word() {
                 continue;
             }
             if self.is_set_field(at) {
                 found.names.insert(token.text);
             }
-            let before = at.checked_sub(1).map_or("", |before| self.text_at(before));
+            let before = self.code.text_before(at);
             let is_defined = matches!(before, "struct" | "class" | "union" | "enum");
             let named = match self.code.get(at + 1) {
-                Some(next) if next.kind == TokenKind::Word => at + 2,
+                Some(next) if next.is_word() => at + 2,
                 _ => at + 1,
             };
             let is_full = !matches!(self.text_at(named + 1), ")" | "}");
@@ -70,7 +70,7 @@ impl<'s> Host<'s> {
         // What the operand begins with.
         let mut start = at.saturating_sub(by + 1);
         for _ in 0..DEEPEST {
-            match start.checked_sub(1).map_or("", |before| self.text_at(before)) {
+            match self.code.text_before(start) {
                 "." | "::" => start = start.saturating_sub(2),
                 ">" if start >= 2 && self.text_at(start - 2) == "-" => {
                     start = start.saturating_sub(3);
@@ -108,9 +108,6 @@ impl<'s> Host<'s> {
         let mut head =
             head.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")" | "="));
         let word = head.find(|at| matches!(self.text_at(*at), "struct" | "class" | "union"))?;
-        self.code
-            .get(word + 1)
-            .filter(|token| token.kind == TokenKind::Word)
-            .map(|token| token.text)
+        self.code.get(word + 1).filter(|token| token.is_word()).map(|token| token.text)
     }
 }

@@ -8,7 +8,7 @@ use super::{
     trace::{Act, Done},
 };
 use crate::{
-    cuda::brackets::Brackets,
+    cuda::{brackets::Brackets, lexer::Tokens},
     scene::draft::{
         code::{
             readers::THREADS,
@@ -191,7 +191,7 @@ impl<'s> Host<'s> {
         for (at, token) in
             self.code.iter().enumerate().filter(|(_, token)| ends.contains(&token.text))
         {
-            let before = at.checked_sub(1).map_or("", |at| self.text_at(at));
+            let before = self.code.text_before(at);
             let is_own = self.candidates.path_at(at).contains(&token.text);
             let is_head = matches!(before, "struct" | "class" | "~" | "::")
                 || matches!(self.text_at(at + 1), "::" | "&" | "*");

@@ -3,7 +3,7 @@
 
 use super::place::Place;
 use crate::{
-    cuda::lexer::{Kind, Token},
+    cuda::lexer::{Token, Tokens},
     scene::draft::{
         code::{
             Span,
@@ -112,11 +112,10 @@ impl<'s> Host<'s> {
     /// How a function is named in the call whose name stands at `at`.
     pub(in crate::scene::draft) fn named_in_call(&self, at: usize) -> Named<'s> {
         let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text_at(at));
-        let is_word = |at: usize| self.code.get(at).is_some_and(|token| token.kind == Kind::Word);
         let (mut path, mut start) = (Vec::new(), at);
         while start >= 2
             && self.text_at(start - 1) == "::"
-            && is_word(start - 2)
+            && self.code.is_word_at(start - 2)
             && path.len() < MOST_SPACES
         {
             start -= 2;
@@ -128,7 +127,7 @@ impl<'s> Host<'s> {
             _ => None,
         };
         let receiver = sign.map(|sign| {
-            let own = at.checked_sub(sign + 1).filter(|own| is_word(*own));
+            let own = at.checked_sub(sign + 1).filter(|own| self.code.is_word_at(*own));
             let is_member = own
                 .and_then(|own| own.checked_sub(1))
                 .is_some_and(|before| matches!(self.text_at(before), "." | ">"));
@@ -194,7 +193,7 @@ impl<'s> Host<'s> {
             let Receiver::Variable(id) = receiver else { return Some(everything()) };
             let variable = self.variables.get(id);
             // What a pointer or a reference leads to may be of another structure, which overrides the method.
-            let before = variable.at.checked_sub(1).map_or("", |at| self.text_at(at));
+            let before = self.code.text_before(variable.at);
             let is_object =
                 !variable.declared.is_indirect && variable.parameter.is_none() && before != "&";
             if self.candidates.has_virtual && !is_object {
@@ -355,10 +354,8 @@ impl<'s> Host<'s> {
         depth: usize,
     ) -> Option<Shape<'s>> {
         let (name, behind, is_address) = match tokens {
-            [and, name, behind @ ..] if and.text == "&" && name.kind == Kind::Word => {
-                (name, behind, true)
-            }
-            [name, behind @ ..] if name.kind == Kind::Word => (name, behind, false),
+            [and, name, behind @ ..] if and.text == "&" && name.is_word() => (name, behind, true),
+            [name, behind @ ..] if name.is_word() => (name, behind, false),
             _ => return None,
         };
         let id = self.visible(name.text, place.at)?;

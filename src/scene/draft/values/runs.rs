@@ -148,9 +148,7 @@ impl Host<'_> {
     /// Whether a value names nothing that may be another one.
     fn is_constant(&self, value: &Value) -> bool {
         match value {
-            Value::Expression(span) => {
-                !self.tokens(span).iter().any(|token| token.kind == TokenKind::Word)
-            }
+            Value::Expression(span) => !self.tokens(span).iter().any(|token| token.is_word()),
             Value::Behind(..) => true,
             Value::List(parts) => parts.is_empty(),
             Value::Compound(..) | Value::Count(_) | Value::Swapped(_) => false,

@@ -2,7 +2,10 @@
 
 use super::place::{Look, Place};
 use crate::{
-    cuda::{Held, Member, Pointee, lexer::Token},
+    cuda::{
+        Held, Member, Pointee,
+        lexer::{Token, Tokens},
+    },
     element::{Element, Scalar},
     scene::{
         draft::{
@@ -169,7 +172,7 @@ impl<'s> Host<'s> {
         let is_lambda = self.regions.lambda(at).is_some();
         self.look(self.mentions.len()).is_none()
             || self.mentions.iter().filter(|own| own.id == id).any(|own| {
-                let before = own.at.checked_sub(1).map_or("", |at| self.text_at(at));
+                let before = self.code.text_before(own.at);
                 // The pointer itself is set there.
                 let is_set = self.text_at(own.at + 1) == "=" && before != "*";
                 let is_before = own.at < at || around.iter().any(|span| span.contains(&own.at));

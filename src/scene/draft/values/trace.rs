@@ -11,7 +11,7 @@ use super::{
     place::{Call, Place},
 };
 use crate::{
-    cuda::{brackets::Brackets, lexer::Kind as TokenKind},
+    cuda::{brackets::Brackets, lexer::Tokens},
     scene::draft::{
         code::{
             Span,
@@ -154,12 +154,10 @@ impl<'s> Host<'s> {
             if self.candidates.named(token.text).is_empty() {
                 continue;
             }
-            let before = at.checked_sub(1).map_or("", |before| self.text_at(before));
+            let before = self.code.text_before(at);
             let is_hidden = !matches!(before, "." | ">" | "::") && self.is_hidden(token.text, at);
-            let is_call = token.kind == TokenKind::Word
-                && !definitions.contains(&at)
-                && before != "~"
-                && !is_hidden;
+            let is_call =
+                token.is_word() && !definitions.contains(&at) && before != "~" && !is_hidden;
             if !is_call || self.regions.function(at).is_none() || found.followed.len() >= MOST_CALLS
             {
                 continue;
@@ -316,7 +314,7 @@ impl<'s> Host<'s> {
         let equals = (call.at.saturating_sub(DEEPEST)..call.at).rev();
         let equals = equals.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ","));
         let equals = equals.filter(|at| self.text_at(*at) == "=").last()?;
-        let name = self.code.get(equals.checked_sub(1)?).filter(|t| t.kind == TokenKind::Word)?;
+        let name = self.code.get(equals.checked_sub(1)?).filter(|t| t.is_word())?;
         is_returned.then(|| Some((name.text, place.outer()?)))?
     }
 }
@@ -350,7 +348,7 @@ impl<'s> Host<'s> {
         let inside = self.jumps[first..].iter().take_while(|jump| **jump < body.end);
         let mut returns = inside.filter(|jump| self.text_at(**jump) == "return");
         let jump = *returns.next().filter(|_| returns.next().is_none())?;
-        let value = self.code.get(jump + 1).filter(|token| token.kind == TokenKind::Word)?;
+        let value = self.code.get(jump + 1).filter(|token| token.is_word())?;
         let is_alone = self.text_at(jump + 2) == ";";
         let (at, caller) = (span.start, place.call.clone());
         let loops = place.loops.len();

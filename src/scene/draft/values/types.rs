@@ -2,7 +2,7 @@
 
 use super::place::Place;
 use crate::{
-    cuda::lexer::{Kind, Token},
+    cuda::lexer::Token,
     scene::draft::{
         code::{LONGEST, Span},
         host::Host,
@@ -20,9 +20,8 @@ impl<'s> Host<'s> {
         tokens: &[Token<'s>],
         place: &Place<'_, 's>,
     ) -> Option<Vec<Token<'s>>> {
-        let is_type = |token: &Token<'s>| {
-            token.kind == Kind::Word && self.type_parameters.contains(token.text)
-        };
+        let is_type =
+            |token: &Token<'s>| token.is_word() && self.type_parameters.contains(token.text);
         if self.type_parameters.is_empty() || tokens.len() > LONGEST {
             return None;
         }

@@ -17,9 +17,9 @@ pub(super) const THREADS: u32 = 8;
 /// fewer than a frame is aligned to.
 pub(super) const PADDING: u32 = 16;
 
-/// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or
-/// out of bounds; as many as there are where none is. `how` has the bits above, beyond [`THREADS`] how many threads the
-/// group has, and beyond [`PADDING`] how much is free behind a frame. The first thread's frame of local memory begins at
+/// The first thread of a group whose access (the first at `address`, the others `stride` apart) is misaligned or out of
+/// bounds; as many as there are where none is. `how` has the bits above, beyond [`THREADS`] how many threads the group
+/// has, and beyond [`PADDING`] how much is free behind a frame. The first thread's frame of local memory begins at
 /// `local` and has `frame_bytes`, what is free counted; those of the others follow it.
 pub(super) extern "C" fn misplaced_lane(
     context: &BlockContext,
