@@ -42,6 +42,16 @@ const TYPES: &str = " \
     constant_iterator chrono duration cudaExtent cudaPos half __half __half2 nv_bfloat16 ofstream \
     ostringstream ifstream fstream stringstream ";
 
+/// Keywords that read what stands in the parentheses behind them.
+const KEYWORDS: &str = " \
+    if for while switch return sizeof alignof noexcept throw case not and or else do delete decltype typeid \
+    static_assert constexpr ";
+
+/// Whether a word is one of C++'s that reads what stands in the parentheses behind it.
+pub(in crate::scene::draft) fn is_reading_keyword(word: &str) -> bool {
+    is_in(KEYWORDS, word)
+}
+
 /// Whether a function, or the method of something, is known to read what it is given.
 pub(in crate::scene::draft) fn reads(name: &str, is_method: bool) -> bool {
     let follows = |prefix: &str| {

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::{
-    cuda::lexer::{self},
+    cuda::lexer,
     scene::draft::{
         code::{
             LONGEST,
@@ -16,42 +16,22 @@ use crate::{
     },
 };
 
-/// Words before parentheses that call nothing.
-pub(in crate::scene::draft) const NO_CALLS: [&str; 34] = [
-    "if",
-    "for",
-    "while",
-    "switch",
+/// Words before parentheses that call nothing, besides the keywords that read what stands there.
+const NO_CALLS: [&str; 14] = [
     "catch",
-    "return",
-    "sizeof",
-    "alignof",
     "alignas",
-    "noexcept",
-    "throw",
-    "case",
-    "not",
-    "and",
-    "or",
-    "else",
-    "do",
     "new",
-    "delete",
-    "decltype",
-    "typeid",
-    "static_assert",
-    "constexpr",
     "asm",
     "__asm__",
     "volatile",
     "operator",
     "void",
     "auto",
+    "swap",
+    "exchange",
     "__attribute__",
     "__launch_bounds__",
     "__declspec",
-    "swap",
-    "exchange",
 ];
 /// Macros that name others, at most so many behind one another.
 const DEEPEST: usize = 8;
@@ -64,6 +44,11 @@ pub(in crate::scene::draft) enum Callee {
     /// What stands at that place is a method of this, where it is one of a variable.
     Unknown(Option<usize>),
     Always,
+}
+
+/// Whether a word before parentheses calls nothing.
+pub(in crate::scene::draft) fn calls_nothing(word: &str) -> bool {
+    readers::is_reading_keyword(word) || NO_CALLS.contains(&word)
 }
 
 impl Reader<'_, '_> {
@@ -189,7 +174,7 @@ impl Reader<'_, '_> {
                 let is_word = tokens[at].is_word();
                 let is_launch = at + 2 < tokens.len()
                     && tokens[at..at + 3].iter().all(|token| token.text == "<");
-                if !is_word || !is_call || NO_CALLS.contains(&word) {
+                if !is_word || !is_call || calls_nothing(word) {
                     return is_launch;
                 }
                 if self.found.macros.texts(word).is_some() {

@@ -21,29 +21,6 @@ use crate::{
 
 /// Operands that shifts join, at most so many.
 const MOST_JOINED: usize = 200;
-/// Words before parentheses that read what stands there.
-const READING: [&str; 20] = [
-    "if",
-    "for",
-    "while",
-    "switch",
-    "return",
-    "sizeof",
-    "alignof",
-    "noexcept",
-    "throw",
-    "case",
-    "not",
-    "and",
-    "or",
-    "else",
-    "do",
-    "delete",
-    "decltype",
-    "typeid",
-    "static_assert",
-    "constexpr",
-];
 
 /// What is done with a variable.
 #[derive(Clone, Copy, PartialEq)]
@@ -134,7 +111,7 @@ impl<'s> Reader<'_, 's> {
     /// Whether the parentheses that open at `open` hold what something is given.
     fn is_taker(&self, open: usize) -> bool {
         let Some(before) = open.checked_sub(1) else { return false };
-        let is_name = self.is_word(before) && !READING.contains(&self.text(before));
+        let is_name = self.is_word(before) && !readers::is_reading_keyword(self.text(before));
         is_name || matches!(self.text(before), ")" | "]" | "}" | ">") || self.is_text(before)
     }
 
@@ -229,7 +206,7 @@ impl<'s> Reader<'_, 's> {
     /// Whether what stands in parentheses, or the call that they belong to, is a number.
     fn is_number_in(&self, open: usize, close: usize) -> bool {
         let name = open.checked_sub(1).filter(|at| self.is_word(*at));
-        if let Some(name) = name.filter(|name| !READING.contains(&self.text(*name))) {
+        if let Some(name) = name.filter(|name| !readers::is_reading_keyword(self.text(*name))) {
             let name = self.text(name);
             let is_known = matches!(self.found.functions.named(name), Some(Some(_)));
             return is_known
@@ -274,7 +251,9 @@ impl<'s> Reader<'_, 's> {
             }
             "(" | "," | "{" | "return" | "]" => of_any,
             ">" => self.use_by_template(open, before, at),
-            _ if !self.is_word(before) || READING.contains(&self.text(before)) => Use::Reads,
+            _ if !self.is_word(before) || readers::is_reading_keyword(self.text(before)) => {
+                Use::Reads
+            }
             _ => match self.visible(self.text(before), open) {
                 Some(id) => self.use_by_variable(id, open, at),
                 None => self.use_by_type(self.text(before), open, at),
@@ -299,7 +278,7 @@ impl<'s> Reader<'_, 's> {
     fn use_behind_parentheses(&self, close: usize) -> Use {
         let Some(open) = self.opened(close) else { return Use::Sets };
         let inner: Vec<&str> = (open + 1..close).map(|at| self.text(at)).collect();
-        if open.checked_sub(1).is_some_and(|at| READING.contains(&self.text(at))) {
+        if open.checked_sub(1).is_some_and(|at| readers::is_reading_keyword(self.text(at))) {
             return Use::Reads;
         }
         if inner.contains(&"&") {
@@ -348,7 +327,8 @@ impl<'s> Reader<'_, 's> {
         let is_method = self.before(name) == "." || self.is_behind_arrow(name);
         // What those two do is seen where they stand.
         let is_seen = matches!(word, "swap" | "exchange");
-        if is_seen || READING.contains(&word) || self.found.named_type(&[word]).is_some() {
+        if is_seen || readers::is_reading_keyword(word) || self.found.named_type(&[word]).is_some()
+        {
             return Use::Reads;
         }
         if let Some(id) = self.visible(word, open).filter(|_| !is_method) {

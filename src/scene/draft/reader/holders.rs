@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Reader,
-    callees::{Callee, NO_CALLS},
+    callees::{Callee, calls_nothing},
 };
 use crate::{
     cuda::Held,
@@ -314,7 +314,7 @@ impl<'s> Reader<'_, 's> {
             if let Some(open) = self.opens_call(at).filter(|_| !self.is_lambda_in(at, passing)) {
                 let word = self.text(at);
                 let is_unknown = || match self.callee_named(at, open) {
-                    Callee::Unknown(_) => !NO_CALLS.contains(&word),
+                    Callee::Unknown(_) => !calls_nothing(word),
                     Callee::Known | Callee::Always => false,
                 };
                 let is_made = readers::hands_on(word) || self.takers.is_structure(word);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Reader,
-    callees::{Callee, NO_CALLS},
+    callees::{Callee, calls_nothing},
     holders::{Handed, Handing, Holder, Passing},
     mentions::Does,
 };
@@ -122,14 +122,14 @@ impl<'s> Reader<'_, 's> {
             // `table[i](...)`
             "]" => {
                 let name = self.opened(before)?.checked_sub(1)?;
-                let is_named = self.is_word(name) && !NO_CALLS.contains(&self.text(name));
+                let is_named = self.is_word(name) && !calls_nothing(self.text(name));
                 if is_named { unknown(name) } else { None }
             }
             // `(*function)(...)`, `object.get()(...)`
             ")" => {
                 let inner = self.opened(before)?;
                 let is_call = inner.checked_sub(1).is_some_and(|at| {
-                    self.is_word(at) && !NO_CALLS.contains(&self.text(at)) || self.text(at) == ">"
+                    self.is_word(at) && !calls_nothing(self.text(at)) || self.text(at) == ">"
                 });
                 let is_variable =
                     |at: usize| self.is_word(at) && self.visible(self.text(at), at).is_some();
@@ -139,7 +139,7 @@ impl<'s> Reader<'_, 's> {
             }
             _ => {
                 let name = self.callee(open).filter(|name| self.is_word(*name))?;
-                let is_none = NO_CALLS.contains(&self.text(name)) || self.is_definition(name);
+                let is_none = calls_nothing(self.text(name)) || self.is_definition(name);
                 (!is_none).then(|| (name, self.callee_named(name, open)))
             }
         }
@@ -153,7 +153,7 @@ impl<'s> Reader<'_, 's> {
             .is_some_and(|id| self.found.variables.get(id).at == name);
         let start = self.start_of_path(name);
         let is_value = matches!(self.before(start), "=" | "(" | "," | "return");
-        let is_none = NO_CALLS.contains(&self.text(name));
+        let is_none = calls_nothing(self.text(name));
         (!is_none && (is_declared || is_value)).then(|| (name, self.callee_named(name, open)))
     }
 
