@@ -117,11 +117,15 @@ pub fn show(
     if let Some(progress) = seen.recording {
         actions.extend(recording::show(ui, rect, slot, progress));
     }
+    let mut taken = None;
+    if let Some(legend) = legend.filter(|_| !is_difference) {
+        taken = choose_colors(ui, rect, shown, legend, &mut actions);
+    }
     match &seen.marked {
         Some(marked) => {
             let picture = sides::picture_at(rect, arranged.as_ref(), rect.left_center());
             let under = rect.with_min_y(rect.top() + top);
-            let places = (under, picture);
+            let places = followed::Places { rect: under, picture, taken };
             actions.extend(followed::show(ui, places, slot, marked, &mut local.card));
         }
         None => local.card = None,
@@ -129,9 +133,6 @@ pub fn show(
     if let Some(measured) = &seen.measured {
         let picture = sides::picture_at(rect, arranged.as_ref(), rect.left_center());
         measure::show(ui, picture, measured, response.hover_pos());
-    }
-    if let Some(legend) = legend.filter(|_| !is_difference) {
-        actions.extend(choose_colors(ui, rect, shown, legend));
     }
     corners(ui, rect, legend, probe.filter(|_| response.hovered()));
     (rect, actions)
@@ -148,24 +149,32 @@ fn seen_as(snapshot: &Snapshot, seen: &Seen) -> String {
 /// The hint while distances are measured.
 const MEASURES: &str = "click: an end of the distance    drag, wheel: as ever    Escape: no more";
 
-/// The legend opens what the colours are chosen with, above it.
-fn choose_colors(ui: &Ui, rect: Rect, shown: &Shown<'_>, legend: &Legend) -> Vec<Action> {
+/// The legend opens what the colours are chosen with, above it; where that is, if it is open.
+fn choose_colors(
+    ui: &Ui,
+    rect: Rect,
+    shown: &Shown<'_>,
+    legend: &Legend,
+    actions: &mut Vec<Action>,
+) -> Option<Rect> {
     let (slot, viewpoint) = (shown.slot, &shown.seen.viewpoint);
     let room = Legend::room(rect.right_bottom() - FROM_CORNER);
     let response = ui.interact(room, Id::unique(("legend", slot)), Sense::click());
     let tip = "Choose the colours (Alt+L)";
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, tip));
-    let mut actions = Vec::new();
     if response.clicked() {
         actions.push(Action::Look(Some(slot), Look::Switch(Switch::Colors)));
     }
     response.on_hover_text(tip);
-    if viewpoint.has(Switch::Colors) {
-        let (chosen, spread) = (&viewpoint.coloring, shown.seen.spread.as_ref());
-        let card = colors::Shown { slot, legend, chosen, spread };
-        actions.extend(colors::show(ui, (rect, room.right_top() - vec2(0.0, 6.0)), &card));
+    if !viewpoint.has(Switch::Colors) {
+        return None;
     }
-    actions
+    let (chosen, spread) = (&viewpoint.coloring, shown.seen.spread.as_ref());
+    let card = colors::Shown { slot, legend, chosen, spread };
+    let corner = room.right_top() - vec2(0.0, 6.0);
+    let (changes, card) = colors::show(ui, (rect, corner), &card);
+    actions.extend(changes);
+    Some(card)
 }
 
 /// What a drag with the first button does.

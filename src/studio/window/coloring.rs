@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{READ_AGAIN, Studio};
 use crate::{
+    diagnostic::Severity,
     draw,
     session::{Arrival, Error, Legend, Session, Spread},
     studio::{
@@ -40,6 +41,16 @@ impl Studio {
     pub(super) fn legend(&self, slot: Slot) -> Option<Legend> {
         let legend = self.session.as_ref()?.legend(self.shown(slot))?;
         Some(self.viewpoint(slot).coloring.of_legend(legend))
+    }
+
+    /// Opens or closes what a pane's colours are chosen with. A view whose elements have colours of their own has none.
+    pub(super) fn switch_colors(&mut self, slot: Slot) {
+        let is_open = self.viewpoint(slot).has(Switch::Colors);
+        if !is_open && self.legend(slot).is_none() {
+            let text = "This view has no colours to choose: no number of its elements stands for a colour.";
+            return self.workspace.tell(Severity::Note, text);
+        }
+        self.viewpoints(slot).switch(Switch::Colors);
     }
 
     /// Keeps what is known of the values up to date where their colours are chosen. Nothing is waited for.

@@ -13,7 +13,7 @@ use crate::{
         panels::{Look, Pointer, Probe},
         panes::Slot,
         sides,
-        viewpoints::{Start, Viewpoint, Viewpoints},
+        viewpoints::{Start, Switch, Viewpoint, Viewpoints},
     },
 };
 
@@ -254,7 +254,10 @@ impl Studio {
             Look::Fit => self.fit(slot),
             Look::From(side) => self.turn(slot, |viewpoint| viewpoint.see_from(side)),
             Look::FromBehind => self.turn(slot, Viewpoint::see_from_behind),
-            Look::Switch(switch) => self.viewpoints(slot).switch(switch),
+            Look::Switch(Switch::Colors) => self.switch_colors(slot),
+            Look::Switch(switch @ (Switch::Axes | Switch::Grid | Switch::Orthographic)) => {
+                self.viewpoints(slot).switch(switch);
+            }
             Look::Show(name) => {
                 self.viewpoints(slot).choose(name);
                 self.place_camera(slot);

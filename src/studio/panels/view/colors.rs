@@ -43,15 +43,15 @@ pub struct Shown<'a> {
     pub spread: Option<&'a Spread>,
 }
 
-/// Shows it within `rect`, its lower right end at `corner`.
-pub fn show(ui: &Ui, (rect, corner): (Rect, egui::Pos2), shown: &Shown<'_>) -> Vec<Action> {
+/// Shows it within `rect`, its lower right end at `corner`; where it is then.
+pub fn show(ui: &Ui, (rect, corner): (Rect, egui::Pos2), shown: &Shown<'_>) -> (Vec<Action>, Rect) {
     let mut actions = Vec::new();
     let area = Area::new(Id::unique(("colors", shown.slot)))
         .order(Order::Middle)
         .pivot(Align2::RIGHT_BOTTOM)
         .fixed_pos(corner)
         .constrain_to(rect);
-    area.show(ui.ctx(), |ui| {
+    let card = area.show(ui.ctx(), |ui| {
         let frame = Frame::new()
             .fill(theme::faded(theme::bar(), theme::VEIL))
             .stroke(Stroke::new(1.0, theme::line()))
@@ -91,7 +91,7 @@ pub fn show(ui: &Ui, (rect, corner): (Rect, egui::Pos2), shown: &Shown<'_>) -> V
             }
         });
     });
-    actions
+    (actions, card.response.rect)
 }
 
 /// All colour maps, each as it looks.

@@ -29,10 +29,19 @@ const RING: f32 = 7.0;
 /// What shows how a number has changed.
 const SPARK: egui::Vec2 = vec2(72.0, 14.0);
 
-/// Shows it over the picture in `picture`, the card within `rect`; `card` is where that was.
+/// Where it is shown.
+pub struct Places {
+    /// The card is within it.
+    pub rect: Rect,
+    pub picture: Rect,
+    /// Another card is there.
+    pub taken: Option<Rect>,
+}
+
+/// Shows it over the picture; `card` is where the card was.
 pub fn show(
     ui: &Ui,
-    (rect, picture): (Rect, Rect),
+    Places { rect, picture, taken }: Places,
     slot: Slot,
     marked: &Marked,
     card: &mut Option<Rect>,
@@ -45,7 +54,7 @@ pub fn show(
         painter.circle_stroke(at, RING, Stroke::new(4.0, theme::faded(theme::bar(), 0.8)));
         painter.circle_stroke(at, RING, Stroke::new(1.5, theme::accent()));
     }
-    let place = place(ui, rect, at, *card);
+    let place = place(ui, (rect, taken), at, *card);
     let mut actions = Vec::new();
     let area = Area::new(Id::unique(("followed", slot)))
         .order(Order::Middle)
@@ -71,23 +80,36 @@ pub fn show(
 
 /// Where the card is put: beside the element; where it was while the pointer is on it, and while nobody sees the
 /// element.
-fn place(ui: &Ui, rect: Rect, at: Option<Pos2>, card: Option<Rect>) -> Pos2 {
+fn place(
+    ui: &Ui,
+    (rect, taken): (Rect, Option<Rect>),
+    at: Option<Pos2>,
+    card: Option<Rect>,
+) -> Pos2 {
     let is_on = |card: &Rect| {
         ui.rect_contains_pointer(*card)
             || ui.input(|i| i.pointer.latest_pos()).is_some_and(|at| card.contains(at))
     };
     match (card, at) {
         (Some(card), _) if is_on(&card) => card.min,
-        (card, Some(at)) => {
-            let high = card.map_or(0.0, |card| card.height());
-            let right = at.x + BESIDE;
-            let left = at.x - BESIDE - WIDTH;
-            let is_beside = right + WIDTH <= rect.right() || left < rect.left();
-            pos2(if is_beside { right } else { left }, at.y - high / 2.0)
-        }
+        (card, Some(at)) => beside(at, card.map_or(0.0, |card| card.height()), rect, taken),
         (Some(card), None) => card.min,
         (None, None) => rect.left_center(),
     }
+}
+
+/// A place for a card so high beside an element, to its right if it can be: within `rect`, and not where another card
+/// is; where it can be neither, at least within `rect`.
+fn beside(at: Pos2, high: f32, rect: Rect, taken: Option<Rect>) -> Pos2 {
+    let top = (at.y - high / 2.0).min(rect.bottom() - high).max(rect.top());
+    let places = [at.x + BESIDE, at.x - BESIDE - WIDTH].map(|left| pos2(left, top));
+    let is_within = |place: &&Pos2| place.x >= rect.left() && place.x + WIDTH <= rect.right();
+    let is_free = |place: &&Pos2| {
+        let card = Rect::from_min_size(**place, vec2(WIDTH, high));
+        taken.is_none_or(|taken| !taken.intersects(card))
+    };
+    let free = places.iter().find(|place| is_within(place) && is_free(place));
+    *free.or(places.iter().find(is_within)).unwrap_or(&places[0])
 }
 
 /// Which element it is, and its numbers.
@@ -192,4 +214,29 @@ fn spark(ui: &mut Ui, followed: &Followed, of: usize) {
         let text = format!("{low} to {high}, from step {} to {}", steps[0], steps[1]);
         ui.label(text);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_lies_beside_the_element_and_on_no_other_card() {
+        let rect = Rect::from_min_size(Pos2::ZERO, vec2(900.0, 600.0));
+        let card = |at: Pos2, taken| {
+            Rect::from_min_size(beside(at, 200.0, rect, taken), vec2(WIDTH, 200.0))
+        };
+        let element = pos2(400.0, 500.0);
+        let right = card(element, None);
+        assert!(right.left() > element.x && rect.contains_rect(right), "{right:?}");
+        let colors = Rect::from_min_max(pos2(500.0, 350.0), pos2(880.0, 590.0));
+        assert!(colors.intersects(right));
+        let left = card(element, Some(colors));
+        assert!(left.right() < element.x && rect.contains_rect(left), "{left:?}");
+        // At the picture's right edge it is on the left, whatever else there is.
+        assert!(card(pos2(890.0, 300.0), None).right() < 890.0);
+        // Where both sides are taken it is at least within the picture.
+        let wide = Rect::from_min_max(pos2(10.0, 10.0), pos2(890.0, 590.0));
+        assert!(rect.contains_rect(card(element, Some(wide))));
+    }
 }
