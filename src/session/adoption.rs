@@ -18,11 +18,11 @@ impl Session {
         let built = match result.outcome {
             Ok(built) => built,
             Err(error) => {
-                self.compile.phase = Phase::Rejected;
+                self.edit.compile.phase = Phase::Rejected;
                 return Err(error);
             }
         };
-        if result.generation < self.compile.generation && built.program.is_none() {
+        if result.generation < self.edit.compile.generation && built.program.is_none() {
             return Ok(()); // an older text's mistakes say nothing about the newest one
         }
         if result.refined {
@@ -31,42 +31,42 @@ impl Session {
             }
             return Ok(());
         }
-        self.compile.diagnostics = built.diagnostics;
-        self.compile.log = about_the_source(&built.log).into();
-        self.compile.untrusted = built.untrusted;
-        self.compile.lacks_manifest = built.lacks_manifest;
-        self.compile.cached = built.cached;
+        self.edit.compile.diagnostics = built.diagnostics;
+        self.edit.compile.log = about_the_source(&built.log).into();
+        self.edit.compile.untrusted = built.untrusted;
+        self.edit.compile.lacks_manifest = built.lacks_manifest;
+        self.edit.compile.cached = built.cached;
         if let Some(included) = built.included {
-            self.compile.included = included;
+            self.edit.compile.included = included;
         }
-        self.compile.elapsed = result.elapsed;
-        let latest = result.generation == self.compile.generation;
+        self.edit.compile.elapsed = result.elapsed;
+        let latest = result.generation == self.edit.compile.generation;
         match built.program {
             Some(program) => {
                 self.replace_candidate(program);
                 if latest {
-                    self.compile.phase = Phase::Running;
+                    self.edit.compile.phase = Phase::Running;
                 }
             }
-            None => self.compile.phase = Phase::Rejected,
+            None => self.edit.compile.phase = Phase::Rejected,
         }
         Ok(())
     }
 
     pub(super) fn replace_candidate(&mut self, program: Program) {
-        self.candidate = Some(Arc::new(program));
+        self.edit.candidate = Some(Arc::new(program));
     }
 
     /// Lets a compiled program take the running one's place. Not while a step runs.
     pub(super) fn adopt_candidate(&mut self) -> Result<bool, Error> {
-        if self.sought.is_some() {
+        if self.seek.sought.is_some() {
             return Ok(false); // it comes after the past moment
         }
         if self.is_migrating() {
             self.go_on_migrating()?;
             return Ok(true);
         }
-        let Some(program) = self.candidate.take() else { return Ok(false) };
+        let Some(program) = self.edit.candidate.take() else { return Ok(false) };
         self.leave_layout_for(&program)?;
         if !self.begin_migration(&program)? && self.adopt(&program)? {
             self.begin_moving(program);
@@ -82,10 +82,10 @@ impl Session {
             Err(TooLarge { text, at }) => {
                 let remark = Diagnostic::error(&self.options.name, text).at(at.line, at.column);
                 // The version that is optimised asks for the same as the one before it.
-                if !self.compile.diagnostics.contains(&remark) {
-                    self.compile.diagnostics.push(remark);
+                if !self.edit.compile.diagnostics.contains(&remark) {
+                    self.edit.compile.diagnostics.push(remark);
                 }
-                self.compile.phase = Phase::Rejected;
+                self.edit.compile.phase = Phase::Rejected;
                 if let Some(history) = &mut self.history {
                     history.rejoin();
                 }
@@ -104,7 +104,7 @@ impl Session {
             _ => Entrance::Changed,
         };
         if !fresh.is_empty() {
-            self.reset.add(Reset::Fresh(fresh));
+            self.resets.next.add(Reset::Fresh(fresh));
         }
         if let Some(before) = &before {
             // It may have run before: what it had of its own then is not of the state that it takes over.
@@ -113,7 +113,7 @@ impl Session {
         }
         program.set_variables(&self.stream)?;
         if let Some(before) = before.as_ref().filter(|before| !before.has_origin_of(program)) {
-            self.before = Some(Arc::new(before.made()));
+            self.variants.before = Some(Arc::new(before.made()));
         }
         self.latest = Some(program.clone());
         if let Some(history) = &mut self.history {
@@ -163,17 +163,17 @@ impl Session {
         self.launched = vec![0; program.passes.len()];
         self.plots.follow(manifest);
         self.picture += 1;
-        self.compile.ptx = program.ptx.clone();
-        self.compile.running = program.generation;
-        self.compile.fast_math = manifest.compile.fast_math;
+        self.edit.compile.ptx = program.ptx.clone();
+        self.edit.compile.running = program.generation;
+        self.edit.compile.fast_math = manifest.compile.fast_math;
         // What was found in a text goes with it.
         if self.program.as_ref().is_none_or(|old| old.generation != program.generation) {
             self.checker = Checker::of(self.options.engine);
         }
         self.program = Some(program.clone());
         self.nan.forget();
-        let begun_with = self.begun_with.as_ref();
-        self.reset_is_edited = begun_with.is_some_and(|begun| *begun != program.beginning);
+        let begun_with = self.resets.begun_with.as_ref();
+        self.resets.is_edited = begun_with.is_some_and(|begun| *begun != program.beginning);
         Ok(Ok(fresh))
     }
 

@@ -103,7 +103,7 @@ impl Session {
     /// on its way first. Never waits.
     pub(super) fn is_at_hand(&mut self, sought: Moment) -> Result<bool, Error> {
         let Some(of) = self.source_with_host(sought) else {
-            self.brought = None;
+            self.seek.brought = None;
             return Ok(true);
         };
         self.bring(Needed::Copy(of))
@@ -111,8 +111,8 @@ impl Session {
 
     /// The same of the contents that the reset begins with which is due, here and where B does it, too.
     pub(super) fn has_contents_at_hand(&mut self) -> Result<bool, Error> {
-        let reset = self.reset.clone();
-        let of_other = match &mut self.companion {
+        let reset = self.resets.next.clone();
+        let of_other = match &mut self.variants.companion {
             Some(companion) => companion.other_in_reset(&reset),
             None => None,
         };
@@ -125,7 +125,7 @@ impl Session {
         match self.program.as_ref().filter(needs) {
             Some(program) => self.bring(Needed::Contents(program.clone(), reset.clone())),
             None => {
-                self.brought = None;
+                self.seek.brought = None;
                 Ok(true)
             }
         }
@@ -133,22 +133,23 @@ impl Session {
 
     /// Whether this is on the device, or cannot be; else it is put on its way, or is there already.
     fn bring(&mut self, of: Needed) -> Result<bool, Error> {
-        let way = match self.brought.take_if(|brought| brought.of.is(&of)).map(|known| known.way) {
-            Some(way) if way.has_ended() => Way::Here(way.end()?),
-            Some(way) => way,
-            None => {
-                let needed = of.clone();
-                Way::begin_with(move || needed.into_copy(), &self.device)
-            }
-        };
+        let way =
+            match self.seek.brought.take_if(|brought| brought.of.is(&of)).map(|known| known.way) {
+                Some(way) if way.has_ended() => Way::Here(way.end()?),
+                Some(way) => way,
+                None => {
+                    let needed = of.clone();
+                    Way::begin_with(move || needed.into_copy(), &self.device)
+                }
+            };
         let is_here = matches!(way, Way::Here(_));
-        self.brought = Some(Brought { of, way });
+        self.seek.brought = Some(Brought { of, way });
         Ok(is_here)
     }
 
     /// Whether the copy for that moment has come to the device; `None` where it was not put on its way.
     pub(super) fn has_arrived(&self, sought: Moment) -> Option<bool> {
-        let brought = self.brought.as_ref()?;
+        let brought = self.seek.brought.as_ref()?;
         let of = self.source_with_host(sought).map(Needed::Copy);
         let is_for_it = of.is_some_and(|of| brought.of.is(&of));
         is_for_it.then(|| brought.way.has_ended())
@@ -160,7 +161,7 @@ impl Session {
 
     /// The copy that has been brought, to begin with.
     pub(super) fn take_brought(&mut self) -> Option<Box<Checkpoint>> {
-        match self.brought.take()?.way {
+        match self.seek.brought.take()?.way {
             Way::Here(copy) => copy,
             Way::Coming(_) => None,
         }
@@ -168,10 +169,10 @@ impl Session {
 
     /// Waits until what is on its way is there, here and for B.
     pub(super) fn finish_bringing(&mut self) -> Result<(), Error> {
-        if let Some(companion) = &mut self.companion {
+        if let Some(companion) = &mut self.variants.companion {
             companion.other.finish_bringing()?;
         }
-        if let Some(Brought { way, .. }) = &mut self.brought {
+        if let Some(Brought { way, .. }) = &mut self.seek.brought {
             *way = Way::Here(std::mem::replace(way, Way::Here(None)).end()?);
         }
         Ok(())

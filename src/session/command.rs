@@ -82,7 +82,7 @@ impl Session {
             Command::Play => self.play(),
             Command::Pause => {
                 self.pause();
-                self.single_steps = 0;
+                self.playback.single_steps = 0;
             }
             Command::Step => {
                 self.pause();
@@ -99,7 +99,7 @@ impl Session {
             Command::Speed(speed) => self.set_speed(*speed),
             Command::Seed(seed) => self.reset_with(*seed),
             Command::Reset => {
-                self.single_steps = 0;
+                self.playback.single_steps = 0;
                 self.reset();
             }
             Command::Stop => {

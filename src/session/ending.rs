@@ -11,7 +11,8 @@ use crate::state::free;
 impl Session {
     /// Whether dropping it would wait for a step, perhaps for ever: one under way that cannot be stopped.
     pub fn is_stuck(&self) -> bool {
-        let other = self.companion.as_ref().is_some_and(|companion| companion.other.is_stuck());
+        let other =
+            self.variants.companion.as_ref().is_some_and(|companion| companion.other.is_stuck());
         self.in_flight.is_some() || other
     }
 
@@ -37,7 +38,7 @@ impl Session {
         self.worker.leave();
         mem::take(&mut self.state.resources).leave_all();
         let measured = (mem::take(&mut self.statistics), mem::take(&mut self.plots));
-        free((self.history.take(), self.migration.take(), measured));
+        free((self.history.take(), self.edit.migration.take(), measured));
     }
 
     fn cancel_in_flight(&self) {

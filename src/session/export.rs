@@ -127,7 +127,7 @@ impl Session {
     pub(super) fn is_changing(&self) -> bool {
         self.in_flight.is_some()
             || self.is_migrating()
-            || self.sought.is_some()
+            || self.seek.sought.is_some()
             || self.is_reset_due()
     }
 

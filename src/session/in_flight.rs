@@ -19,9 +19,6 @@ use crate::{
     state::{Checkpoint, Extent, State, extents, linear},
 };
 
-/// Even a scene whose step is long in its own time is stepped so often in real time.
-const SLOWEST: Duration = Duration::from_millis(250);
-
 /// Work that was told to end has ended after this time, on a busy machine, too. What has not never will: a thread of
 /// its kernel may wait for somebody to read what it prints.
 const LONGEST_END: Duration = Duration::from_secs(5);
@@ -107,28 +104,29 @@ impl Session {
         if self.state.resources.is_unsettled() {
             self.settle()?;
         }
-        if self.sought.is_some() {
+        if self.seek.sought.is_some() {
             return self.go_on_seeking();
         }
-        let waits = self.companion.as_ref().is_some_and(|of| of.holds(&self.reset));
+        let waits = self.variants.companion.as_ref().is_some_and(|of| of.holds(&self.resets.next));
         if self.program.is_none() || self.fault.is_some() || self.is_between_layouts() || waits {
             return Ok(());
         }
-        if self.reset != Reset::None {
+        if self.resets.next != Reset::None {
             if !self.has_contents_at_hand()? {
                 return Ok(());
             }
-            let reset = std::mem::replace(&mut self.reset, Reset::None);
+            let reset = std::mem::replace(&mut self.resets.next, Reset::None);
             self.begin_reset(&reset);
             return self.launch_on_both(Work::Reset(reset));
         }
-        let goes_on = self.playing && !self.compiler_comes_first() && !self.waits_for_nan();
-        if self.single_steps > 0 || (goes_on && self.is_due()) {
-            if self.shown != Shown::Present {
+        let goes_on =
+            self.playback.playing && !self.compiler_comes_first() && !self.waits_for_nan();
+        if self.playback.single_steps > 0 || (goes_on && self.is_due()) {
+            if self.seek.shown != Shown::Present {
                 self.leave_past();
                 return Ok(());
             }
-            self.single_steps = self.single_steps.saturating_sub(1);
+            self.playback.single_steps = self.playback.single_steps.saturating_sub(1);
             return self.launch_on_both(Work::Step);
         }
         if self.rests_unmeasured() && self.statistics.is_due(self.options.statistics_every) {
@@ -139,7 +137,7 @@ impl Session {
 
     /// Whether the scene has come to rest behind a step that was not measured.
     pub(super) fn rests_unmeasured(&self) -> bool {
-        let rests = !self.playing && self.single_steps == 0 && self.sought.is_none();
+        let rests = self.playback.stands() && self.seek.sought.is_none();
         let is_sound = self.fault.is_none() && self.program.is_some();
         let is_measured = self.statistics.are_of(self.state.inputs.step);
         self.options.statistics_every.is_some() && rests && is_sound && !is_measured
@@ -148,7 +146,7 @@ impl Session {
     /// Sets what belongs to the beginning, before the passes of a reset do.
     pub(super) fn begin_reset(&mut self, reset: &Reset) {
         self.forget_extents(reset);
-        if let Some(entered) = self.reset_inputs.take() {
+        if let Some(entered) = self.resets.inputs.take() {
             self.enter(&entered);
         }
         if *reset == Reset::All {
@@ -159,32 +157,17 @@ impl Session {
             self.plots.restart();
             self.begin_anew();
             self.nan.forget();
-            self.begun_with = self.program.as_ref().map(|program| program.beginning.clone());
-            self.reset_is_edited = false;
+            self.resets.begun_with = self.program.as_ref().map(|program| program.beginning.clone());
+            self.resets.is_edited = false;
         }
-    }
-
-    /// Whether the time for the next step has come. A scene that is too slow for real time does not catch up.
-    fn is_due(&mut self) -> bool {
-        let now = Instant::now();
-        if !self.options.real_time {
-            return true;
-        }
-        if now < self.due {
-            return false;
-        }
-        let dt = Duration::try_from_secs_f64(self.state.inputs.dt).unwrap_or_default();
-        let dt = Duration::try_from_secs_f64(dt.min(SLOWEST).as_secs_f64() / self.speed);
-        self.due = (self.due + dt.unwrap_or(SLOWEST)).max(now);
-        true
     }
 
     /// On the CPU device a step would take the cores that the compiler needs: a short compilation is waited for,
     /// so that an edit is seen sooner.
     fn compiler_comes_first(&self) -> bool {
-        let compiling = self.compile.phase == Phase::Compiling;
+        let compiling = self.edit.compile.phase == Phase::Compiling;
         let shares_cores = self.device.info().kind == DeviceKind::Cpu;
-        compiling && shares_cores && self.submitted.elapsed() < super::COMPILER_FIRST
+        compiling && shares_cores && self.edit.submitted.elapsed() < super::COMPILER_FIRST
     }
 
     /// Puts the passes of `work` on the stream, with events around each.
@@ -208,7 +191,7 @@ impl Session {
             stopwatch,
             checker,
             history,
-            shown,
+            seek,
             ..
         } = self
         else {
@@ -225,7 +208,7 @@ impl Session {
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
         in_flight.stopped = resources.write(stream, |borrowed| -> Result<_, Error> {
-            let history = (history.as_mut(), *shown);
+            let history = (history.as_mut(), seek.shown);
             let (state, copy) = ((&mut *borrowed, &*inputs), brought.as_deref());
             in_flight.copy = work.begin(program, history, copy, state, stream)?;
             in_flight.extents = extents(borrowed);
@@ -283,13 +266,14 @@ impl Session {
 
     /// Whether what is under way has ended, and what B does beside it.
     fn has_ended(&self) -> Result<bool, Error> {
-        let other = self.companion.as_ref().map_or(Ok(true), |companion| companion.has_ended());
+        let other =
+            self.variants.companion.as_ref().map_or(Ok(true), |companion| companion.has_ended());
         Ok(self.stopwatch.is_reached()? && other?)
     }
 
     /// What has not been reached of what is under way.
     fn awaited(&self) -> Result<Option<&Event>, Error> {
-        let other = self.companion.as_ref().map(|companion| &companion.other.stopwatch);
+        let other = self.variants.companion.as_ref().map(|companion| &companion.other.stopwatch);
         match (self.stopwatch.is_reached()?, other) {
             (true, Some(other)) => Ok(other.last()),
             (true | false, _) => Ok(self.stopwatch.last()),
@@ -326,7 +310,7 @@ impl Session {
 
     /// Stops work that takes longer than allowed, that keeps a new program waiting, or that nobody wants any more.
     pub(super) fn mind_the_time(&mut self) -> Result<(), Error> {
-        if let Some(companion) = &mut self.companion {
+        if let Some(companion) = &mut self.variants.companion {
             companion.other.mind_the_time()?;
             if self.stopwatch.is_reached()? {
                 return Ok(()); // it is B that is waited for
@@ -387,9 +371,10 @@ impl Session {
             let is_gpu = self.device.info().kind == DeviceKind::Nvidia;
             // The better optimised version of what runs is no reason: it would take as long, or never end, either.
             let running = self.program.as_ref().map(|program| program.generation);
-            let is_newer = self.candidate.as_ref().is_some_and(|of| Some(of.generation) != running);
+            let is_newer =
+                self.edit.candidate.as_ref().is_some_and(|of| Some(of.generation) != running);
             let is_there = is_newer || is_gpu && self.worker.is_loading();
-            let waits = is_there && self.sought.is_none();
+            let waits = is_there && self.seek.sought.is_none();
             (waits && elapsed >= super::PATIENCE).then_some(Cause::Successor)
         }
     }
@@ -439,7 +424,7 @@ impl Session {
             self.fault = stopped;
             match in_flight.work {
                 // It is still to be done, by a program that can.
-                Work::Reset(reset) => self.reset.add(reset),
+                Work::Reset(reset) => self.resets.next.add(reset),
                 Work::Step => self.undo_step(in_flight.copy),
                 Work::Again(_) | Work::Load(_) => self.break_off(),
                 Work::Statistics => {}

@@ -177,7 +177,7 @@ impl Session {
     ) -> Result<Option<(PathBuf, Stage)>, Error> {
         self.leave_past();
         self.adopt_candidate()?;
-        if self.is_changing() || self.candidate.is_some() {
+        if self.is_changing() || self.edit.candidate.is_some() {
             return Ok(Some((path, Stage::Here(content))));
         }
         let Some(program) = self.program.clone() else { return Ok(None) };

@@ -69,7 +69,7 @@ enum Stage {
 impl Session {
     /// Whether the scene stands still for an edit's sake.
     pub(super) fn is_between_layouts(&self) -> bool {
-        match &self.migration {
+        match &self.edit.migration {
             None => false,
             Some(Migration { stage: Stage::Resetting, .. }) => false,
             Some(_) => true,
@@ -78,12 +78,12 @@ impl Session {
 
     /// Whether contents are being carried over, and nothing is in the way of it.
     pub(super) fn is_migrating(&self) -> bool {
-        self.migration.is_some() && !self.waits_for_mending()
+        self.edit.migration.is_some() && !self.waits_for_mending()
     }
 
     /// Whether contents that are to be carried over wait for a program whose reset passes do not fault.
     fn waits_for_mending(&self) -> bool {
-        match &self.migration {
+        match &self.edit.migration {
             Some(Migration { stage: Stage::Resetting, .. }) => self.fault.is_some(),
             Some(_) | None => false,
         }
@@ -92,16 +92,18 @@ impl Session {
     /// Leaves what there was before the edit: the state becomes another one. A program that has not taken over yet
     /// still will.
     pub(super) fn abandon_migration(&mut self) {
-        if let Some(Migration { program, stage: Stage::Reading(_), .. }) = self.migration.take() {
-            self.candidate.get_or_insert(program);
+        if let Some(Migration { program, stage: Stage::Reading(_), .. }) =
+            self.edit.migration.take()
+        {
+            self.edit.candidate.get_or_insert(program);
         }
     }
 
     /// Begins to carry contents over to `program`, where it has resources in other layouts. Says whether it does.
     pub(super) fn begin_migration(&mut self, program: &Arc<Program>) -> Result<bool, Error> {
         self.remark_on_renames(program);
-        let mut kept = self.migration.take().map_or_else(Vec::new, |before| before.carried);
-        if self.reset == Reset::All {
+        let mut kept = self.edit.migration.take().map_or_else(Vec::new, |before| before.carried);
+        if self.resets.next == Reset::All {
             self.forget_rename();
             return Ok(false);
         }
@@ -117,7 +119,7 @@ impl Session {
         let at = self.moment();
         let leaving = leaving.map(|carried| (carried, at));
         let (program, stage) = (program.clone(), Stage::Reading(reading));
-        self.migration = Some(Migration { program, carried, leaving, stage });
+        self.edit.migration = Some(Migration { program, carried, leaving, stage });
         Ok(true)
     }
 
@@ -138,7 +140,7 @@ impl Session {
     pub(super) fn begin_moving(&mut self, program: Arc<Program>) {
         if self.state.resources.is_unsettled() {
             let (carried, leaving, stage) = (Vec::new(), None, Stage::Moving);
-            self.migration = Some(Migration { program, carried, leaving, stage });
+            self.edit.migration = Some(Migration { program, carried, leaving, stage });
         }
     }
 
@@ -154,7 +156,7 @@ impl Session {
 
     /// The resource that `program` may have by another name.
     fn leaving(&self, program: &Program) -> Option<Carried> {
-        if self.reset != Reset::None {
+        if self.resets.next != Reset::None {
             return None; // it holds nothing that was wanted
         }
         let before = &self.program.as_ref()?.scene.manifest;
@@ -176,7 +178,7 @@ impl Session {
                     format!("`{name}` was there before, so that `was = \"{was}\"` has no effect");
                 let remark = Diagnostic::error(&self.options.name, text);
                 let remark = remark.at(new.at.line, new.at.column);
-                self.compile.diagnostics.push(remark.with_severity(Severity::Warning));
+                self.edit.compile.diagnostics.push(remark.with_severity(Severity::Warning));
             }
         }
     }
@@ -193,7 +195,7 @@ impl Session {
                     old.of()
                 );
                 let remark = Diagnostic::error(&self.options.name, text);
-                self.compile.diagnostics.push(remark.with_severity(Severity::Warning));
+                self.edit.compile.diagnostics.push(remark.with_severity(Severity::Warning));
             }
         }
     }
@@ -216,7 +218,7 @@ impl Session {
                 remarks.push(remark.with_severity(Severity::Warning));
             }
         }
-        self.compile.diagnostics.extend(remarks);
+        self.edit.compile.diagnostics.extend(remarks);
     }
 
     /// The resources whose contents go on in another layout, and those that the reset passes of the new ones would
@@ -231,7 +233,7 @@ impl Session {
         let mut fresh: BTreeSet<String> =
             all().filter(|(_, change)| is_fresh(change)).map(|(of, _)| of.name.clone()).collect();
         // What is still to be filled for the running program holds nothing that could go on.
-        let due = match &self.reset {
+        let due = match &self.resets.next {
             Reset::Fresh(due) => due.clone(),
             Reset::None | Reset::All => BTreeSet::new(),
         };
@@ -277,7 +279,8 @@ impl Session {
 
     /// Does what can be done of it now, without waiting. Not while something is under way.
     pub(super) fn go_on_migrating(&mut self) -> Result<(), Error> {
-        let Some(Migration { program, mut carried, mut leaving, stage }) = self.migration.take()
+        let Some(Migration { program, mut carried, mut leaving, stage }) =
+            self.edit.migration.take()
         else {
             return Ok(());
         };
@@ -291,7 +294,7 @@ impl Session {
                     return Ok(()); // it does not fit; the old one goes on
                 }
                 if let Some((carried, at)) = leaving.take() {
-                    self.rename = Some(Rename { carried, at });
+                    self.edit.rename = Some(Rename { carried, at });
                 }
                 Stage::Moving
             }
@@ -301,7 +304,7 @@ impl Session {
                 }
                 Stage::Resetting
             }
-            Stage::Resetting if self.fault.is_none() && self.reset == Reset::None => {
+            Stage::Resetting if self.fault.is_none() && self.resets.next == Reset::None => {
                 let names: Vec<&str> = carried.iter().map(|carried| &*carried.name).collect();
                 Stage::Filling(self.download(&names, &Pool::passing(&self.device))?)
             }
@@ -325,7 +328,7 @@ impl Session {
             | Stage::Converting(_)
             | Stage::Putting(_)) => unchanged,
         };
-        self.migration = Some(Migration { program, carried, leaving, stage });
+        self.edit.migration = Some(Migration { program, carried, leaving, stage });
         Ok(())
     }
 

@@ -25,6 +25,7 @@ mod contents;
 mod digests;
 #[cfg(feature = "cli")]
 mod draft;
+mod edit;
 mod ending;
 mod error;
 mod examine;
@@ -72,11 +73,7 @@ mod variables;
 mod work;
 mod worker;
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 pub use arrival::Arrival;
 pub use builder::Effort;
@@ -118,26 +115,23 @@ use crate::{
     scene::{self, Inputs},
     state::State,
 };
-use brought::Brought;
 use builder::OwnKernels;
 use checker::Checker;
 use clock::Rate;
-use comparison::{Companion, Wanted};
+use comparison::Variants;
+use edit::Edit;
 use export::Exports;
 use grid_texture::GridTexture;
 use history::History;
 use in_flight::InFlight;
 use loading::Loading;
-use migration::Migration;
 use nan_watch::NanWatch;
+use playback::Playback;
 use plots::Plots;
 use program::Program;
-use rename::Rename;
 use rescue::Rescue;
-use reset::Reset;
-use reset_edit::Beginning;
-use seek::{Shown, Sought};
-use source::Made;
+use reset::{Reset, Resets};
+use seek::Seek;
 use timing::{Stopwatch, Timings};
 use worker::{Recipe, Worker};
 
@@ -161,46 +155,21 @@ pub struct Session {
     program: Option<Arc<Program>>,
     /// The newest that has run; another one where a past moment is shown.
     latest: Option<Arc<Program>>,
-    /// Compiled, and waiting for the running step to end.
-    candidate: Option<Arc<Program>>,
-    /// What an edit carries over to other layouts.
-    migration: Option<Migration>,
-    /// What an edit may have given another name.
-    rename: Option<Rename>,
-    compile: CompileState,
-    /// When the latest source came.
-    submitted: Instant,
+    edit: Edit,
     state: State,
     /// What views draw of elements, in the order of the views.
     grids: Vec<Option<GridTexture>>,
 
     /// The past, where it is kept.
     history: Option<History>,
-    /// The moment that the state belongs to: the present, or a past step.
-    shown: Shown,
-    /// The moment that is to be shown.
-    sought: Option<Sought>,
-    /// What is needed on the way there, or to begin anew, and lay with the host.
-    brought: Option<Brought>,
-    /// A variant of what runs, which does the same steps; and the one that is to take its place.
-    companion: Option<Box<Companion>>,
-    wanted_variant: Option<Wanted>,
-    /// What ran before the last edit, of the text or of a file that it reads.
-    before: Option<Arc<Made>>,
+    seek: Seek,
+    variants: Variants,
 
     in_flight: Option<InFlight>,
     /// How often each pass was launched in the last step.
     launched: Vec<u64>,
-    playing: bool,
-    /// When the next step of a scene that plays in real time is due.
-    due: Instant,
-    /// How fast it plays in real time, as a part of the usual speed.
-    speed: f64,
-    /// Steps that were asked for one by one.
-    single_steps: u32,
-    reset: Reset,
-    /// What enters the next reset, where a run says it.
-    reset_inputs: Option<Entered>,
+    playback: Playback,
+    resets: Resets,
     fault: Option<Diagnostic>,
     /// What kernels told that go on where they do wrong.
     reported: Vec<Diagnostic>,
@@ -210,9 +179,6 @@ pub struct Session {
     statistics: statistics::Board,
     plots: Plots,
     nan: NanWatch,
-    /// The reset kernels with which the scene began, and whether the program has other ones.
-    begun_with: Option<Beginning>,
-    reset_is_edited: bool,
     /// What start cameras fit: the boxes of these values.
     extents: BTreeMap<Vec<String>, Bounds>,
     timings: Timings,
@@ -273,22 +239,14 @@ impl Session {
             stream: device.stream()?,
             worker: Worker::start(recipe, Box::new(wake))?,
             history: budget.map(|budget| History::new(&device, budget)),
-            shown: Shown::Present,
-            sought: None,
-            brought: None,
-            companion: None,
-            wanted_variant: None,
-            before: None,
+            seek: Seek::default(),
+            variants: Variants::default(),
             device,
             interop,
             checker: Checker::of(options.engine),
             program: None,
             latest: None,
-            candidate: None,
-            migration: None,
-            rename: None,
-            compile: CompileState::default(),
-            submitted: Instant::now(),
+            edit: Edit::new(),
             state: State {
                 inputs: Inputs { seed: options.seed, dt: scene::DEFAULT_DT, ..Inputs::default() },
                 ..State::default()
@@ -296,20 +254,14 @@ impl Session {
             grids: Vec::new(),
             in_flight: None,
             launched: Vec::new(),
-            playing: true,
-            due: Instant::now(),
-            speed: 1.0,
-            single_steps: 0,
-            reset: Reset::All,
-            reset_inputs: None,
+            playback: Playback::new(),
+            resets: Resets::default(),
             fault: None,
             reported: Vec::new(),
             picture: 0,
             statistics: statistics::Board::default(),
             plots: Plots::default(),
             nan: NanWatch::default(),
-            begun_with: None,
-            reset_is_edited: false,
             extents: BTreeMap::new(),
             timings: Timings::default(),
             stopwatch: Stopwatch::default(),
@@ -371,7 +323,7 @@ impl Session {
     /// # Errors
     /// As [`Session::update`]; also when the compiler itself cannot run.
     pub fn wait_for_program(&mut self) -> Result<bool, Error> {
-        while self.compile.phase == Phase::Compiling {
+        while self.edit.compile.phase == Phase::Compiling {
             if let Some(result) = self.worker.wait(LOOK)? {
                 self.apply_result(result)?;
             }
@@ -383,7 +335,7 @@ impl Session {
         // One that was on its way has come first.
         self.adopt_candidate()?;
         self.finish_migrating()?;
-        Ok(self.program.is_some() && self.compile.running == self.compile.generation)
+        Ok(self.program.is_some() && self.edit.compile.running == self.edit.compile.generation)
     }
 
     /// Runs `steps` steps (and the reset before them, where it is due) and waits for them.
@@ -398,15 +350,15 @@ impl Session {
         self.leave_past();
         self.adopt_candidate()?;
         self.finish_migrating()?;
-        let start = if self.reset == Reset::All { 0 } else { self.state.inputs.step };
+        let start = if self.resets.next == Reset::All { 0 } else { self.state.inputs.step };
         let target = start + steps;
         while self.fault.is_none() {
             self.finish_comparing()?;
-            let due = self.state.inputs.step < target || self.reset != Reset::None;
+            let due = self.state.inputs.step < target || self.resets.next != Reset::None;
             if !due || self.program.is_none() {
                 break;
             }
-            self.single_steps = u32::from(self.state.inputs.step < target);
+            self.playback.single_steps = u32::from(self.state.inputs.step < target);
             self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
@@ -427,8 +379,9 @@ impl Session {
 
     /// Whether something is due, under way, or on its way from the device.
     fn has_work(&self) -> bool {
-        let waiting = self.playing && self.fault.is_none() && self.program.is_some();
-        let wanted = self.single_steps > 0 || self.sought.is_some() || self.is_reset_due();
+        let waiting = self.playback.playing && self.fault.is_none() && self.program.is_some();
+        let wanted =
+            self.playback.single_steps > 0 || self.seek.sought.is_some() || self.is_reset_due();
         let wanted = wanted || self.is_exporting() || self.is_loading();
         let changing = self.in_flight.is_some() || self.is_migrating() || self.searches_for_nan();
         let changing = changing || self.state.resources.is_unsettled();
@@ -438,13 +391,14 @@ impl Session {
 
     /// Whether all that it was told to do is done: nothing is compiled, under way or due, and no step begins by itself.
     pub fn is_idle(&self) -> bool {
-        let is_compiled = self.compile.phase != Phase::Compiling && self.candidate.is_none();
+        let is_compiled =
+            self.edit.compile.phase != Phase::Compiling && self.edit.candidate.is_none();
         is_compiled && !self.has_work()
     }
 
     /// Whether there is something to be reset that can be.
     pub(super) fn is_reset_due(&self) -> bool {
-        self.reset != Reset::None && self.fault.is_none() && self.program.is_some()
+        self.resets.next != Reset::None && self.fault.is_none() && self.program.is_some()
     }
 
     /// Whether a program runs.
@@ -478,7 +432,7 @@ impl Session {
             step: self.state.inputs.step,
             time: self.state.inputs.time,
             dt: self.state.inputs.dt,
-            playing: self.playing,
+            playing: self.playback.playing,
             steps_per_second: self.rate.per_second(),
         }
     }

@@ -71,7 +71,7 @@ impl Session {
 
     /// Whether the next step waits until the statistics of the last one are there.
     pub(super) fn waits_for_nan(&self) -> bool {
-        self.nan.is_wanted && self.playing && self.statistics.is_pending()
+        self.nan.is_wanted && self.playback.playing && self.statistics.is_pending()
     }
 
     /// Notes which resources have NaN; gives the first one that had none before.
@@ -90,10 +90,10 @@ impl Session {
     /// The device's.
     pub(super) fn look_for_nan(&mut self) -> Result<(), Error> {
         let new = self.note_nan();
-        let is_present = self.shown == Shown::Present;
+        let is_present = self.seek.shown == Shown::Present;
         let Some(id) = new.filter(|_| self.nan.is_wanted && is_present) else { return Ok(()) };
         self.pause();
-        self.single_steps = 0;
+        self.playback.single_steps = 0;
         let Some(program) = self.program.clone() else { return Ok(()) };
         let manifest = &program.scene.manifest;
         let resource = manifest.resource(id).name.clone();

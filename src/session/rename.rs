@@ -45,12 +45,12 @@ pub(super) fn likely_rename<'m>(
 impl Session {
     /// Says that what the edit brought is another resource: what the old one held is forgotten.
     pub(super) fn forget_rename(&mut self) {
-        self.rename = None;
+        self.edit.rename = None;
     }
 
     /// What may have been renamed.
     pub(super) fn renamed(&self) -> Option<Renamed> {
-        let Rename { carried, at } = self.rename.as_ref()?;
+        let Rename { carried, at } = self.edit.rename.as_ref()?;
         let manifest = &self.program.as_ref()?.scene.manifest;
         let new = manifest.resource(manifest.find_resource(&carried.name)?);
         let (from, to) = (carried.old.name.clone(), new.name.clone());
@@ -59,17 +59,17 @@ impl Session {
 
     /// What a rename left, where `program` says that it is one; what it left is forgotten where it is none any more.
     pub(super) fn take_rename(&mut self, program: &Program) -> Option<Carried> {
-        let Rename { carried, .. } = self.rename.as_ref()?;
+        let Rename { carried, .. } = self.edit.rename.as_ref()?;
         let manifest = &program.scene.manifest;
         let new = manifest.find_resource(&carried.name).map(|id| manifest.resource(id));
         let is_there_again = manifest.find_resource(&carried.old.name).is_some();
         match new {
             Some(new) if new.was.as_deref() == Some(&carried.old.name) => {
-                self.rename.take().map(|rename| rename.carried)
+                self.edit.rename.take().map(|rename| rename.carried)
             }
             Some(_) if !is_there_again => None,
             Some(_) | None => {
-                self.rename = None;
+                self.edit.rename = None;
                 None
             }
         }

@@ -364,7 +364,7 @@ impl Session {
 
     /// Lets the next reset have these inputs, whatever program does it.
     pub fn enter_reset(&mut self, entered: Option<Entered>) {
-        self.reset_inputs = entered;
+        self.resets.inputs = entered;
     }
 
     /// The names of the parameters that a text declares.

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     Error, Reset, Session,
+    brought::Brought,
     history::{History, Keeping, Source},
     line::{self, Entrance},
     program::Program,
@@ -17,10 +18,22 @@ const PART: Duration = Duration::from_millis(40);
 /// As many steps are done in one part at most.
 const MOST_STEPS: u64 = 512;
 
+/// Which moment there is to see, and which one is on its way.
+#[derive(Default)]
+pub(super) struct Seek {
+    /// The moment that the state belongs to: the present, or a past step.
+    pub(super) shown: Shown,
+    /// The moment that is to be shown.
+    pub(super) sought: Option<Sought>,
+    /// What is needed on the way there, or to begin anew, and lay with the host.
+    pub(super) brought: Option<Brought>,
+}
+
 /// What the state is one of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shown {
     /// The end of the line that goes on.
+    #[default]
     Present,
     /// A past moment.
     Past {
@@ -49,11 +62,11 @@ impl Session {
     pub fn seek(&mut self, to: Moment) {
         if self.history.is_some() {
             self.pause();
-            self.single_steps = 0;
+            self.playback.single_steps = 0;
             self.fault = None;
             self.abandon_migration();
-            if self.sought.is_none_or(|sought| sought.at != to) {
-                self.sought = Some(Sought { at: to, is_seen: false });
+            if self.seek.sought.is_none_or(|sought| sought.at != to) {
+                self.seek.sought = Some(Sought { at: to, is_seen: false });
             }
             self.part();
         }
@@ -65,7 +78,7 @@ impl Session {
     /// As [`Session::update`].
     pub fn finish_seeking(&mut self) -> Result<(), Error> {
         self.complete_in_flight()?;
-        while self.sought.is_some() {
+        while self.seek.sought.is_some() {
             self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
@@ -80,7 +93,7 @@ impl Session {
     /// As [`Session::update`].
     pub fn wait_until_seen(&mut self) -> Result<(), Error> {
         self.complete_in_flight()?;
-        while self.sought.is_some_and(|sought| !sought.is_seen) {
+        while self.seek.sought.is_some_and(|sought| !sought.is_seen) {
             self.finish_bringing()?;
             self.launch_due()?;
             self.complete_in_flight()?;
@@ -90,7 +103,7 @@ impl Session {
 
     /// Where the state stands.
     pub(super) fn moment(&self) -> Moment {
-        let line = match self.shown {
+        let line = match self.seek.shown {
             Shown::Present => self.history.as_ref().and_then(History::current).map(|line| line.id),
             Shown::Past { line, .. } => Some(line),
             Shown::Nothing => None,
@@ -100,7 +113,7 @@ impl Session {
 
     /// Does the next part of what leads to the moment that is sought. Not while something is under way.
     pub(super) fn go_on_seeking(&mut self) -> Result<(), Error> {
-        let Some(Sought { at: sought, is_seen }) = self.sought else { return Ok(()) };
+        let Some(Sought { at: sought, is_seen }) = self.seek.sought else { return Ok(()) };
         match self.has_arrived(sought) {
             Some(false) => return Ok(()),
             // The present was kept when it was put on its way.
@@ -110,7 +123,7 @@ impl Session {
         let here = self.moment();
         let Some(history) = &self.history else { return Ok(()) };
         let Some(Source { program, checkpoint }) = history.source(sought) else {
-            self.sought = None;
+            self.seek.sought = None;
             return Ok(());
         };
         let from = checkpoint.inputs.step;
@@ -119,7 +132,7 @@ impl Session {
         let last = uncompared.unwrap_or(sought.step);
         // What lies behind the moment is not on the way to it before it has been seen.
         let ends = if is_seen { last } else { sought.step };
-        let is_on_the_way = match self.shown {
+        let is_on_the_way = match self.seek.shown {
             Shown::Present => uncompared.is_none(),
             // What is compared is what came of the copy, and no other state of the line.
             Shown::Past { from: own, .. } => uncompared.is_none() || own == from,
@@ -154,17 +167,17 @@ impl Session {
         if !leads_there {
             self.install(&program)?;
             // It was for a program that has been left.
-            self.reset = Reset::None;
+            self.resets.next = Reset::None;
             if let Some(history) = &mut self.history {
                 history.newcomers.clear();
             }
         }
-        let from = match self.shown {
+        let from = match self.seek.shown {
             Shown::Past { from: own, .. } if leads_there => own,
             Shown::Present if leads_there => here.step,
             Shown::Past { .. } | Shown::Present | Shown::Nothing => from,
         };
-        self.shown = Shown::Past { line: sought.line, from };
+        self.seek.shown = Shown::Past { line: sought.line, from };
         self.launch(Work::Again(Again { from: (!leads_there).then_some(sought), steps, after }))
     }
 
@@ -185,7 +198,7 @@ impl Session {
     /// The state is that of a past moment on the way to the one that is sought.
     pub(super) fn come_by(&mut self) -> Result<(), Error> {
         let here = self.moment();
-        let is_shown = match &mut self.sought {
+        let is_shown = match &mut self.seek.sought {
             // Behind the moment that is sought steps are done to be compared, not to be seen; and where it has been
             // seen, the way to it is gone a second time.
             Some(sought) if here == sought.at => {
@@ -204,14 +217,14 @@ impl Session {
 
     /// The moment that was sought is shown.
     fn found(&mut self, at: Moment) -> Result<(), Error> {
-        self.sought = None;
+        self.seek.sought = None;
         let history = self.history.as_ref();
         let is_end = history.and_then(History::current).is_some_and(|line| line.is_at_end(at));
         let is_latest = match (&self.program, &self.latest) {
             (Some(program), Some(latest)) => Arc::ptr_eq(program, latest),
             _ => false,
         };
-        self.shown = match self.shown {
+        self.seek.shown = match self.seek.shown {
             _ if is_end && is_latest => Shown::Present,
             Shown::Past { from, .. } => Shown::Past { line: at.line, from },
             Shown::Present | Shown::Nothing => Shown::Past { line: at.line, from: at.step },
@@ -225,8 +238,8 @@ impl Session {
 
     /// Gives up going to a past moment in the middle of its steps.
     pub(super) fn break_off(&mut self) {
-        self.sought = None;
-        self.shown = Shown::Nothing;
+        self.seek.sought = None;
+        self.seek.shown = Shown::Nothing;
     }
 
     /// A copy of the present state, before it is left for a past one.
@@ -235,7 +248,7 @@ impl Session {
         else {
             return Ok(());
         };
-        if self.shown != Shown::Present || self.reset != Reset::None {
+        if self.seek.shown != Shown::Present || self.resets.next != Reset::None {
             return Ok(());
         }
         let inputs = &state.inputs;
@@ -253,8 +266,8 @@ impl Session {
     pub(super) fn leave_layout_for(&mut self, program: &Program) -> Result<(), Error> {
         let Some(old) = &self.program else { return Ok(()) };
         if old.generation == program.generation
-            || self.reset != Reset::None
-            || self.shown == Shown::Nothing
+            || self.resets.next != Reset::None
+            || self.seek.shown == Shown::Nothing
             || !program.changes_state_of(old)
         {
             return Ok(());
@@ -269,7 +282,7 @@ impl Session {
             && history.source(at).is_some()
         {
             history.begin_line(Some(at));
-            self.shown = Shown::Present;
+            self.seek.shown = Shown::Present;
         }
         Ok(())
     }
@@ -278,15 +291,15 @@ impl Session {
     ///
     /// A moment that is sought is waited for: it is where steps go on.
     pub(super) fn leave_past(&mut self) {
-        if self.sought.is_some() {
+        if self.seek.sought.is_some() {
             return;
         }
         let at = self.moment();
-        let line = match std::mem::replace(&mut self.shown, Shown::Present) {
+        let line = match std::mem::replace(&mut self.seek.shown, Shown::Present) {
             Shown::Present => return,
             Shown::Past { line, .. } => line,
             Shown::Nothing => {
-                self.reset = Reset::All;
+                self.resets.next = Reset::All;
                 at.line
             }
         };
@@ -299,14 +312,14 @@ impl Session {
         let latest = self.latest.clone().filter(|latest| {
             self.program.as_ref().is_none_or(|program| !Arc::ptr_eq(program, latest))
         });
-        if self.candidate.is_none() {
-            self.candidate = latest;
+        if self.edit.candidate.is_none() {
+            self.edit.candidate = latest;
         }
     }
 
     /// The scene begins anew, and so does a line.
     pub(super) fn begin_anew(&mut self) {
-        self.shown = Shown::Present;
+        self.seek.shown = Shown::Present;
         if let (Some(history), Some(program)) = (&mut self.history, &self.program) {
             history.begin_line(None);
             history.newcomers.clear();
@@ -316,7 +329,7 @@ impl Session {
 
     /// The state is that of a file, and begins a line.
     pub(super) fn begin_loaded(&mut self) {
-        self.shown = Shown::Present;
+        self.seek.shown = Shown::Present;
         if let Some(history) = &mut self.history {
             history.newcomers.clear();
             history.begin_loaded(self.state.inputs.step);
@@ -348,7 +361,7 @@ impl Session {
         let is_own = |source: Source<'_>| Arc::ptr_eq(source.program, program);
         if history.source(at).is_some_and(is_own) {
             let sought = Sought { at, is_seen: false };
-            (self.shown, self.sought) = (Shown::Nothing, Some(sought));
+            (self.seek.shown, self.seek.sought) = (Shown::Nothing, Some(sought));
         } else {
             history.begin_loaded(at.step);
         }
@@ -382,12 +395,12 @@ impl Session {
         let history = self.history.as_ref()?;
         Some(Timeline {
             lines: history.lines().map(line::Line::told).collect(),
-            shown: match self.sought {
+            shown: match self.seek.sought {
                 Some(Sought { at, is_seen: true }) => at,
                 Some(_) | None => self.moment(),
             },
-            is_past: self.shown != Shown::Present,
-            sought: self.sought.map(|sought| sought.at),
+            is_past: self.seek.shown != Shown::Present,
+            sought: self.seek.sought.map(|sought| sought.at),
             bytes: history.bytes(),
             keeping: history.keeping(),
             usual: history.usual(),

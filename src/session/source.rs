@@ -76,11 +76,11 @@ impl Session {
     }
 
     pub(super) fn submit(&mut self, source: Source, effort: Option<Effort>) -> u64 {
-        self.compile.generation += 1;
-        self.compile.phase = Phase::Compiling;
-        self.submitted = Instant::now();
-        let (generation, trusted) = (self.compile.generation, self.options.trust);
+        self.edit.compile.generation += 1;
+        self.edit.compile.phase = Phase::Compiling;
+        self.edit.submitted = Instant::now();
+        let (generation, trusted) = (self.edit.compile.generation, self.options.trust);
         self.worker.submit(Job { generation, source, trusted, effort });
-        self.compile.generation
+        self.edit.compile.generation
     }
 }

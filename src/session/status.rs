@@ -28,8 +28,8 @@ impl Session {
             },
             clock: self.clock(),
             seed: self.seed(),
-            speed: self.speed,
-            steps_left: self.single_steps,
+            speed: self.playback.speed,
+            steps_left: self.playback.single_steps,
             timeline: self.timeline(),
             comparison: self.comparison(),
             views: self.view_states(),
@@ -41,12 +41,12 @@ impl Session {
             passes: self.pass_timings(),
             guard: self.program.as_ref().and_then(|program| guarding::of(&program.module)),
             guards: self.program.as_ref().map_or_else(Vec::new, guarding::of_kernels),
-            compile: self.compile.clone(),
+            compile: self.edit.compile.clone(),
             fault: self.fault.clone(),
             running: self.running(),
             pauses_at_nan: self.nan.is_wanted,
             first_nan: self.nan.found.clone(),
-            reset_is_edited: self.reset_is_edited,
+            reset_is_edited: self.resets.is_edited,
             findings: self.findings(),
             renamed: self.renamed(),
         }
@@ -65,7 +65,7 @@ impl Session {
 
     /// Plots take over what has arrived with the latest statistics.
     pub(super) fn collect_plots(&mut self) -> Result<(), Error> {
-        let is_present = self.shown == Shown::Present;
+        let is_present = self.seek.shown == Shown::Present;
         let Self { program: Some(program), statistics, plots, .. } = self else { return Ok(()) };
         let number = |measured| match measured {
             Measured::Stat(index) => {

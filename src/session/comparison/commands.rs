@@ -19,13 +19,13 @@ impl Session {
     pub fn start_comparison(&mut self, variant: Variant) {
         let source = self.source_of(&variant);
         self.stop_comparison();
-        self.wanted_variant = Some(Wanted::new(variant, source));
+        self.variants.wanted = Some(Wanted::new(variant, source));
     }
 
     /// Ends the comparison, if there is one.
     pub fn stop_comparison(&mut self) {
-        self.wanted_variant = None;
-        if let Some(companion) = &mut self.companion {
+        self.variants.wanted = None;
+        if let Some(companion) = &mut self.variants.companion {
             companion.end();
         }
     }
@@ -35,7 +35,7 @@ impl Session {
     /// # Errors
     /// As [`Session::update`].
     pub fn finish_comparing(&mut self) -> Result<(), Error> {
-        while self.companion.is_some() || self.wanted_variant.is_some() {
+        while self.variants.companion.is_some() || self.variants.wanted.is_some() {
             while let Some(result) = self.worker.poll() {
                 self.apply_result(result)?;
             }
@@ -53,16 +53,22 @@ impl Session {
 
     /// How it goes; see [`Snapshot`](crate::session::Snapshot).
     pub(in crate::session) fn comparison(&self) -> Option<Comparison> {
-        let companion = self.companion.as_ref().filter(|companion| !companion.is_ending)?;
+        let companion =
+            self.variants.companion.as_ref().filter(|companion| !companion.is_ending)?;
         Some(companion.snapshot(self))
     }
 
     /// Whether there is something to look at soon for the comparison's sake.
     pub(in crate::session) fn is_comparing(&self) -> bool {
-        let is_settled = self.sought.is_none() && self.fault.is_none() && self.program.is_some();
-        let is_settled = is_settled && self.reset == Reset::None;
-        self.wanted_variant.is_some()
-            || self.companion.as_ref().is_some_and(|companion| companion.is_busy(is_settled))
+        let is_settled =
+            self.seek.sought.is_none() && self.fault.is_none() && self.program.is_some();
+        let is_settled = is_settled && self.resets.next == Reset::None;
+        self.variants.wanted.is_some()
+            || self
+                .variants
+                .companion
+                .as_ref()
+                .is_some_and(|companion| companion.is_busy(is_settled))
     }
 
     /// What B is made of; the error is a sentence.
@@ -70,7 +76,7 @@ impl Session {
         let made = match &variant.text {
             VariantText::Given(text) => return Ok(Source::Text(text.as_str().into())),
             VariantText::Running => self.program.as_ref().map(|program| Arc::new(program.made())),
-            VariantText::Before => self.before.clone(),
+            VariantText::Before => self.variants.before.clone(),
             VariantText::Version(generation) => self.version(*generation),
         };
         let made = made.ok_or_else(|| absent(&variant.text))?;
@@ -99,41 +105,41 @@ impl Session {
     /// Does the next part of the comparison, without waiting. Returns whether there is something new to show.
     pub(in crate::session) fn go_on_comparing(&mut self) -> Result<bool, Error> {
         let mut has_changed = false;
-        if let Some(companion) = &mut self.companion
+        if let Some(companion) = &mut self.variants.companion
             && companion.is_ending
             && self.in_flight.is_none()
             && companion.has_come_to_rest()?
-            && let Some(companion) = self.companion.take()
+            && let Some(companion) = self.variants.companion.take()
         {
             companion.leave();
             self.picture += 1;
             has_changed = true;
         }
-        if self.companion.is_none()
-            && let Some(wanted) = self.wanted_variant.take_if(|wanted| wanted.is_ready())
+        if self.variants.companion.is_none()
+            && let Some(wanted) = self.variants.wanted.take_if(|wanted| wanted.is_ready())
         {
-            self.companion = Some(Box::new(Companion::new(self, wanted)?));
+            self.variants.companion = Some(Box::new(Companion::new(self, wanted)?));
             has_changed = true;
         }
-        let Some(mut companion) = self.companion.take() else { return Ok(has_changed) };
+        let Some(mut companion) = self.variants.companion.take() else { return Ok(has_changed) };
         let went_on = match companion.is_ending {
             true => Ok(false),
             false => companion.go_on(self),
         };
-        self.companion = Some(companion);
+        self.variants.companion = Some(companion);
         Ok(went_on? || has_changed)
     }
 
     /// Puts `work` on the stream, and on B's where there is one that does the same.
     pub(in crate::session) fn launch_on_both(&mut self, work: Work) -> Result<(), Error> {
-        match self.companion.take() {
+        match self.variants.companion.take() {
             Some(mut companion) if !companion.is_ending => {
                 let launched = companion.launch(self, work);
-                self.companion = Some(companion);
+                self.variants.companion = Some(companion);
                 launched
             }
             ending => {
-                self.companion = ending;
+                self.variants.companion = ending;
                 self.launch(work)
             }
         }
@@ -141,15 +147,15 @@ impl Session {
 
     /// Takes over what B did beside the work that has ended here.
     pub(in crate::session) fn complete_other(&mut self, is_step: bool) -> Result<(), Error> {
-        let Some(mut companion) = self.companion.take() else { return Ok(()) };
+        let Some(mut companion) = self.variants.companion.take() else { return Ok(()) };
         let completed = companion.complete(self, is_step);
-        self.companion = Some(companion);
+        self.variants.companion = Some(companion);
         completed
     }
 
     /// The state is another one than a step makes of it.
     pub(in crate::session) fn part(&mut self) {
-        if let Some(companion) = &mut self.companion {
+        if let Some(companion) = &mut self.variants.companion {
             companion.part();
         }
     }

@@ -114,7 +114,7 @@ impl Companion {
         while let Some(result) = self.other.worker.poll() {
             self.other.apply_result(result)?;
         }
-        match (self.other.compile.phase, self.other.candidate.take()) {
+        match (self.other.edit.compile.phase, self.other.edit.candidate.take()) {
             (Phase::Rejected, _) => self.reject(),
             (Phase::Running, Some(program)) => {
                 self.program = Some(program.clone());
@@ -122,9 +122,9 @@ impl Companion {
                     true => Stage::Beginning,
                     false => Stage::Waiting,
                 };
-                self.other.candidate = self.is_elsewhere.then_some(program);
+                self.other.edit.candidate = self.is_elsewhere.then_some(program);
             }
-            (Phase::Compiling | Phase::Running, candidate) => self.other.candidate = candidate,
+            (Phase::Compiling | Phase::Running, candidate) => self.other.edit.candidate = candidate,
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Companion {
     }
 
     pub(super) fn reject(&mut self) {
-        self.stage = Stage::Rejected(self.other.compile.diagnostics.clone());
+        self.stage = Stage::Rejected(self.other.edit.compile.diagnostics.clone());
     }
 
     /// B cannot have A's state.
@@ -183,11 +183,11 @@ impl Companion {
     pub(super) fn has_come_to_run(&mut self) -> Result<bool, Error> {
         let other = &mut self.other;
         other.update()?;
-        let has_ended = other.candidate.is_none()
+        let has_ended = other.edit.candidate.is_none()
             && !other.is_migrating()
             && other.in_flight.is_none()
-            && (other.reset == Reset::None || other.fault.is_some());
-        if has_ended && other.compile.phase == Phase::Rejected {
+            && (other.resets.next == Reset::None || other.fault.is_some());
+        if has_ended && other.edit.compile.phase == Phase::Rejected {
             self.reject();
         } else if let Some(fault) = other.fault.clone().filter(|_| has_ended) {
             self.stage = Stage::Faulted(fault);
@@ -241,7 +241,7 @@ impl Companion {
     /// Has the resources compared, where that is due.
     fn compare(&mut self, a: &mut Session) -> Result<(), Error> {
         let is_here = self.due == Some(a.state.inputs.step) && a.is_settled();
-        let rests = self.figures.have_parted() && a.playing && !self.comparer.is_rested();
+        let rests = self.figures.have_parted() && a.playback.playing && !self.comparer.is_rested();
         if !is_here || rests || self.comparer.is_busy() {
             return Ok(());
         }
@@ -357,7 +357,7 @@ impl Companion {
         }
         let other = &mut self.other;
         if begins_anew {
-            (other.reset, other.fault) = (Reset::None, None);
+            (other.resets.next, other.fault) = (Reset::None, None);
             other.begin_reset(&Reset::All);
         } else if work != Work::Step {
             // What an edit makes A do is not B's.
@@ -468,10 +468,10 @@ impl Session {
     /// Whether the state is that of a moment, and nothing is about to change it but the next step.
     pub(super) fn is_settled(&self) -> bool {
         self.in_flight.is_none()
-            && self.candidate.is_none()
-            && self.migration.is_none()
-            && self.sought.is_none()
-            && self.reset == Reset::None
+            && self.edit.candidate.is_none()
+            && self.edit.migration.is_none()
+            && self.seek.sought.is_none()
+            && self.resets.next == Reset::None
             && self.fault.is_none()
             && self.program.is_some()
     }

@@ -52,7 +52,8 @@ impl Session {
 
     /// B, and its view that is called as this one.
     fn other_view(&self, view: ViewId) -> Option<(&Self, ViewId)> {
-        let other = &self.companion.as_ref().filter(|companion| companion.is_shown())?.other;
+        let other =
+            &self.variants.companion.as_ref().filter(|companion| companion.is_shown())?.other;
         let name = &self.views().get(view.0)?.name;
         let place = other.views().iter().position(|view| view.name == *name)?;
         Some((other, ViewId(place)))
@@ -60,7 +61,7 @@ impl Session {
 
     fn compared(&self, of: ResourceId) -> Option<&super::Compared> {
         let name = &self.state.resources.iter().nth(of.0)?.name;
-        self.companion.as_ref()?.compared(name)
+        self.variants.companion.as_ref()?.compared(name)
     }
 }
 

@@ -97,7 +97,7 @@ impl Companion {
         let other = &mut self.other;
         other.stopwatch.restart();
         other.stopwatch.mark(&other.device, &other.stream)?;
-        (other.reset, other.fault) = (Reset::None, None);
+        (other.resets.next, other.fault) = (Reset::None, None);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Companion {
         }
         other.show()?;
         if !self.is_elsewhere {
-            other.candidate = self.program.clone();
+            other.edit.candidate = self.program.clone();
             return Ok(());
         }
         a.picture += 1;

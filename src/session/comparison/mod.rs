@@ -25,7 +25,22 @@ pub use pass_times::PassRatio;
 pub use snapshot::{Comparison, ComparisonPhase};
 pub use variant::{Variant, VariantText};
 
-pub(super) use {companion::Companion, opening::Wanted};
+use std::sync::Arc;
+
+use {companion::Companion, opening::Wanted};
+
+use super::source::Made;
+
+/// The variants of what runs that a session knows.
+#[derive(Default)]
+pub(super) struct Variants {
+    /// Does the same steps.
+    pub(super) companion: Option<Box<Companion>>,
+    /// Is to take its place.
+    pub(super) wanted: Option<Wanted>,
+    /// What ran before the last edit, of the text or of a file that it reads.
+    pub(super) before: Option<Arc<Made>>,
+}
 #[cfg(feature = "cli")]
 pub(crate) use {
     compared::in_common,

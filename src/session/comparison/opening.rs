@@ -97,7 +97,7 @@ impl Companion {
         match source {
             Ok(source) => _ = companion.other.submit(source, None),
             Err(problem) => {
-                companion.other.compile.phase = Phase::Rejected;
+                companion.other.edit.compile.phase = Phase::Rejected;
                 companion.refuse(problem);
             }
         }
