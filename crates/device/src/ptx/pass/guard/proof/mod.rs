@@ -1,7 +1,7 @@
 //! Accesses that need no check in launches of which the host knows enough.
 //!
 //! Enters: a kernel, and what the host knows of a launch. Leaves: whether an access stays within its memory in that
-//! launch. Must not know: `device`, `ptx::pass::guard::weave`, `ptx::pass::guard::code`.
+//! launch. Must not know: `device`, `ptx::pass::guard::weave`, `ptx::pass::guard::weaver`, `ptx::pass::guard::code`.
 //!
 //! Most kernels compute where they read and write from the thread's index, sizes, and constants. At a launch the host
 //! knows the grid, the block, and all arguments, and with them between which addresses such an access lies (`ranges`):
@@ -30,7 +30,7 @@ mod values;
 use std::{cell::Cell, collections::HashMap};
 
 use super::extent::Size;
-use super::plan::{Bounds, Group, Root};
+use super::group::{Bounds, Group, Root};
 use super::surface::SurfaceAccess;
 use super::words::{Find, Word, pointer_at};
 use crate::ptx::ast::{Body, Function, Module};
