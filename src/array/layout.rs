@@ -1,7 +1,7 @@
 //! Where the elements of an array lie: shape, strides and offset, counted in elements, and numpy's rules for them.
 //!
-//! Enters: shapes, strides, indices. Leaves: layouts, and the places of the elements of several. Must not know: `device`,
-//! `kernel`, `array::generate`.
+//! Enters: shapes, strides, indices. Leaves: layouts, and the places of the elements of several. Must not know:
+//! `device`, `kernel`, `array::generate`.
 
 mod places;
 mod reshape;

@@ -7,9 +7,9 @@
 //! drops, and each call first makes its own context current: two contexts on a thread do not disturb each
 //! other. Nothing here is `Send`: OpenGL stays on the thread that made the context.
 //!
-//! All calls into OpenGL are in `calls.rs`, as safe methods, but for those that load it (`loader.rs`). [`DrawCall`] sets
-//! every state that it relies on and leaves the bound framebuffer as it found it, so that other painters (egui's) are
-//! not disturbed.
+//! All calls into OpenGL are in `calls.rs`, as safe methods, but for those that load it (`loader.rs`). [`DrawCall`]
+//! sets every state that it relies on and leaves the bound framebuffer as it found it, so that other painters (egui's)
+//! are not disturbed.
 
 mod blit;
 mod bound;
