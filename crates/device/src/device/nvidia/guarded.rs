@@ -5,7 +5,7 @@ use super::Stream;
 use super::{
     Device, Function, Module,
     guard::{Control, Known},
-    module::JitOptions,
+    jit_options::JitOptions,
 };
 use crate::{
     device::{Arguments, Error, Fault, GuardOptions, GuardedModule, LaunchConfig, Result},

@@ -20,7 +20,7 @@ use super::{
     lock::lock,
     page_lock::{locking_failed, page_lock, raw_flags},
 };
-use crate::device::{DeviceId, HostFlags, Pitch, Region, Result, host::HostRows};
+use crate::device::{DeviceId, HostFlags, Pitch, Region, Result, host_part::HostRows};
 
 /// Page-locked memory; nobody else uses it.
 #[derive(Debug)]
