@@ -310,23 +310,27 @@ mod tests {
     use super::*;
     use crate::scene::{Overrides, Scene};
 
+    const MANIFEST: &str = "/*---
+[constant]
+n = 64
+[buffer.position]
+type = \"float4\"
+count = \"n\"
+[texture.dye]
+format = \"rgba32f\"
+size = [32, 16]
+[param.drag]
+value = 0.2
+[param.fast]
+value = true
+[[pass]]
+kernel = \"f\"
+over = \"position\"
+---*/
+";
+
     #[test]
     fn edits_keep_what_they_do_not_touch() {
-        const MANIFEST: &str = "/*---
-    [constants]
-    n = 8
-    [buffer.position]
-    type = \"float4\"
-    count = \"n\"
-    [texture.dye]
-    format = \"rgba32f\"
-    size = [32, 16]
-    [param.drag]
-    value = 0.2
-    [param.fast]
-    value = true
-    ---*/
-    ";
         let parse = |source: &str| {
             Scene::parse("t.cu", source, &Overrides::default()).expect("good").manifest
         };
