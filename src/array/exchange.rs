@@ -5,6 +5,7 @@
 //! `array::algorithm`, `array::expression`, `array::generate`.
 
 pub(in crate::array) mod display;
+mod host;
 pub(in crate::array) mod interface;
 #[cfg(feature = "ndarray")]
 pub(in crate::array) mod ndarray;

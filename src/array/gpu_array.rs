@@ -2,10 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{
-    Data, Error, Expr, Index, Layout, Readback, Result, dtype::expect_sized, expression::Operand,
-    readback,
-};
+use super::{Data, Error, Index, Layout, Result, dtype::expect_sized};
 use crate::{
     device::{Fill, PoolBlock, Slice},
     kernel::{Argument, Context},
@@ -32,8 +29,8 @@ use crate::{
 /// ```
 pub struct GpuArray<T> {
     context: Context,
-    memory: Arc<PoolBlock>,
-    layout: Arc<Layout>,
+    pub(super) memory: Arc<PoolBlock>,
+    pub(super) layout: Arc<Layout>,
     of: PhantomData<T>,
 }
 
@@ -45,7 +42,7 @@ impl<T> Clone for GpuArray<T> {
 
 impl<T> GpuArray<T> {
     /// Another view of its memory; `layout` must lie within it.
-    fn with_layout(&self, layout: impl Into<Arc<Layout>>) -> Self {
+    pub(super) fn with_layout(&self, layout: impl Into<Arc<Layout>>) -> Self {
         let (context, memory, layout) = (self.context.clone(), self.memory.clone(), layout.into());
         Self { context, memory, layout, of: PhantomData }
     }
@@ -210,277 +207,10 @@ impl<T: Data> GpuArray<T> {
         Ok(array)
     }
 
-    /// An array with the same value everywhere.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::full(&context, &[2, 3], -1i8)?;
-    /// assert_eq!(a.sum()?.item()?, -6);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`].
-    pub fn full(context: &Context, shape: &[usize], value: T) -> Result<Self> {
-        let mut array = Self::empty(context, shape)?;
-        array.fill(value)?;
-        Ok(array)
-    }
-
-    /// A copy of `values`, with one axis.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[0.5f32, 1.5])?;
-    /// assert_eq!(a.shape(), [2]);
-    /// assert_eq!(a.sum()?.item()?, 2.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`].
-    pub fn from_slice(context: &Context, values: &[T]) -> Result<Self> {
-        Self::from_shape(context, &[values.len()], values)
-    }
-
-    /// A copy of `values`, in C order.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
-    /// assert_eq!(a.slice(&index![1, 0])?.item()?, 4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Reshape`] unless there are as many as the shape has; as [`GpuArray::empty`].
-    pub fn from_shape(context: &Context, shape: &[usize], values: &[T]) -> Result<Self> {
-        let mut array = Self::empty(context, shape)?;
-        array.set(values)?;
-        Ok(array)
-    }
-
-    /// Overwrites it with `values`, in C order, and returns at once: the values are no longer needed.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::<i32>::zeros(&context, &[2, 3])?;
-    /// a.slice(&index![.., 1])?.set(&[5, 6])?;
-    /// assert_eq!(a.to_vec()?, [0, 5, 0, 0, 6, 0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Reshape`] unless there are as many; the device's.
-    pub fn set(&mut self, values: &[T]) -> Result<()> {
-        if values.len() != self.len() {
-            return Err(Error::Reshape { from: vec![values.len()], to: self.shape().to_vec() });
-        }
-        let Some(bytes) = self.bytes() else {
-            let dense = Self::from_shape(&self.context, self.shape(), values)?;
-            return self.assign(&dense);
-        };
-        let (memory, stream) = (&self.memory, self.context.stream());
-        memory.during(stream, || {
-            Ok(stream.upload(memory.slice(bytes)?, bytemuck::cast_slice(values))?)
-        })
-    }
-
-    /// Its elements in C order. Waits for the work before it.
-    ///
-    /// Large arrays come in pieces, between which work may come that another thread puts on the stream;
-    /// [`GpuArray::download`] takes all of them at one moment.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
-    /// assert_eq!(a.slice(&index![..;-1, 1..])?.to_vec()?, [5, 6, 2, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Of earlier work on the stream; [`Error::InvalidBits`].
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        // First, for there is not always memory for what a view shows.
-        let dense = self.to_contiguous()?;
-        let mut values = Vec::with_capacity(dense.len());
-        dense.read(|some| values.extend_from_slice(some))?;
-        Ok(values)
-    }
-
-    /// Copies its elements, in C order, to memory that is there: a large array is read several times as fast as by
-    /// [`GpuArray::to_vec`], whose memory is new. Waits for the work before it, as that does.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let mut x = GpuArray::from_slice(&context, &[1.0f32, 2.0])?;
-    /// let mut row = [0.0; 2];
-    /// let mut total = 0.0;
-    /// for _ in 0..3 {
-    ///     x.mul_assign(10.0)?;
-    ///     x.copy_to_slice(&mut row)?;
-    ///     total += row[1];
-    /// }
-    /// assert_eq!(total, 2220.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Reshape`] unless there are as many; as [`GpuArray::to_vec`].
-    pub fn copy_to_slice(&self, values: &mut [T]) -> Result<()> {
-        if values.len() != self.len() {
-            return Err(Error::Reshape { from: self.shape().to_vec(), to: vec![values.len()] });
-        }
-        let mut rest = values;
-        self.read(|some| {
-            let (next, after) = std::mem::take(&mut rest).split_at_mut(some.len());
-            next.copy_from_slice(some);
-            rest = after;
-        })
-    }
-
-    /// Gives `take_in` its elements in C order, some at a time.
-    fn read(&self, take_in: impl FnMut(&[T])) -> Result<()> {
-        let dense = self.to_contiguous()?;
-        let (memory, stream) = (&dense.memory, dense.context.stream());
-        let bytes = dense.bytes().unwrap_or(0..0);
-        memory.during(stream, || readback::read(memory, bytes, stream, take_in))
-    }
-
-    /// Starts to copy its elements to the host, in C order, and returns at once. (So does [`GpuArray::set`].)
-    ///
-    /// ```
-    /// use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    ///
-    /// let context = Context::new(Device::cpu()?)?;
-    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3])?;
-    /// let before = a.download()?;
-    /// a.mul_assign(2)?;
-    /// assert_eq!(before.wait()?, [1, 2, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`GpuArray::copy`].
-    pub fn download(&self) -> Result<Readback<T>> {
-        let dense = self.to_contiguous()?;
-        let bytes = dense.bytes().unwrap_or(0..0);
-        let (memory, stream) = (&dense.memory, dense.context.stream());
-        memory.during(stream, || Ok(Readback::new(stream.download(memory.slice(bytes)?)?)))
-    }
-
-    /// Its only element. Waits for the work before it.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[2.0f32, 8.0, 5.0])?;
-    /// assert_eq!(a.max()?.item()?, 8.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is exactly one; as [`GpuArray::to_vec`].
-    pub fn item(&self) -> Result<T> {
-        let values = if self.len() == 1 { self.to_vec()? } else { vec![] };
-        values.first().copied().ok_or_else(|| Error::Shape {
-            operation: "item",
-            expected: vec![],
-            found: self.shape().to_vec(),
-        })
-    }
-
     /// The bytes of its memory that it is, where its elements lie one behind the other.
-    fn bytes(&self) -> Option<std::ops::Range<usize>> {
+    pub(super) fn bytes(&self) -> Option<std::ops::Range<usize>> {
         let start = self.layout.offset() * size_of::<T>();
         self.layout.is_contiguous().then(|| start..start + self.len() * size_of::<T>())
-    }
-
-    /// The array itself where its elements lie one behind the other, else a copy in which they do.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
-    /// assert_eq!(a.to_contiguous()?.address(), a.address());
-    /// let turned = a.transpose();
-    /// assert_eq!((turned.strides(), turned.to_contiguous()?.strides()), (&[1, 3][..], &[2, 1][..]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`GpuArray::copy`].
-    pub fn to_contiguous(&self) -> Result<Self> {
-        if self.layout.is_contiguous() {
-            self.memory.use_on(self.context.stream())?;
-            Ok(self.clone())
-        } else {
-            self.copy()
-        }
-    }
-
-    /// A copy with memory of its own, in C order.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[1, 2, 3])?;
-    /// let (mut view, copy) = (a.clone(), a.copy()?);
-    /// view.fill(0)?;
-    /// assert_eq!((a.to_vec()?, copy.to_vec()?), (vec![0, 0, 0], vec![1, 2, 3]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`GpuArray::empty`].
-    pub fn copy(&self) -> Result<Self> {
-        let mut copy = Self::empty(&self.context, self.shape())?;
-        copy.assign(self)?;
-        Ok(copy)
-    }
-
-    /// Writes `value` to each element.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[1, 2, 3, 4, 5])?;
-    /// a.slice(&index![1..;2])?.fill(0)?;
-    /// assert_eq!(a.to_vec()?, [1, 0, 3, 0, 5]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotWritable`], the device's.
-    pub fn fill(&mut self, value: T) -> Result<()> {
-        self.assign(Expr::constant(value))
-    }
-
-    /// Overwrites it with an array, an expression or a value, broadcast to its shape.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, index, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let mut a = GpuArray::from_slice(&context, &[1, 2, 3, 4])?;
-    /// // Both sides share memory; all is read before anything is written.
-    /// a.slice(&index![1..])?.assign(a.slice(&index![..-1])?)?;
-    /// assert_eq!(a.to_vec()?, [1, 1, 2, 3]);
-    /// let (x, y) = (a.clone(), a.reverse());
-    /// a.assign(x * 10 + y)?;
-    /// assert_eq!(a.to_vec()?, [13, 12, 21, 31]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Expr::eval_into`].
-    pub fn assign(&mut self, value: impl Into<Expr<T>>) -> Result<()> {
-        value.into().eval_into(self)
     }
 
     /// A view of a part of it. [`index!`](crate::index) writes `indices`.
@@ -499,55 +229,6 @@ impl<T: Data> GpuArray<T> {
     /// As [`Layout::index`].
     pub fn slice(&self, indices: &[Index]) -> Result<Self> {
         Ok(self.with_layout(self.layout.index(indices)?))
-    }
-
-    /// Its elements in C order with other axes: a view where its strides allow that, else a copy.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 2, 3, 4, 5, 6])?;
-    /// assert_eq!(a.reshape(&[3, 2])?.address(), a.address());
-    /// let columns = a.transpose().reshape(&[6])?; // no stride steps through these: a copy
-    /// assert_eq!(columns.to_vec()?, [1, 4, 2, 5, 3, 6]);
-    /// assert_ne!(columns.address(), a.address());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Reshape`], and as [`GpuArray::copy`].
-    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
-        match self.layout.reshape(shape)? {
-            Some(layout) => Ok(self.with_layout(layout)),
-            None => self.copy()?.reshape(shape),
-        }
-    }
-
-    /// As [`GpuArray::reshape`] to a shape of which one length is left to follow from the others: numpy's `-1`.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let samples = GpuArray::<f32>::arange(&context, 12)?;
-    /// assert_eq!(samples.reshape_infer(&[None, Some(3)])?.shape(), [4, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::ReshapeInfer`] where no length fits, or more than one would, or more than one is unknown; as
-    /// [`GpuArray::reshape`].
-    pub fn reshape_infer(&self, shape: &[Option<usize>]) -> Result<Self> {
-        let none_fits = || Error::ReshapeInfer { from: self.shape().to_vec(), to: shape.to_vec() };
-        let unknown = shape.iter().filter(|length| length.is_none()).count();
-        let known =
-            shape.iter().flatten().try_fold(1, |all: usize, &length| all.checked_mul(length));
-        let rest = match (unknown, known) {
-            (0, _) => 0,
-            (1, Some(known @ 1..)) if self.len().is_multiple_of(known) => self.len() / known,
-            _ => return Err(none_fits()),
-        };
-        let lengths: Vec<usize> = shape.iter().map(|length| length.unwrap_or(rest)).collect();
-        self.reshape(&lengths)
     }
 
     /// A view with its axes in reverse order.
@@ -682,20 +363,6 @@ impl<T: Data> GpuArray<T> {
         Ok(GpuArray::from_parts(&self.context, self.memory.clone(), layout))
     }
 
-    /// Each element converted to another type, as [`Expr::cast`] says.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_slice(&context, &[2.9f32, -2.9, 0.0])?;
-    /// assert_eq!(a.cast::<i32>().eval()?.to_vec()?, [2, -2, 0]);
-    /// assert_eq!(a.cast::<bool>().eval()?.to_vec()?, [true, true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn cast<U: Data>(&self) -> Expr<U> {
-        Expr::from(self).cast()
-    }
-
     /// An array over `memory`, in which `layout` must lie.
     pub(super) fn from_parts(context: &Context, memory: Arc<PoolBlock>, layout: Layout) -> Self {
         expect_sized::<T>();
@@ -705,15 +372,6 @@ impl<T: Data> GpuArray<T> {
     /// Says that work put on its stream from now on uses its memory.
     pub(super) fn use_on_stream(&self) -> Result<()> {
         Ok(self.memory.use_on(self.context.stream())?)
-    }
-
-    pub(super) fn operand(&self) -> Operand {
-        Operand {
-            context: self.context.clone(),
-            memory: self.memory.clone(),
-            layout: self.layout.clone(),
-            dtype: T::DTYPE,
-        }
     }
 
     /// It as an argument of a kernel that takes a pointer to its first element, the one with all indices 0. Of its

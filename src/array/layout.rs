@@ -1,8 +1,16 @@
 //! Where the elements of an array lie: shape, strides and offset, counted in elements, and numpy's rules for them.
+//!
+//! Enters: shapes, strides, indices. Leaves: layouts, and the places of the elements of several. Must not know:
+//! `device`, `kernel`, `array::generate`.
+
+mod indexed;
+mod places;
+mod reshape;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Error, Index, Result, index::behind, places::Places};
+use super::{Error, Result};
+pub(super) use places::{Places, USUAL_NUMBERS};
 
 /// Most elements: their places, and the steps between them, are counted with a sign.
 const COUNTABLE: usize = isize::MAX as usize;
@@ -348,128 +356,6 @@ impl Layout {
         }
     }
 
-    /// A part, as numpy's basic indexing takes it. See [`Index`].
-    ///
-    /// ```
-    /// # use warpaint::{array::{Error, Layout}, index};
-    /// let table = Layout::contiguous(&[4, 6])?;
-    /// assert_eq!(table.index(&index![.., -1])?.shape(), [4]);
-    /// assert_eq!(table.index(&index![2..100])?.shape(), [2, 6]); // ranges may reach outside, single elements not
-    /// assert!(matches!(table.index(&index![100]), Err(Error::IndexOutOfRange { .. })));
-    /// # Ok::<(), warpaint::array::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::IndexOutOfRange`], [`Error::TooManyIndices`], [`Error::ZeroStep`].
-    pub fn index(&self, indices: &[Index]) -> Result<Self> {
-        let used = indices.iter().filter(|index| index.takes_axis()).count();
-        if used > self.ndim() {
-            return Err(Error::TooManyIndices { indices: used, shape: self.shape.to_vec() });
-        }
-        if indices.iter().filter(|index| **index == Index::Ellipsis).count() > 1 {
-            return Err(Error::TwoEllipses);
-        }
-        let mut part = Self { shape: Axes::new(), strides: Axes::new(), offset: self.offset };
-        let mut axis = 0;
-        let rest = self.ndim() - used;
-        for &index in indices {
-            match index {
-                Index::NewAxis => part.push(1, 0),
-                Index::Ellipsis => {
-                    self.keep(axis..axis + rest, &mut part);
-                    axis += rest;
-                }
-                index @ (Index::At(_) | Index::Range { .. } | Index::Through { .. }) => {
-                    self.index_axis(axis, index, &mut part)?;
-                    axis += 1;
-                }
-            }
-        }
-        self.keep(axis..self.ndim(), &mut part);
-        if part.count() == 0 {
-            // Where no element is, steps lead out of the memory.
-            part.offset = self.offset;
-        }
-        Ok(part)
-    }
-
-    fn push(&mut self, n: usize, stride: isize) {
-        self.shape.push(n);
-        self.strides.push(stride);
-    }
-
-    fn keep(&self, axes: std::ops::Range<usize>, part: &mut Self) {
-        axes.for_each(|axis| part.push(self.shape[axis], self.strides[axis]));
-    }
-
-    fn index_axis(&self, axis: usize, index: Index, part: &mut Self) -> Result<()> {
-        let (n, stride) = (self.shape[axis], self.strides[axis]);
-        let start = match index {
-            Index::At(at) => {
-                let from_front = if at < 0 { at + n as isize } else { at };
-                if !(0..n as isize).contains(&from_front) {
-                    return Err(Error::IndexOutOfRange { index: at, axis, length: n });
-                }
-                from_front
-            }
-            Index::Range { start, stop, step } => {
-                part.push_range(start, stop, step, (n, stride))?
-            }
-            Index::Through { start, last, step } => {
-                part.push_range(start, behind(last, step), step, (n, stride))?
-            }
-            Index::NewAxis | Index::Ellipsis => 0,
-        };
-        part.offset = (part.offset as isize + start * stride) as usize;
-        Ok(())
-    }
-
-    /// An axis for the part of one of `n` elements, `stride` apart; the place of its first.
-    fn push_range(
-        &mut self,
-        start: Option<isize>,
-        stop: Option<isize>,
-        step: isize,
-        (n, stride): (usize, isize),
-    ) -> Result<isize> {
-        let (start, count) = resolve(start, stop, step, n)?;
-        // Of a single element, a step of any size leads nowhere.
-        self.push(count, if count > 1 { stride * step } else { stride });
-        Ok(start)
-    }
-
-    /// The same elements, in C order, with other axes; `None` where the strides cannot express that.
-    ///
-    /// ```
-    /// # use warpaint::{array::Layout, index};
-    /// let table = Layout::contiguous(&[2, 6])?;
-    /// let even = table.index(&index![.., ..;2])?; // the last step of a row leads on to the next row
-    /// assert_eq!(even.reshape(&[6])?.map(|line| line.strides().to_vec()), Some(vec![2]));
-    /// assert_eq!(table.transpose().reshape(&[12])?, None);
-    /// # Ok::<(), warpaint::array::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Reshape`] when the number of elements differs.
-    pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>> {
-        let target = Self::contiguous(shape)?;
-        if target.count() != self.count() {
-            return Err(Error::Reshape { from: self.shape.to_vec(), to: shape.to_vec() });
-        }
-        if self.is_contiguous() {
-            return Ok(Some(Self { offset: self.offset, ..target }));
-        }
-        let strides = split_axes(&self.collapsed(), shape);
-        let shape = shape.into();
-        Ok(strides.map(|strides| Self { shape, strides, offset: self.offset }))
-    }
-
-    /// Its axes longer than 1, neighbours joined where they are one run: lengths and strides.
-    pub(super) fn collapsed(&self) -> Axes<(usize, isize)> {
-        let joined = Places::joined(0..self.ndim(), &self.shape, &[self]);
-        joined.shape.iter().copied().zip(joined.strides(0)).collect()
-    }
-
     /// Without its axes of length 1.
     ///
     /// ```
@@ -493,47 +379,6 @@ fn expect_countable(shape: &[usize]) -> Result<()> {
         Some(0..=COUNTABLE) => Ok(()),
         _ => Err(Error::TooLarge { shape: shape.to_vec() }),
     }
-}
-
-/// The strides of `shape` over axes that were collapsed, if each of its axes lies within one of them.
-fn split_axes(runs: &[(usize, isize)], shape: &[usize]) -> Option<Axes<isize>> {
-    let mut strides: Axes<isize> = smallvec![0; shape.len()];
-    let mut axis = shape.len();
-    for &(length, stride) in runs.iter().rev() {
-        let (mut left, mut step) = (length, stride);
-        while left > 1 {
-            axis = axis.checked_sub(1)?;
-            if !left.is_multiple_of(shape[axis]) {
-                return None;
-            }
-            strides[axis] = step;
-            step *= shape[axis] as isize;
-            left /= shape[axis];
-        }
-    }
-    Some(strides)
-}
-
-/// First index and number of elements of a range with step, as Python's `slice.indices` has them.
-fn resolve(
-    start: Option<isize>,
-    stop: Option<isize>,
-    step: isize,
-    length: usize,
-) -> Result<(isize, usize)> {
-    let n = length as isize;
-    // Going down, the place before the first element is a possible end.
-    let (low, high) = match step {
-        0 => return Err(Error::ZeroStep),
-        1.. => (0, n),
-        _ => (-1, n - 1),
-    };
-    let place = |at: isize| (if at < 0 { at.saturating_add(n) } else { at }).clamp(low, high);
-    let start = start.map_or(if step > 0 { low } else { high }, place);
-    let stop = stop.map_or(if step > 0 { high } else { low }, place);
-    let distance = if step > 0 { stop - start } else { start - stop };
-    let count = usize::try_from(distance).map_or(0, |d| d.div_ceil(step.unsigned_abs()));
-    Ok((if count == 0 { 0 } else { start }, count))
 }
 
 /// The shape that arrays of these shapes have together, by numpy's broadcasting.

@@ -33,6 +33,7 @@ mod generate;
 mod gpu_array;
 mod index;
 mod layout;
+mod node;
 pub mod random;
 mod user_kernel;
 pub mod vector;
@@ -43,7 +44,7 @@ use algorithm::{
 pub(crate) use exchange::npy;
 use exchange::{interface, readback};
 use expression::{elementwise, functions, operators, scalar};
-use generate::{places, source};
+use generate::{bound, places, source};
 use user_kernel::{custom, elementwise_kernel, reduction_kernel, scan_kernel};
 
 #[cfg(feature = "gl")]

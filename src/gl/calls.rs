@@ -1,4 +1,4 @@
-//! Every call into OpenGL, as a safe method of [`Gl`]: the only file that calls `glow`.
+//! Every call into OpenGL, as a safe method of [`Gl`]: the only file that calls `glow`, but for `loader.rs`.
 //!
 //! Each makes its context current first. Calls that take names, sizes and enums have no duty that could
 //! break memory safety: OpenGL answers nonsense with an error code. Those that OpenGL reads from or writes
@@ -310,34 +310,6 @@ impl Gl {
     pub(super) fn refused(&self, call: &'static str, code: String) -> Error {
         Error::Call { call, code, renderer: self.info().renderer.clone() }
     }
-}
-
-/// Loads OpenGL's functions.
-///
-/// `None` if there is no `glGetString`, without which `glow` would panic.
-pub(super) fn load(find: &dyn Fn(&std::ffi::CStr) -> *const c_void) -> Option<glow::Context> {
-    if find(c"glGetString").is_null() {
-        return None;
-    }
-    // SAFETY: the caller's context is current and `find` asks its own platform for the addresses.
-    Some(unsafe { glow::Context::from_loader_function_cstr(find) })
-}
-
-/// A string parameter of a context that no [`Gl`] owns yet.
-pub(super) fn string(glow: &glow::Context, parameter: u32) -> String {
-    // SAFETY: the context was made current just before.
-    unsafe { glow.get_parameter_string(parameter) }
-}
-
-/// Turns the debug messages of the current context on.
-pub(super) fn debug_output(
-    glow: &mut glow::Context,
-    callback: impl Fn(u32, u32, u32, u32, &str) + Send + Sync + 'static,
-) {
-    // SAFETY: the context is current; glow keeps the closure until it has unset it.
-    unsafe { glow.debug_message_callback(callback) }
-    // SAFETY: the context is current.
-    unsafe { glow.enable(glow::DEBUG_OUTPUT) }
 }
 
 fn fits(what: &'static str, bytes: usize, needed: usize) -> Result<()> {

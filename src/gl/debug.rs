@@ -3,6 +3,8 @@
 use glow::HasContext;
 use tracing::Level;
 
+use super::loader;
+
 /// Sends the context's messages to `tracing`, if it can make any; whether it can.
 ///
 /// The context must be current and not shared yet.
@@ -10,7 +12,7 @@ pub(super) fn install(glow: &mut glow::Context) -> bool {
     if !glow.supports_debug() {
         return false;
     }
-    super::calls::debug_output(glow, |source, kind, id, severity, text| {
+    loader::debug_output(glow, |source, kind, id, severity, text| {
         let (source, kind, text) = (source_name(source), kind_name(kind), text.trim_end());
         match level(severity) {
             Level::ERROR => tracing::error!(target: "warpaint::gl", source, kind, id, "{text}"),

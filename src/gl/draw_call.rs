@@ -1,6 +1,6 @@
 //! One draw with all the state that it relies on.
 
-use super::{Framebuffer, Gl, Program, Result, Storage, Texture, VertexArray, dispatch};
+use super::{Gl, Program, Result, Storage, Target, Texture, VertexArray, dispatch};
 
 /// One draw: where to, with what, and every state that it relies on. Nothing of an earlier draw, or of
 /// another painter on the same context, shows through.
@@ -30,17 +30,6 @@ pub struct DrawCall<'a> {
     pub textures: &'a [(u32, &'a Texture)],
     /// What the shaders' `buffer` blocks are (OpenGL 4.3).
     pub storage: &'a [Storage<'a>],
-}
-
-/// Where a draw goes.
-#[derive(Clone, Copy, Debug)]
-pub enum Target<'a> {
-    /// The window.
-    Screen,
-    /// A picture of ours.
-    Framebuffer(&'a Framebuffer),
-    /// Whatever is bound, as within an egui paint callback.
-    Bound,
 }
 
 /// What vertices make.
@@ -171,52 +160,5 @@ impl Primitive {
             Self::TriangleStrip => glow::TRIANGLE_STRIP,
             Self::Lines => glow::LINES,
         }
-    }
-}
-
-impl Target<'_> {
-    pub(super) fn expect_same(&self, gl: &Gl, operation: &'static str) -> Result<()> {
-        match self {
-            Self::Framebuffer(framebuffer) => gl.expect_same(framebuffer.gl(), operation),
-            Self::Screen | Self::Bound => Ok(()),
-        }
-    }
-
-    /// Binds it for drawing until the result is dropped.
-    pub(super) fn bind<'gl>(&self, gl: &'gl Gl) -> Option<Bound<'gl>> {
-        match self {
-            Self::Screen => Some(Bound::draw(gl, None)),
-            Self::Framebuffer(framebuffer) => Some(Bound::draw(gl, Some(framebuffer.raw()))),
-            Self::Bound => None,
-        }
-    }
-}
-
-/// A framebuffer that is bound; the one that was bound before is bound again when this is dropped.
-pub(super) struct Bound<'gl> {
-    gl: &'gl Gl,
-    target: u32,
-    before: Option<glow::NativeFramebuffer>,
-}
-
-impl<'gl> Bound<'gl> {
-    pub(super) fn draw(gl: &'gl Gl, name: Option<glow::NativeFramebuffer>) -> Self {
-        Self::bind(gl, glow::DRAW_FRAMEBUFFER, glow::DRAW_FRAMEBUFFER_BINDING, name)
-    }
-
-    pub(super) fn read(gl: &'gl Gl, name: Option<glow::NativeFramebuffer>) -> Self {
-        Self::bind(gl, glow::READ_FRAMEBUFFER, glow::READ_FRAMEBUFFER_BINDING, name)
-    }
-
-    fn bind(gl: &'gl Gl, target: u32, query: u32, name: Option<glow::NativeFramebuffer>) -> Self {
-        let before = gl.get_parameter_framebuffer(query);
-        gl.bind_framebuffer(target, name);
-        Self { gl, target, before }
-    }
-}
-
-impl Drop for Bound<'_> {
-    fn drop(&mut self) {
-        self.gl.bind_framebuffer(self.target, self.before);
     }
 }

@@ -1,6 +1,6 @@
 //! Framebuffers: pictures to draw into.
 
-use super::{Error, Filter, Format, Gl, Result, Size, Target, Texture, Wrap, draw_call::Bound};
+use super::{Error, Filter, Format, Gl, Result, Size, Texture, Wrap, bound::Bound};
 
 /// A picture to draw into: a colour texture or multisampled colour, and depth if wanted.
 #[derive(Debug)]
@@ -147,36 +147,6 @@ impl Framebuffer {
         gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
     }
 
-    /// Copies its colour into a rectangle `[x, y, width, height]` of another picture (pixels, y upwards), and
-    /// averages samples. Sizes that differ are scaled linearly; with several samples they must not differ.
-    ///
-    /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Call`] when OpenGL refuses.
-    pub fn blit_to(&self, target: Target<'_>, rect: [u32; 4]) -> Result<()> {
-        let [width, height] = self.size;
-        self.blit_part_to([0, 0, width, height], target, rect)
-    }
-
-    /// As [`blit_to`](Self::blit_to), of a part of it alone: a rectangle `[x, y, width, height]` that lies within it.
-    ///
-    /// # Errors
-    /// As [`blit_to`](Self::blit_to).
-    pub fn blit_part_to(&self, part: [u32; 4], target: Target<'_>, rect: [u32; 4]) -> Result<()> {
-        let gl = &self.gl;
-        target.expect_same(gl, "blit")?;
-        let corners = |[x, y, width, height]: [u32; 4]| {
-            [x, y, x.saturating_add(width), y.saturating_add(height)].map(u32::cast_signed)
-        };
-        gl.forget_errors();
-        gl.disable(glow::SCISSOR_TEST);
-        let _draw = target.bind(gl);
-        let _read = Bound::read(gl, Some(self.name));
-        let same = part[2..] == rect[2..];
-        let filter = if same { glow::NEAREST } else { glow::LINEAR };
-        gl.blit_framebuffer(corners(part), corners(rect), glow::COLOR_BUFFER_BIT, filter);
-        gl.check("glBlitFramebuffer")
-    }
-
     /// Reads it as 8-bit RGBA, **top row first**, tightly packed: a picture to save. Waits for the drawing.
     ///
     /// # Errors
@@ -219,29 +189,6 @@ impl Drop for Framebuffer {
     fn drop(&mut self) {
         self.gl.delete_framebuffer(self.name);
     }
-}
-
-/// Reads a rectangle of one layer of a texture, bottom row first, tightly packed.
-pub(super) fn read_layer(
-    texture: &Texture,
-    layer: u32,
-    [x, y, w, h]: [u32; 4],
-    bytes: &mut [u8],
-) -> Result<()> {
-    let gl = texture.gl();
-    let name = gl.create_framebuffer()?;
-    let _bound = Bound::read(gl, Some(name));
-    let (target, attachment) = (glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
-    let raw = Some(texture.raw());
-    match texture.size() {
-        Size::Flat(_) => gl.framebuffer_texture_2d(target, attachment, texture.target(), raw, 0),
-        Size::Solid(_) => {
-            gl.framebuffer_texture_layer(target, attachment, raw, 0, layer.cast_signed());
-        }
-    }
-    let read = gl.read_pixels([x, y, w, h].map(u32::cast_signed), texture.format(), bytes);
-    gl.delete_framebuffer(name);
-    read
 }
 
 impl Renderbuffer {

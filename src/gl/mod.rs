@@ -7,9 +7,12 @@
 //! drops, and each call first makes its own context current: two contexts on a thread do not disturb each
 //! other. Nothing here is `Send`: OpenGL stays on the thread that made the context.
 //!
-//! All calls into OpenGL are in `calls.rs`, as safe methods; [`DrawCall`] sets every state that it relies
-//! on and leaves the bound framebuffer as it found it, so that other painters (egui's) are not disturbed.
+//! All calls into OpenGL are in `calls.rs`, as safe methods, but for those that load it (`loader.rs`). [`DrawCall`]
+//! sets every state that it relies on and leaves the bound framebuffer as it found it, so that other painters (egui's)
+//! are not disturbed.
 
+mod blit;
+mod bound;
 mod buffer;
 mod calls;
 mod context;
@@ -18,7 +21,9 @@ mod dispatch;
 mod draw_call;
 mod error;
 mod framebuffer;
+mod loader;
 mod program;
+mod target;
 mod texture;
 mod timer;
 mod vertex_array;
@@ -26,10 +31,11 @@ mod vertex_array;
 pub use buffer::Buffer;
 pub use context::{ContextInfo, CurrentContext, EglDevice, Gl, Headless, Kind, egl_devices};
 pub use dispatch::{Dispatch, Storage};
-pub use draw_call::{Blend, Depth, DrawCall, Primitive, Target};
+pub use draw_call::{Blend, Depth, DrawCall, Primitive};
 pub use error::{Attempt, Error, Result};
 pub use framebuffer::{Framebuffer, Samples};
 pub use program::{Program, Source, Uniform};
+pub use target::Target;
 pub use texture::{Filter, Format, Pixels, Size, Texture, Wrap};
 pub use timer::TimerQuery;
 pub use vertex_array::{Attribute, Component, VertexArray};

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Buffer, Component, Error, Gl, Result, framebuffer};
+use super::{Buffer, Component, Error, Gl, Result, bound::Bound};
 
 /// A texture with one level, 2-D or 3-D.
 ///
@@ -296,9 +296,27 @@ impl Texture {
         }
         let mut bytes = vec![0; self.format.texel_bytes()];
         self.gl.forget_errors();
-        framebuffer::read_layer(self, z, [x, y, 1, 1], &mut bytes)?;
+        self.read_layer(z, [x, y, 1, 1], &mut bytes)?;
         self.gl.check("glReadPixels")?;
         Ok(self.format.floats(&bytes))
+    }
+
+    /// Reads a rectangle of one layer, bottom row first, tightly packed.
+    fn read_layer(&self, layer: u32, [x, y, w, h]: [u32; 4], bytes: &mut [u8]) -> Result<()> {
+        let gl = &self.gl;
+        let name = gl.create_framebuffer()?;
+        let _bound = Bound::read(gl, Some(name));
+        let (target, attachment) = (glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        let raw = Some(self.raw());
+        match self.size() {
+            Size::Flat(_) => gl.framebuffer_texture_2d(target, attachment, self.target(), raw, 0),
+            Size::Solid(_) => {
+                gl.framebuffer_texture_layer(target, attachment, raw, 0, layer.cast_signed());
+            }
+        }
+        let read = gl.read_pixels([x, y, w, h].map(u32::cast_signed), self.format(), bytes);
+        gl.delete_framebuffer(name);
+        read
     }
 
     fn extents(&self) -> [i32; 3] {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::{Each, Number, Scalar, Type};
+use super::{Each, Number, Scalar, Type, bytes::bytes_of};
 #[cfg(feature = "gl")]
 use super::{Part, Structure, suggestion::suggestion};
 use crate::cuda::Position;
@@ -86,7 +86,7 @@ impl FieldValue {
         let scalar = element.scalar;
         let places = bytes.get_mut(*offset..).unwrap_or_default().chunks_mut(scalar.bytes());
         for (place, number) in places.zip(&self.numbers) {
-            let number = self::bytes(*number, scalar);
+            let number = bytes_of(*number, scalar);
             place.copy_from_slice(&number.map_err(|problem| format!("`{path}`: {problem}"))?);
         }
         Ok(())
@@ -138,35 +138,4 @@ pub struct Variable {
     pub initial: Initial,
     /// Where it is declared in the manifest.
     pub at: Position,
-}
-
-/// The bytes of `number` as a `scalar`, as far as it can be one.
-///
-/// # Errors
-///
-/// A sentence about the number.
-pub(super) fn bytes(number: Number, scalar: Scalar) -> Result<Vec<u8>, String> {
-    match number {
-        Number::Bool(value) if scalar == Scalar::Bool => Ok(vec![value.into()]),
-        Number::Bool(value) => Err(format!("{value} is no {scalar}")),
-        Number::Int(value) => match (scalar.integer_range(), scalar.is_float()) {
-            (Some((least, most)), _) if !(least..=most).contains(&value) => {
-                Err(format!("{value} is beyond the range of {scalar}"))
-            }
-            (Some(_), _) => Ok(value.to_le_bytes()[..scalar.bytes()].to_vec()),
-            (None, true) => float_bytes(value as f64, scalar),
-            (None, false) => Err(format!("{value} is no {scalar}: it is `true` or `false`")),
-        },
-        Number::Float(value) if scalar.is_float() => float_bytes(value, scalar),
-        Number::Float(value) => Err(format!("{value:?} is no {scalar}")),
-    }
-}
-
-/// The nearest number that a floating-point type has.
-fn float_bytes(value: f64, scalar: Scalar) -> Result<Vec<u8>, String> {
-    let Some(bits) = scalar.bits_of(value) else { return Err(format!("{value:?} is no {scalar}")) };
-    match scalar.value_of(bits).is_some_and(f64::is_finite) {
-        true => Ok(bits.to_le_bytes()[..scalar.bytes()].to_vec()),
-        false => Err(format!("{value:?} is beyond the range of {scalar}")),
-    }
 }

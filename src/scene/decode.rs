@@ -24,21 +24,17 @@ use std::{cell::RefCell, collections::HashMap, ops::Range};
 use toml::de::DeTable;
 
 use self::fields::Fields;
-pub(super) use self::formulas::round_of;
 #[cfg(feature = "cli")]
 pub(super) use self::parameters::usual_ends;
-#[cfg(feature = "gl")]
-pub(super) use self::resources::too_many_bytes;
+pub(super) use self::passes::{MOST_IN_BLOCK, MOST_SHARED_BYTES};
 #[cfg(feature = "gl")]
 pub(crate) use self::views::problems as view_problems;
 #[cfg(feature = "cli")]
 pub(crate) use self::{compile::is_macro, fields::is_label};
-pub(super) use self::{
-    passes::{MOST_IN_BLOCK, MOST_SHARED_BYTES},
-    resources::MOST_BYTES as MOST_RESOURCE_BYTES,
-};
+pub(super) use super::resource::MOST_BYTES as MOST_RESOURCE_BYTES;
 use super::{
     Builtin, Manifest, Overrides, ResourceId,
+    meaning::derived_names,
     source::{self, ManifestBlock},
     suggestion::suggestion,
 };
@@ -299,17 +295,6 @@ fn names(report: &Report<'_>, manifest: &Manifest) {
 
 /// What helps where a kernel has such a name, too.
 const BY_ARGS: &str = "; under another name, the pass's `args` give it to a parameter of this one";
-
-/// What kernels may call besides a resource's own name.
-pub(super) fn derived_names(manifest: &Manifest, id: ResourceId) -> Vec<String> {
-    let resource = manifest.resource(id);
-    let mut endings = vec!["count"];
-    if resource.texture().is_some() {
-        endings.extend(["width", "height", "depth"]);
-    }
-    endings.extend(resource.double().then_some("next"));
-    endings.iter().map(|ending| format!("{}_{ending}", resource.name)).collect()
-}
 
 /// Whether it has the form of a name.
 fn is_identifier(name: &str) -> bool {

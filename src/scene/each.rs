@@ -2,7 +2,7 @@
 
 use super::{
     Expression, Number, Type,
-    data::bytes,
+    bytes::bytes_of,
     expression::{Kind, Meaning},
 };
 #[cfg(feature = "gl")]
@@ -126,7 +126,7 @@ impl Placed<'_> {
                 (Number::Float(value), true) => {
                     Err(format!("{value:?} is no {scalar}: `int(...)` leaves its fraction away"))
                 }
-                _ => bytes(number, scalar),
+                _ => bytes_of(number, scalar),
             });
             let found = found.map_err(|text| (format!("element {index}: {text}"), self.field.at));
             place.copy_from_slice(&found?);

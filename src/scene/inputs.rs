@@ -1,6 +1,6 @@
 //! Everything that enters a step from outside.
 
-use super::Value;
+use super::{Kind, Value, named::named};
 
 /// Every input of a step, so that a run can be recorded and replayed.
 ///
@@ -74,5 +74,36 @@ impl Keys {
     /// Whether the key with code `code` is held.
     pub fn held(&self, code: u8) -> bool {
         self.0.get(usize::from(code / 32)).is_some_and(|word| word >> (code % 32) & 1 == 1)
+    }
+}
+
+named! {
+    /// The names that every scene's kernels may use, and that nothing else may have.
+    Builtin {
+        /// Seconds since the reset.
+        Time = "time",
+        /// Seconds that a step advances.
+        Dt = "dt",
+        /// Pictures drawn since the reset.
+        Frame = "frame",
+        /// Steps finished since the reset.
+        Step = "step",
+        /// The run's seed.
+        Seed = "seed",
+        /// x, y, buttons, wheel.
+        Mouse = "mouse",
+        /// Keys held.
+        Keys = "keys",
+    }
+}
+
+impl Builtin {
+    /// What number it is; `None` for those that are vectors.
+    pub(super) const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Time | Self::Dt => Some(Kind::Float),
+            Self::Frame | Self::Step | Self::Seed => Some(Kind::Int),
+            Self::Mouse | Self::Keys => None,
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! What the expression of a statistic names, as arguments of the kernel that evaluates it.
 
 use super::{
-    Argument, Builtin, Control, Element, Manifest, Scalar, Source, Stat, Type, Value, binding,
+    Argument, Builtin, Control, Element, Manifest, Scalar, Source, Stat, Type, Value,
+    meaning::meaning,
 };
 use crate::cuda::{CType, Pointee, lexer};
 
@@ -21,7 +22,7 @@ impl Stat {
 }
 
 fn argument(manifest: &Manifest, name: &str) -> Option<Argument> {
-    let source = binding::meaning(manifest, name)?;
+    let source = meaning(manifest, name)?;
     let ctype = match source {
         Source::Resource(id) if manifest.resource(id).texture().is_none() => {
             let to = match manifest.resource(id).of() {

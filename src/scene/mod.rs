@@ -6,8 +6,10 @@
 //! [`Scene::parse`] reads the manifest and the signatures of the kernels; [`Scene::plan`] binds the kernels'
 //! parameters by name to what the manifest declares.
 
+mod argument;
 mod binding;
 mod builtin;
+mod bytes;
 mod comparison;
 mod compile_options;
 mod cpp_number;
@@ -21,12 +23,16 @@ mod inputs;
 mod literal;
 mod manifest;
 mod mapping;
+mod meaning;
+mod named;
 mod operator;
+mod pack;
 mod parameter;
+mod pass;
 mod plan;
 mod plot;
-mod pointers;
 mod resource;
+mod selected;
 mod selection;
 mod source;
 mod statistic;
@@ -45,12 +51,8 @@ use crate::cuda::{self, Signature, SourceFile};
 use crate::diagnostic::{Diagnostic, Severity};
 pub use crate::element::{Element, Part, Scalar, Structure, Type};
 
-#[cfg(feature = "gl")]
-pub(crate) use self::{
-    binding::{check_given, parted},
-    decode::view_problems,
-};
 pub use self::{
+    argument::{Argument, Field, Half, Layout, Member, Source},
     builtin::{BuiltIn, built_ins},
     compile_options::CompileOptions,
     data::{Content, FieldValue, Initial, Variable},
@@ -58,23 +60,27 @@ pub use self::{
     draft::{Includes, draft, draft_beside, instances_beside},
     each::{Each, EachField, EachTerm},
     expression::{Expression, Floats, Kind, Meaning, Number},
-    inputs::{Inputs, Keys},
-    manifest::{Change, Constant, Entry, Given, Manifest, Pass, Repeat, Shape, Until, What, When},
+    inputs::{Builtin, Inputs, Keys},
+    manifest::{Change, Constant, Manifest},
+    pack::{Handle, Packed, Wanted},
     parameter::{Control, Parameter, Preset, Value},
-    plan::{
-        Argument, Builtin, Field, Half, Handle, Layout, Member, Packed, Plan, PlannedPass, Source,
-        Wanted,
-    },
+    pass::{Entry, Given, Pass, Repeat, Shape, Until, What, When},
+    plan::{Plan, PlannedPass},
     plot::{Along, Plot, PlotKind},
     resource::{Elements, Filter, Format, Resource, ResourceId, ResourceKind, Texels, Wrap},
-    selection::Selection,
+    selection::{Components, Selection},
     source::{CLOSE, OPEN, opens_manifest},
-    statistic::{Bound, Check, Components, Golden, Kept, Measured, Reduce, Stat, Statistic},
+    statistic::{Bound, Check, Golden, Kept, Measured, Reduce, Stat, Statistic},
     template::{Template, find_template, templates},
     term::{Formula, Scope, Term},
     view::{
         COLORMAPS, Camera, ColorBy, Coloring, Coordinates, Grid, Projection, View, ViewId, ViewKind,
     },
+};
+#[cfg(feature = "gl")]
+pub(crate) use self::{
+    binding::{check_given, parted},
+    decode::view_problems,
 };
 #[cfg(feature = "cli")]
 pub(crate) use self::{
@@ -223,3 +229,6 @@ impl Scene {
         cuda::settle(&mut self.kernels, compiled)
     }
 }
+
+#[cfg(test)]
+mod tests;

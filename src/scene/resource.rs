@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Content, Element, Initial, Scalar, Type};
+use super::{Content, Element, Initial, Scalar, Type, named::named};
 use crate::cuda::Position;
 
 /// A resource of a manifest: an index into [`Manifest::resources`](super::Manifest::resources).
@@ -72,7 +72,19 @@ pub struct Texels {
     pub resample: bool,
 }
 
+/// Beyond this no device follows: 1 TiB.
+pub(super) const MOST_BYTES: u64 = 1 << 40;
+
 impl Resource {
+    /// What is wrong with a resource of this size, if anything.
+    pub(super) fn too_many_bytes(&self) -> Option<String> {
+        let elements: u128 = self.extent().into_iter().map(u128::from).product();
+        let bytes = elements.saturating_mul(self.of().bytes() as u128);
+        let size = bytes as f64 / f64::from(1 << 30);
+        let is_too_large = bytes > u128::from(MOST_BYTES);
+        is_too_large.then(|| format!("takes {size:.0} GiB; more than 1024 GiB is surely a mistake"))
+    }
+
     /// The type of its elements or texels.
     pub fn of(&self) -> Type {
         match &self.kind {
@@ -171,31 +183,6 @@ impl fmt::Display for Resource {
         }
     }
 }
-
-/// An enumeration whose values a manifest names.
-macro_rules! named {
-    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $type { $($(#[$variant_doc])* $variant),+ }
-
-        impl $type {
-            /// Every value, with the name that manifests use.
-            pub const ALL: &'static [(&'static str, Self)] = &[$(($name, Self::$variant)),+];
-
-            /// The name that manifests use.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            /// The value with this name.
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
-            }
-        }
-    };
-}
-pub(super) use named;
 
 named! {
     /// A texel format.

@@ -1,6 +1,6 @@
 //! Statistics that a manifest asks for, and the checks of the test mode.
 
-use super::{ResourceId, ViewId, resource::named};
+use super::{Components, ResourceId, ViewId, named::named};
 use crate::cuda::Position;
 
 /// A reduction of a mapped resource.
@@ -121,16 +121,6 @@ pub enum Measured {
         /// Which.
         statistic: Statistic,
     },
-}
-
-/// Components of a resource's elements that follow one another, by their places in
-/// [`Type::components`](super::Type::components).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Components {
-    /// The first.
-    pub first: u16,
-    /// How many.
-    pub count: u16,
 }
 
 /// What a check demands of its number.

@@ -1,10 +1,7 @@
 //! What the expressions of passes name beside constants: what is known when a pass is launched, and what its
 //! predecessors have written.
 
-use super::{
-    Builtin, Inputs, Measured, Number, ResourceId, Value,
-    expression::{Expression, Kind},
-};
+use super::{Builtin, Inputs, Measured, Number, ResourceId, Value, expression::Expression};
 
 /// An expression whose value is known when a pass is launched.
 pub type Formula = Expression<Term>;
@@ -51,17 +48,6 @@ impl Term {
             });
         }
         found
-    }
-}
-
-impl Builtin {
-    /// What number it is; `None` for those that are vectors.
-    pub(super) const fn kind(self) -> Option<Kind> {
-        match self {
-            Self::Time | Self::Dt => Some(Kind::Float),
-            Self::Frame | Self::Step | Self::Seed => Some(Kind::Int),
-            Self::Mouse | Self::Keys => None,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What of a scene is drawn, and how.
 
-use super::{Manifest, ResourceId, Selection, resource::named};
+use super::{ResourceId, Selection, named::named};
 use crate::cuda::Position;
 
 /// A view of a manifest: an index into [`Manifest::views`](super::Manifest::views). The first is shown where nobody
@@ -82,17 +82,6 @@ impl Coordinates {
             Self::Axes(axes) => axes,
         };
         selections.into_iter().flatten()
-    }
-
-    /// What the manifest calls each of what they consist of.
-    pub fn names(self, manifest: &Manifest) -> Vec<String> {
-        self.selections().map(|selection| selection.name(manifest)).collect()
-    }
-
-    /// How many points there are.
-    pub fn count(self, manifest: &Manifest) -> u64 {
-        let counts = self.selections().map(|selection| manifest.resource(selection.of).count());
-        counts.min().unwrap_or(0)
     }
 }
 

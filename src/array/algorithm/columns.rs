@@ -8,11 +8,12 @@ use std::{
 use crate::array::{
     DType, Layout, Result,
     elementwise::index_type,
-    expression::Operand,
+    elementwise::is_serial,
+    layout::Places,
     layout::{Arrays, Axes},
-    places::Places,
+    node::Operand,
     source::Code,
-    sweep::{THREADS_AT_ONCE, is_serial},
+    sweep::THREADS_AT_ONCE,
 };
 use crate::{
     device::{Fill, LaunchConfig},

@@ -8,10 +8,10 @@ use smallvec::smallvec;
 
 use crate::array::{
     DType, Data, Error, Expr, GpuArray, Order, Result, Sortable,
-    custom::Declaration,
-    expression::{Node, Operand},
+    bound::Declaration,
     layout::Axes,
-    places::Places,
+    layout::Places,
+    node::{Node, Operand},
     source::Code,
     sweep::{Steps, Sweep, SweepParameters},
 };

@@ -3,9 +3,9 @@
 use crate::array::{
     Data, Error, Expr, GpuArray, Integer, Result,
     elementwise::{Threads, index, reads, run},
-    expression::Operand,
+    layout::Places,
     layout::broadcast,
-    places::Places,
+    node::Operand,
     source::Code,
 };
 use crate::kernel::{Context, GENERATED};

@@ -3,7 +3,7 @@
 use crate::array::{
     Error, Expr, GpuArray, Real, Result,
     elementwise::{counting_blocks, index},
-    places::Places,
+    layout::Places,
     source::Code,
 };
 use crate::{

@@ -5,8 +5,8 @@
 use crate::array::{
     Data, Expr, GpuArray, Order, Result, Sortable,
     elementwise::{Threads, index, run},
-    expression::Node,
-    places::Places,
+    layout::Places,
+    node::Node,
     sort::{Rows, Sorted},
     source::Code,
 };

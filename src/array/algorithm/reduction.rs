@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 use crate::array::{
     DType, Error, Layout, Result,
     elementwise::{Piece, index_type, width},
-    expression::{Node, Operand},
-    layout::Axes,
-    places::{self, Packed},
+    layout::{self, Axes},
+    node::{Node, Operand},
+    places::Packed,
     source::Code,
 };
 use crate::{
@@ -200,14 +200,14 @@ impl Job<'_> {
 
 /// Where the elements of each array lie, by the axes that stay and those that go.
 struct Places {
-    kept: places::Places,
-    reduced: places::Places,
+    kept: layout::Places,
+    reduced: layout::Places,
 }
 
 impl Places {
     fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
         let (shape, layouts) = (job.shape, code.layouts());
-        let part = |axes: &[usize]| places::Places::along(axes.iter().copied(), shape, &layouts);
+        let part = |axes: &[usize]| layout::Places::along(axes.iter().copied(), shape, &layouts);
         let kept = part(job.kept)?;
         let mut axes = Axes::from(job.reduced);
         if let (false, Some(first)) = (job.reduction.ordered, layouts.first()) {
@@ -228,7 +228,7 @@ impl Places {
 
     /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced.
     fn columns(&self, outputs: usize) -> bool {
-        let last = |places: &places::Places, k| places.strides(k).next_back();
+        let last = |places: &layout::Places, k| places.strides(k).next_back();
         let nearer = |k: usize| match (last(&self.kept, k), last(&self.reduced, k)) {
             (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
             _ => false,

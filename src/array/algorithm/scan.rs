@@ -9,13 +9,13 @@ use smallvec::smallvec;
 
 use crate::array::{
     Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Real, Result,
+    bound::Declaration,
     columns::{self, Columns},
-    custom::Declaration,
     elementwise::{index_type, overlap, through_another},
     example::{example, example_of_rows},
-    expression::{Node, Operand},
+    layout::Places,
     layout::{Arrays, Axes},
-    places::Places,
+    node::{Node, Operand},
     source::{Code, user_code},
     sweep::{Steps, Sweep},
 };

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::array::{
     DType, Data, ElementwiseKernel, Error, Expr, GpuArray, Layout, Real, Result,
     elementwise::counting_blocks,
-    expression::{Node, Operand},
-    places::Places,
+    elementwise::is_serial,
+    layout::Places,
+    node::{Node, Operand},
     rank,
     source::Code,
-    sweep::is_serial,
 };
 use crate::{
     device::{Arguments, Fill, Function, LaunchConfig, PoolBlock},

@@ -5,10 +5,14 @@ use std::hash::Hash;
 use smallvec::SmallVec;
 
 use crate::array::{
-    DType, Result, custom::Declaration, elementwise::index_type, places::Places, source::Code,
+    DType, Result,
+    bound::Declaration,
+    elementwise::{index_type, is_serial},
+    layout::Places,
+    source::Code,
 };
 use crate::{
-    device::{DeviceKind, Fill, LaunchConfig},
+    device::{Fill, LaunchConfig},
     kernel::{Context, GENERATED},
 };
 
@@ -126,11 +130,6 @@ extern \"C\" __global__ void __launch_bounds__({block}, {blocks}) {GENERATED}({p
             combine = steps.combine,
         )
     }
-}
-
-/// Whether threads of a block take turns on one core: then fewer of them, each with more to do, are faster.
-pub(in crate::array) fn is_serial(context: &Context) -> bool {
-    context.device().info().kind == DeviceKind::Cpu
 }
 
 /// Threads of a block, and elements of `bytes` that each takes: an odd number, so that neighbouring threads' elements

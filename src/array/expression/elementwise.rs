@@ -12,14 +12,13 @@ use std::{
 
 use crate::array::{
     DType, Error, Layout, Result,
-    expression::{Node, Operand},
+    layout::Places,
     layout::common_shape,
-    places::Places,
+    node::{Node, Operand},
     source::Code,
-    sweep::is_serial,
 };
 use crate::{
-    device::{Arguments, Function, LaunchConfig},
+    device::{Arguments, DeviceKind, Function, LaunchConfig},
     kernel::{Context, GENERATED},
 };
 
@@ -34,6 +33,11 @@ const MOST_BLOCKS: u64 = i32::MAX as u64;
 const WIDEST_BYTES: usize = 16;
 /// Most bytes of one array that a thread holds.
 const MOST_BYTES: usize = 64;
+
+/// Whether threads of a block take turns on one core: then fewer of them, each with more to do, are faster.
+pub(in crate::array) fn is_serial(context: &Context) -> bool {
+    context.device().info().kind == DeviceKind::Cpu
+}
 
 /// The type of pieces of some neighbouring elements.
 #[derive(Hash)]

@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 
 use crate::array::{
     DType, Error, Layout, Result,
-    custom::{Bound, Name},
-    expression::{Constant, Node, Operand, Order},
+    bound::{Bound, Name},
     layout::{Arrays, Axes, common_shape},
+    node::{Constant, Node, Operand, Order},
 };
 use crate::{
     device::{Arguments, Function, PoolBlock, Stream},

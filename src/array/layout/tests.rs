@@ -1,7 +1,7 @@
 //! Against `ndarray`, whose views follow the same rules.
 
 use super::*;
-use crate::index;
+use crate::{array::Index, index};
 
 /// The elements in C order, as places.
 fn places(layout: &Layout) -> Vec<usize> {

@@ -4,9 +4,9 @@ use super::{class::Class, distribution::Distribution, engine::Engine, member::Me
 use crate::{
     array::{
         Error, Result,
-        custom::{Bound, Name},
+        bound::{Bound, Name},
         elementwise::{Threads, run},
-        expression::Operand,
+        node::Operand,
         source::Code,
     },
     kernel::GENERATED,

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     array::{
         GpuArray, Result,
-        custom::Bound,
+        bound::Bound,
         elementwise::{Threads, run},
         source::Code,
     },

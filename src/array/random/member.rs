@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use crate::array::{
     Data, GpuArray,
-    custom::{Bound, Name},
-    expression::{Constant, Operand},
+    bound::{Bound, Name},
+    node::{Constant, Operand},
 };
 
 /// What a kernel gets for a member of one of its classes.

@@ -2,7 +2,8 @@
 
 use crate::array::{
     Index, KernelArgument, Layout, Result,
-    custom::{Bound, Parameters, texts},
+    bound::Bound,
+    custom::{Parameters, texts},
     elementwise::{Threads, index, run},
     source::{Code, user_code},
 };

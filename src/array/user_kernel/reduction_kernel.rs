@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use crate::array::{
     Data, GpuArray, KernelArgument, Result,
-    custom::{Bound, Parameters, texts},
+    bound::Bound,
+    custom::{Parameters, texts},
     readback::written,
     reduction::{Identity, Job, Reduction, Results},
     source::{Code, user_code},

@@ -24,7 +24,7 @@ pub use egl::{EglDevice, Headless, egl_devices};
 
 use platform::Platform;
 
-use super::{Attempt, Error, Result, calls, debug};
+use super::{Attempt, Error, Result, debug, loader};
 
 thread_local! {
     /// Which of our contexts is current on this thread; 0: none.
@@ -205,14 +205,14 @@ impl Gl {
     ) -> Result<Self> {
         let id = NEXT_ID.replace(NEXT_ID.get() + 1);
         CURRENT.set(id);
-        let mut glow = calls::load(&|name| platform.address(name)).ok_or_else(|| {
+        let mut glow = loader::load(&|name| platform.address(name)).ok_or_else(|| {
             let why = "the library has no glGetString".into();
             Error::NoContext { attempts: vec![Attempt { what: wish.to_string(), why }] }
         })?;
         let info = ContextInfo {
-            vendor: calls::string(&glow, glow::VENDOR),
-            renderer: calls::string(&glow, glow::RENDERER),
-            version: calls::string(&glow, glow::VERSION),
+            vendor: loader::string(&glow, glow::VENDOR),
+            renderer: loader::string(&glow, glow::RENDERER),
+            version: loader::string(&glow, glow::VERSION),
             kind,
             profile: wish.to_string(),
             cuda_ordinal,

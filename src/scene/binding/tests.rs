@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::cuda::SourceFile;
-use crate::scene::{Handle, Inputs, Overrides, Scope, decode};
+use crate::scene::{Builtin, Handle, Inputs, Overrides, Scope, Value};
 
 const MANIFEST: &str = "/*---
 [constant]
@@ -302,43 +302,6 @@ fn pointers_may_see_the_same_scalars_otherwise() {
 }
 
 #[test]
-fn kernels_are_found_by_name() {
-    let kernels = |source: &str| crate::cuda::scan("t.cu", source);
-    let find = |all: &[Signature], name| {
-        Kernels { all, known: HashMap::new() }
-            .find(name)
-            .map(|found| found.into_iter().cloned().collect::<Vec<_>>())
-    };
-    let cases = [
-        ("__global__ void advnace() {}", "f", "did you mean"),
-        ("__global__ void advnace() {}", "advance", "did you mean `advnace`"),
-        ("", "f", "there is no kernel `f`"),
-        ("template<int N> __global__ void f() {}", "f", "as in `f<4>`"),
-        ("template<int N, class T = float> __global__ void f() {}", "f", "as in `f<4>`"),
-        ("template<class... T> __global__ void f(T... a) {}", "f", "as in `f<4>`"),
-        ("__global__ void f() {}", "f<4>", "no template"),
-    ];
-    for (source, name, part) in cases {
-        let found = kernels(source);
-        let text = find(&found, name).expect_err(source);
-        assert!(
-            text.contains(part) || (part == "did you mean" && text.contains("known are")),
-            "{text}"
-        );
-    }
-    let good = [
-        ("template<int N> __global__ void f() {}", "f<4>"),
-        ("template<class T = float, int N = 4> __global__ void f(T *a) {}", "f"),
-        ("__global__ void f(int);\n__global__ void f(int a) {}", "f"),
-        ("namespace a { __global__ void f() {} }", "a::f"),
-        ("namespace a { template<class T> __global__ void f() {} }", "::a::f<float4>"),
-    ];
-    for (source, name) in good {
-        assert!(find(&kernels(source), name).is_ok_and(|k| k.len() == 1 && k[0].defined), "{name}");
-    }
-}
-
-#[test]
 fn parameters_that_depend_on_an_unknown_condition_are_the_compilers() {
     let kernel = "\n__global__ void f(\n#if __CUDA_ARCH__ > 1\n int n, float drag\n#else\n float drag, int n\n#endif\n) {}";
     let scene = Scene::parse("t.cu", &format!("{MANIFEST}{kernel}"), &Overrides::default());
@@ -381,25 +344,6 @@ fn of_overloaded_kernels_the_one_is_launched_that_fits() {
     assert_eq!(of(&open).expect("one fits").passes[0].arguments.len(), 2);
 }
 
-#[test]
-fn the_example_of_the_design_plans() {
-    let scene = Scene::parse("sparks.cu", decode::tests::SPARKS, &Overrides::default());
-    let plan = scene.expect("parses").plan().expect("plans");
-    assert_eq!(plan.passes.len(), 2);
-    let names: Vec<_> = plan.passes[1].arguments.iter().map(|a| a.name.as_str()).collect();
-    assert_eq!(names, ["position", "velocity", "n", "drag", "time", "seed", "mouse"]);
-}
-
-#[test]
-fn every_built_in_scene_plans() {
-    for built_in in crate::scene::built_ins() {
-        let scene = Scene::parse(built_in.name, built_in.source, &Overrides::default());
-        let scene = scene.unwrap_or_else(|found| panic!("{}: {found:#?}", built_in.name));
-        assert_eq!(scene.warnings, [], "{}", built_in.name);
-        scene.plan().unwrap_or_else(|found| panic!("{}: {found:#?}", built_in.name));
-    }
-}
-
 /// Reads `text` as the file `part.cuh` that the scene includes.
 fn include(scene: &mut Scene, text: &str) {
     let (name, own) = (scene.name.clone(), scene.source.clone());
@@ -416,88 +360,6 @@ fn a_kernel_of_an_included_file_is_found_there() {
     include(&mut scene, "\n__global__ void f(int m) {}");
     let found = scene.plan().expect_err("`m` is nothing");
     assert_eq!((found[0].file.as_str(), found[0].line), ("part.cuh", Some(2)));
-}
-
-#[test]
-fn edits_keep_what_they_do_not_touch() {
-    use crate::scene::Change;
-    let parse =
-        |source: &str| Scene::parse("t.cu", source, &Overrides::default()).expect("good").manifest;
-    let old = parse(MANIFEST);
-    let edited = MANIFEST
-        .replace("count = \"n\"", "count = \"n * 2\"")
-        .replace("value = 0.2", "value = 0.25");
-    let new = parse(&edited);
-    assert_eq!(new.changes(&old), [Change::Converted(ResourceId(0)), Change::Kept(ResourceId(1))]);
-    let values = [Value::Float(0.1), Value::Int(9), Value::Toggle(false), Value::Color([0.0; 4])];
-    let carried = new.carry(&old, &values);
-    assert_eq!(carried[0], Value::Float(0.25), "its declaration was edited");
-    assert_eq!(carried[1..], values[1..]);
-}
-
-/// The scenes that test the engine: the good ones bind, the bad ones are told what their name says.
-#[test]
-fn the_scenes_for_tests_are_what_their_names_say() {
-    macro_rules! scene {
-        ($name:literal) => {
-            ($name, include_str!(concat!("../../../tests/scenes/", $name, ".cu")))
-        };
-    }
-    let plan = |(name, source): (&str, &str)| {
-        Scene::parse(name, source, &Overrides::default()).and_then(|scene| scene.plan())
-    };
-    let good = [
-        scene!("counter"),
-        scene!("noise"),
-        scene!("sparks"),
-        // What is wrong with these, the compiler or the device will find.
-        scene!("bad/does_not_compile"),
-        scene!("bad/endless_loop"),
-        scene!("bad/out_of_bounds_write"),
-    ];
-    for scene in good {
-        assert!(plan(scene).is_ok(), "{}: {:#?}", scene.0, plan(scene));
-    }
-    let bad: [(_, &[&str]); 6] = [
-        (scene!("bad/no_manifest"), &["bad/no_manifest:1:1: error: the file has no manifest"]),
-        (
-            scene!("bad/unknown_key"),
-            &[
-                "bad/unknown_key:4:1: error: [buffer.position] has no key `cuont`; did you mean `count`?",
-            ],
-        ),
-        (
-            scene!("bad/wrong_type"),
-            &[
-                "bad/wrong_type:8:9: error: `max` must be a number, not true",
-                "bad/wrong_type:12:10: error: `over` must be a whole number, not the bool true",
-            ],
-        ),
-        (
-            scene!("bad/unknown_kernel"),
-            &[
-                "bad/unknown_kernel:7:10: error: there is no kernel `advacne` in the file; did you mean `advance`?",
-            ],
-        ),
-        (
-            scene!("bad/unknown_parameter"),
-            &["bad/unknown_parameter:14:31: error: `darg` of the kernel `advance` is no resource"],
-        ),
-        (
-            scene!("bad/wrong_parameter_type"),
-            &[
-                "bad/wrong_parameter_type:13:33: error: `position` is the buffer position (16 float4)",
-                "bad/wrong_parameter_type:13:47: error: `drag` is a float parameter",
-            ],
-        ),
-    ];
-    for (scene, expected) in bad {
-        let found = plan(scene).expect_err(scene.0);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        let same = found.len() == expected.len()
-            && found.iter().zip(expected).all(|(found, start)| found.starts_with(start));
-        assert!(same, "{found:#?}");
-    }
 }
 
 /// How many faults a scene of this manifest and these kernels is told.

@@ -7,7 +7,10 @@ use super::{
     formulas::{self, Names},
     is_identifier,
 };
-use crate::scene::{Field, Given, Half, Manifest, Source, binding};
+use crate::scene::{
+    Field, Given, Half, Manifest, Source,
+    meaning::{hint, meaning},
+};
 
 /// Reads them in the file's order.
 pub(super) fn decode(
@@ -102,7 +105,7 @@ fn list(
 ) -> Option<Source> {
     let field = |(index, value): (usize, &Spanned<DeValue<'_>>)| {
         let at = table.report.position(&value.span());
-        let is_resource = |name: &str| match binding::meaning(names.manifest, name) {
+        let is_resource = |name: &str| match meaning(names.manifest, name) {
             Some(source) => !source.resources().is_empty(),
             None => false,
         };
@@ -139,11 +142,11 @@ fn offset(manifest: &Manifest, text: &str) -> Option<(Half, usize)> {
 ///
 /// A sentence, where it means something else.
 pub(super) fn half(manifest: &Manifest, name: &str) -> Result<Half, String> {
-    let half = match binding::meaning(manifest, name) {
+    let half = match meaning(manifest, name) {
         Some(Source::Resource(resource)) => Half { resource, next: false },
         Some(Source::Next(resource)) => Half { resource, next: true },
         Some(_) | None => {
-            let hint = binding::hint(manifest, name);
+            let hint = hint(manifest, name);
             return Err(format!("`{name}` is no buffer or array{hint}"));
         }
     };
@@ -162,13 +165,13 @@ fn named(
     value: &Spanned<DeValue<'_>>,
     name: &str,
 ) -> Option<Source> {
-    if let Some(source) = binding::meaning(names.manifest, name) {
+    if let Some(source) = meaning(names.manifest, name) {
         return Some(source);
     }
     if names.meaning(name).is_ok() {
         return formulas::any(table, names, parameter, value).map(Source::Number);
     }
-    let hint = binding::hint(names.manifest, name);
+    let hint = hint(names.manifest, name);
     let text = format!("`{name}` is no resource, constant, parameter or built-in{hint}");
     table.report.error(value.span(), text);
     None

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::scene::{
     Content, Element, FieldValue, Initial, Manifest, Number, Overrides, Scalar, Type, Variable,
-    data::{Values, bytes},
+    bytes::bytes_of, data::Values,
 };
 
 /// The most that a filename can have on any system.
@@ -181,8 +181,8 @@ fn random(
     let scalar = element.map_or(Scalar::F64, |element| element.scalar);
     let is_number = scalar.is_integer() || scalar.is_float();
     let ends = match scalar.is_integer() {
-        true => [low.ceil(), high.floor()].map(|end| bytes(Number::Int(end as i128), scalar)),
-        false => range.map(|end| bytes(Number::Float(end), scalar)),
+        true => [low.ceil(), high.floor()].map(|end| bytes_of(Number::Int(end as i128), scalar)),
+        false => range.map(|end| bytes_of(Number::Float(end), scalar)),
     };
     if !is_number {
         complain(format!(
@@ -282,7 +282,7 @@ fn number(
     scalar: Scalar,
 ) -> Option<(Number, Vec<u8>)> {
     let number = table.number_in("value", value)?;
-    let found = bytes(number, scalar).map_err(|text| table.report.error(value.span(), text));
+    let found = bytes_of(number, scalar).map_err(|text| table.report.error(value.span(), text));
     Some((number, found.ok()?))
 }
 

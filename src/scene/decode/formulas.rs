@@ -5,8 +5,9 @@ use toml::{Spanned, de::DeValue};
 use super::{checks, fields::Fields, selection, suggestion};
 use crate::scene::{
     Builtin, Components, Element, Formula, Manifest, Measured, Number, ResourceId, Source, Term,
-    Value, binding,
+    Value,
     expression::{Kind, Meaning},
+    meaning::{derived_names, meaning, round_of},
 };
 
 /// What expressions may name at a place of the manifest.
@@ -30,7 +31,7 @@ impl<'a> Names<'a> {
         if let Some(depth) = round_of(self.counters, name) {
             return Ok(Meaning::Term(Term::Round(depth), Kind::Int));
         }
-        match binding::meaning(self.manifest, name) {
+        match meaning(self.manifest, name) {
             Some(source) => self.of_source(name, &source),
             None if name == ROUND && !self.counters.is_empty() => {
                 Ok(Meaning::Term(Term::Round(self.counters.len() - 1), Kind::Int))
@@ -124,7 +125,7 @@ impl<'a> Names<'a> {
     fn unknown(&self, name: &str) -> String {
         let manifest = self.manifest;
         let derived = (0..manifest.resources.len())
-            .flat_map(|index| super::derived_names(manifest, ResourceId(index)))
+            .flat_map(|index| derived_names(manifest, ResourceId(index)))
             .filter(|name| !name.ends_with("_next"));
         let mut names: Vec<String> = derived.collect();
         names.extend(manifest.constants.iter().map(|constant| constant.name.clone()));
@@ -135,11 +136,6 @@ impl<'a> Names<'a> {
         let hint = suggestion(name, names.iter().map(String::as_str));
         format!("there is no constant or parameter `{name}`{hint}")
     }
-}
-
-/// Which of the loops around has rounds of this name.
-pub(in crate::scene) fn round_of(counters: &[String], name: &str) -> Option<usize> {
-    counters.iter().rposition(|counter| !counter.is_empty() && counter == name)
 }
 
 /// What number a statistic is.

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     cuda::lexer::joined,
     scene::{
-        Entry, Formula, Half, Manifest, Number, Pass, Repeat, Shape, Until, What, When, binding,
-        expression::Kind,
+        Entry, Formula, Half, Manifest, Number, Pass, Repeat, Shape, Until, What, When,
+        expression::Kind, meaning::meaning,
     },
 };
 
@@ -331,7 +331,7 @@ fn counter(
     let name = table.text("counter")?;
     if !is_identifier(&name) {
         table.complain_about("counter", format!("`{name}` cannot be a name in expressions"));
-    } else if binding::meaning(manifest, &name).is_some() || outer.contains(&name) {
+    } else if meaning(manifest, &name).is_some() || outer.contains(&name) {
         table.complain_about("counter", format!("`{name}` means something else already"));
     }
     Some(name)

@@ -8,8 +8,6 @@ use crate::scene::{
     Scalar, Texels, Type, Wrap,
 };
 
-/// Beyond this no device follows: 1 TiB.
-pub(in crate::scene) const MOST_BYTES: u64 = 1 << 40;
 /// Texels along an axis that no OpenGL exceeds.
 const MOST_TEXELS: i64 = 1 << 16;
 
@@ -54,20 +52,11 @@ fn resource(
     let was = table.text("was");
     let keep = table.boolean("keep").unwrap_or(true);
     let resource = Resource { name, kind, shared, initial, was, keep, at: table.at() };
-    if let Some(problem) = too_many_bytes(&resource) {
+    if let Some(problem) = resource.too_many_bytes() {
         table.complain(&problem);
     }
     table.finish();
     resource
-}
-
-/// What is wrong with a resource of this size, if anything.
-pub(in crate::scene) fn too_many_bytes(resource: &Resource) -> Option<String> {
-    let elements: u128 = resource.extent().into_iter().map(u128::from).product();
-    let bytes = elements.saturating_mul(resource.of().bytes() as u128);
-    let size = bytes as f64 / f64::from(1 << 30);
-    let is_too_large = bytes > u128::from(MOST_BYTES);
-    is_too_large.then(|| format!("takes {size:.0} GiB; more than 1024 GiB is surely a mistake"))
 }
 
 /// What a table declares of its elements.

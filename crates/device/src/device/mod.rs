@@ -19,8 +19,10 @@
 //! # Ok::<(), warpaint::device::Error>(())
 //! ```
 
+mod allocation;
 mod array;
 mod attribute;
+mod call;
 #[cfg(feature = "cpu")]
 pub mod cpu;
 #[cfg(not(feature = "cpu"))]
@@ -28,12 +30,15 @@ pub mod cpu;
 mod cpu;
 mod error;
 mod event;
+mod fault;
 mod free_list;
 mod guard;
 mod host;
+mod host_part;
 mod info;
 mod launch;
 mod limit;
+mod location;
 mod mapped;
 mod memory;
 mod module;
@@ -47,20 +52,25 @@ mod stream;
 mod texture;
 
 pub use crate::ptx::pass::guard::{GuardOptions, NotGuarded, Telling, Versions};
+pub use allocation::Allocation;
 pub use array::{Array, ArrayDescriptor, ArrayRegion, ArrayShape, Channel, Format};
 pub use attribute::Attribute;
+pub use call::Call;
 #[doc(hidden)]
 pub use error::argument_counts;
-pub use error::{Allocation, Call, Error, Fault, FaultKind, InlinedCall, Location, Result};
+pub use error::{Error, Result};
 pub use event::{Event, EventOptions};
+pub use fault::{Fault, FaultKind};
 pub use free_list::PoolStatistics;
 #[doc(hidden)]
 pub use free_list::{FreeList, size_class};
 pub use guard::{GuardRecord, GuardedModule};
-pub use host::{HostFlags, HostMemory, HostPart, HostPool, Transfer};
+pub use host::{HostFlags, HostMemory, HostPool, Transfer};
+pub use host_part::HostPart;
 pub use info::{Choice, DeviceId, DeviceInfo, DeviceKind, Inventory, MemoryInfo};
 pub use launch::{Arguments, Dim3, LaunchConfig};
 pub use limit::{CachePreference, Limit};
+pub use location::{InlinedCall, Location};
 pub use mapped::{Attachment, MappedMemory};
 pub use memory::{Fill, Memory, Readback, Slice};
 pub use module::{Function, FunctionInfo, LinkCode, LinkInput, Module, Parameter};

@@ -9,7 +9,8 @@ use std::{
 use super::{
     Allocation, Arguments, ArrayDescriptor, Attribute, CachePreference, DeviceId, DeviceInfo,
     Error, EventOptions, Fill, FunctionInfo, LaunchConfig, Limit, LinkInput, MemoryInfo, Region,
-    Result, Rows, Slice, StreamOptions, TextureDescriptor, host::HostRows, texture::TextureSource,
+    Result, Rows, Slice, StreamOptions, TextureDescriptor, host_part::HostRows,
+    texture::TextureSource,
 };
 
 /// What nobody has.

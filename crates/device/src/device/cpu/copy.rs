@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Array, HostMemory, memory::Arena};
-use crate::device::{self, Error, Fill, Pitch, Region, Result, host::HostRows};
+use crate::device::{self, Error, Fill, Pitch, Region, Result, host_part::HostRows};
 
 /// Where a piece of work leaves its result, or finds what it works with.
 pub(super) type Slot<T> = Arc<Mutex<Option<T>>>;

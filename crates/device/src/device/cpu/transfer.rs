@@ -7,7 +7,7 @@ use super::{
     copy::{Copy, HostSlot, Kind, Lines, Slot},
     stream::Pending,
 };
-use crate::device::{Fill, Region, Result, Rows, host::HostRows};
+use crate::device::{Fill, Region, Result, Rows, host_part::HostRows};
 
 impl Stream {
     /// Copies `bytes` of the host to `to`.

@@ -6,8 +6,8 @@ use std::{
     ffi::{CStr, c_char, c_int},
     fmt, ptr,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        Arc, Mutex, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicU32, Ordering},
     },
 };
 
@@ -15,45 +15,13 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
 use super::{
     driver::{Driver, Handle, Status, code},
-    guard::Guard,
     host_function,
-    launch::Launches,
+    late::Late,
+    launches::Launches,
+    lock::lock,
     ranges::Ranges,
-    staging::Staging,
 };
 use crate::device::{DeviceId, DeviceInfo, DeviceKind, Error, LaunchConfig, MemoryInfo, Result};
-
-/// A mutex's content, also where a thread panicked with it: every change to it here is whole or not there.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The first error of a drop, or of a stream's host functions, that no call has returned yet, and whether there is one.
-#[derive(Debug, Default)]
-pub(super) struct Late {
-    error: Mutex<Option<Error>>,
-    any: AtomicBool,
-}
-
-impl Late {
-    /// Keeps an error for a later call.
-    pub(super) fn put(&self, error: Error) {
-        lock(&self.error).get_or_insert(error);
-        self.any.store(true, Ordering::Relaxed);
-    }
-
-    /// The error, once.
-    #[inline]
-    pub(super) fn check(&self) -> Result<()> {
-        if self.any.load(Ordering::Relaxed) { self.take() } else { Ok(()) }
-    }
-
-    #[cold]
-    fn take(&self) -> Result<()> {
-        self.any.store(false, Ordering::Relaxed);
-        lock(&self.error).take().map_or(Ok(()), Err)
-    }
-}
 
 /// How many there are of something.
 #[derive(Debug, Default)]
@@ -85,36 +53,15 @@ pub struct CudaContext {
     info: DeviceInfo,
     late: Arc<Late>,
     launches: Mutex<Launches>,
-    staging: Mutex<Staging>,
     /// How often limits and preferences were set.
     changes: RwLock<u32>,
     graphs: Count,
     ranges: Ranges,
-    /// Held while it is made.
-    starting_guard: Mutex<Option<Arc<Guard>>>,
-    guard: OnceLock<Arc<Guard>>,
 }
 
 impl CudaContext {
-    /// Opens the GPU, or gives the one that is open already: a primary context is one per process and GPU.
-    pub(super) fn open(ordinal: u32) -> Result<Arc<Self>> {
-        static OPEN: Mutex<Vec<Weak<CudaContext>>> = Mutex::new(Vec::new());
-        let driver = Driver::get().map_err(|error| match error {
-            Error::NoDevice { found, .. } => Error::NoDevice { ordinal, found },
-            other => other,
-        })?;
-        let mut open = lock(&OPEN);
-        open.retain(|context| context.strong_count() > 0);
-        let same = |context: &Arc<Self>| context.ordinal == ordinal;
-        if let Some(context) = open.iter().filter_map(Weak::upgrade).find(same) {
-            return Ok(context);
-        }
-        let context = Arc::new(Self::retain(driver, ordinal)?);
-        open.push(Arc::downgrade(&context));
-        Ok(context)
-    }
-
-    fn retain(driver: &'static Driver, ordinal: u32) -> Result<Self> {
+    /// The primary context of a GPU, which is one per process.
+    pub(super) fn retain(driver: &'static Driver, ordinal: u32) -> Result<Self> {
         let device = device(driver, ordinal)?;
         let mut raw = ptr::null_mut();
         // SAFETY: `raw` is written before the call returns.
@@ -124,7 +71,7 @@ impl CudaContext {
     }
 
     /// A new context beside the primary one, with `CU_CTX_*` flags.
-    pub(super) fn create(ordinal: u32, flags: u32) -> Result<Arc<Self>> {
+    pub(super) fn create(ordinal: u32, flags: u32) -> Result<Self> {
         let driver = Driver::get()?;
         let device = device(driver, ordinal)?;
         let (mut raw, mut popped) = (ptr::null_mut(), ptr::null_mut());
@@ -138,7 +85,7 @@ impl CudaContext {
         // SAFETY: `popped` is written before the call returns.
         let status = unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) };
         let context = Self::new(driver, ordinal, device, raw, true)?;
-        driver.check(&name, status).map(|()| Arc::new(context))
+        driver.check(&name, status).map(|()| context)
     }
 
     fn new(
@@ -164,12 +111,9 @@ impl CudaContext {
             info,
             late: Arc::default(),
             launches: Mutex::new(Launches::new()),
-            staging: Mutex::new(Staging::default()),
             changes: RwLock::default(),
             graphs: Count::default(),
             ranges: Ranges::default(),
-            starting_guard: Mutex::default(),
-            guard: OnceLock::new(),
         })
     }
 
@@ -209,10 +153,6 @@ impl CudaContext {
         &self.launches
     }
 
-    pub(super) fn staging(&self) -> &Mutex<Staging> {
-        &self.staging
-    }
-
     /// How often limits and preferences were set; for as long as this is held, none is.
     pub(super) fn changes(&self) -> RwLockReadGuard<'_, u32> {
         self.changes.read().unwrap_or_else(PoisonError::into_inner)
@@ -228,21 +168,6 @@ impl CudaContext {
     /// The memory that was given out.
     pub(super) fn ranges(&self) -> &Ranges {
         &self.ranges
-    }
-
-    pub(super) fn starting_guard(&self) -> &Mutex<Option<Arc<Guard>>> {
-        &self.starting_guard
-    }
-
-    /// Says that there is a guard from now on.
-    pub(super) fn has_guard(&self, guard: &Arc<Guard>) {
-        self.guard.get_or_init(|| guard.clone());
-    }
-
-    /// The guard, where a guarded module was loaded.
-    #[inline]
-    pub(super) fn guard(&self) -> Option<&Arc<Guard>> {
-        self.guard.get()
     }
 
     /// Memory that OpenGL has mapped.
@@ -391,13 +316,6 @@ impl Drop for CudaContext {
         if host_function::is_running() {
             // The last handle was a host function's, which must not call the driver: the GPU stays open.
             return;
-        }
-        let staging = std::mem::take(&mut *lock(&self.staging));
-        if self.make_current().is_ok() {
-            staging.free(self);
-            if let Some(guard) = self.guard.get() {
-                guard.free(self);
-            }
         }
         let status = match self.own {
             // SAFETY: created once, and everything that lived in it held this context and is gone.

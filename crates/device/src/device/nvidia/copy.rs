@@ -153,8 +153,8 @@ impl Stream {
         for (origin, extent) in pieces(extent) {
             let (piece, after) = rest.split_at(extent.into_iter().product());
             rest = after;
-            context.limit_staging()?;
-            let mut block = context.take_block(piece.len())?;
+            self.device().staging().limit(context)?;
+            let mut block = self.device().staging().take(context, piece.len())?;
             // SAFETY: nobody else uses a block that was just taken.
             unsafe { block.write(piece) };
             let from = Side::Host(block.address(), Pitch::tight(extent));
@@ -162,7 +162,7 @@ impl Stream {
             // until its event is reached, and is as long as the piece.
             let status = unsafe { self.submit_copy(side.from(origin), from, extent) };
             let block = self.recorded(block, status)?;
-            context.give_back_busy(block);
+            self.device().staging().give_back_busy(block);
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Stream {
             return Ok(Readback::new(self, None, 0, mark));
         }
         let (side, extent) = Side::of(from)?;
-        let block = context.take_block(bytes)?;
+        let block = self.device().staging().take(context, bytes)?;
         let to = Side::Host(block.address(), Pitch::tight(extent));
         // SAFETY: `from` is alive while the copy is put on the stream and freed behind it; the block is kept
         // until its event is reached, and has as many bytes.

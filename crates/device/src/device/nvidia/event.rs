@@ -8,9 +8,10 @@ use cudarc::driver::sys;
 
 use super::{
     Device,
-    context::{CudaContext, lock},
+    context::CudaContext,
     driver::{Handle, code},
-    launch::Mark,
+    launches::Mark,
+    lock::lock,
 };
 use crate::device::{Error, EventOptions, Result};
 

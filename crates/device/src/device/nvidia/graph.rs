@@ -10,9 +10,9 @@ use std::{env, ptr, sync::LazyLock};
 use cudarc::driver::sys;
 
 use super::{
-    Device, Function, Stream,
+    Device, Stream,
     driver::{Handle, Status},
-    launch::packed,
+    packed::packed,
 };
 use crate::device::{Arguments, LaunchConfig, Result};
 
@@ -30,30 +30,6 @@ static OBSERVED: LazyLock<bool> = LazyLock::new(|| {
         .any(Option::is_some)
 });
 
-/// Launches `function` as a graph, where that is worth it; its shape and arguments fit it.
-///
-/// Whatever goes wrong with a graph, the kernel can be launched by itself, which tells what is wrong with that.
-///
-/// # Safety
-/// As for [`Stream::launch`]; the context is current.
-pub(super) unsafe fn launch(
-    stream: &Stream,
-    function: &Function,
-    config: &LaunchConfig,
-    arguments: &Arguments,
-) -> Option<Status> {
-    let context = stream.context();
-    let mut repeats = function.repeats().try_lock().ok()?;
-    if !repeats.are_worth_it(stream) {
-        return None;
-    }
-    let changes = context.changes();
-    let state = State::now(stream, *changes).ok()?;
-    let graph = repeats.graph(stream, state?, function, config, arguments)?;
-    // SAFETY: stream and graph are alive, and no other thread has the graph; what the kernel does is the caller's duty.
-    Some(unsafe { context.driver().cuGraphLaunch(graph.executable.0, stream.raw()) })
-}
-
 /// A kernel's launches in a row on one stream, and its graph.
 ///
 /// There is one graph for one stream: launches of the same one never overlap, but a kernel's on two streams may.
@@ -67,6 +43,29 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
+    /// Launches the kernel, whose shape and arguments fit it, as a graph, where that is worth it and there can be one.
+    ///
+    /// # Safety
+    /// As for [`Stream::launch`]; the context is current.
+    pub(super) unsafe fn launch(
+        &mut self,
+        stream: &Stream,
+        function: sys::CUfunction,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Option<Status> {
+        if !self.are_worth_it(stream) {
+            return None;
+        }
+        let context = stream.context();
+        let changes = context.changes();
+        let state = State::now(stream, *changes).ok()?;
+        let graph = self.graph(stream, state?, function, config, arguments)?;
+        // SAFETY: stream and graph are alive, and no other thread has the graph; what the kernel does is the caller's
+        // duty.
+        Some(unsafe { context.driver().cuGraphLaunch(graph.executable.0, stream.raw()) })
+    }
+
     /// Counts a launch: whether there is a graph for it, or enough launches came before it.
     fn are_worth_it(&mut self, stream: &Stream) -> bool {
         if self.stream != stream.number() {
@@ -82,7 +81,7 @@ impl Repeats {
         &mut self,
         stream: &Stream,
         state: State,
-        function: &Function,
+        function: sys::CUfunction,
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Option<&Graph> {
@@ -149,7 +148,7 @@ impl Graph {
     fn new(
         stream: &Stream,
         state: State,
-        function: &Function,
+        function: sys::CUfunction,
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<Option<Self>> {
@@ -195,7 +194,7 @@ impl Graph {
     /// Sets shape and arguments for launches from now on.
     fn set(
         &mut self,
-        function: &Function,
+        function: sys::CUfunction,
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<()> {
@@ -237,14 +236,14 @@ impl Drop for Graph {
 
 /// Calls the driver with the node of a launch.
 fn with_node(
-    function: &Function,
+    function: sys::CUfunction,
     config: &LaunchConfig,
     arguments: &Arguments,
     call: impl FnOnce(*const sys::CUDA_KERNEL_NODE_PARAMS) -> Status,
 ) -> Status {
     packed(arguments, |extra| {
         let node = sys::CUDA_KERNEL_NODE_PARAMS {
-            func: function.raw(),
+            func: function,
             gridDimX: config.grid.x,
             gridDimY: config.grid.y,
             gridDimZ: config.grid.z,

@@ -30,24 +30,16 @@ use std::{
 
 use cudarc::driver::sys;
 
-#[cfg(doc)]
-use super::Stream;
-use super::{
-    Device, Function, Module,
-    context::{CudaContext, lock},
-    driver::Handle,
-    heap,
-    module::{JitOptions, Loaded},
-};
+use super::{context::CudaContext, driver::Handle, heap, lock::lock};
 use crate::{
-    device::{Arguments, Error, Fault, GuardOptions, GuardedModule, LaunchConfig, Result},
+    device::{Fault, Result},
     ptx::pass::guard::{
-        LOCAL_WINDOW, LocalMemory, NotGuarded,
-        record::{MOST, MOST_PRINTS, VARIABLE, prints},
+        LOCAL_WINDOW,
+        record::{MOST, MOST_PRINTS, prints},
     },
 };
 pub(super) use control::Control;
-use known::Known;
+pub(super) use known::Known;
 pub(super) use launched::Launched;
 use records::{RecordPool, Records};
 use tables::{Table, Tables};
@@ -70,7 +62,7 @@ pub(super) struct Guard {
 #[derive(Debug, Default)]
 struct State {
     /// Those whose functions look how much of the stack is left.
-    deep: Vec<Weak<Loaded>>,
+    deep: Vec<Weak<Control>>,
     tables: Tables,
     /// Where the heap of `malloc` lies, once it was looked for.
     heap: Option<Option<Range<u64>>>,
@@ -80,7 +72,7 @@ struct State {
 
 impl Guard {
     /// The context is current.
-    fn new(context: &CudaContext) -> Result<Self> {
+    pub(super) fn new(context: &CudaContext) -> Result<Self> {
         let (mut prints, mut stream) = (0, ptr::null_mut());
         let (printed, told) = records::allocate(context, size_of::<u32>())?;
         // SAFETY: `prints` is written before the call returns.
@@ -145,7 +137,12 @@ impl Guard {
 
     /// Each thread has at least so many bytes of the stack for calls from now on, and a module's functions know where
     /// the stack ends.
-    fn deepen(&self, context: &CudaContext, bytes: usize, module: &Arc<Loaded>) -> Result<()> {
+    pub(super) fn deepen(
+        &self,
+        context: &CudaContext,
+        bytes: usize,
+        module: &Arc<Control>,
+    ) -> Result<()> {
         if stack_bytes(context)? < bytes {
             // SAFETY: takes numbers alone.
             let set = || unsafe { context.driver().cuCtxSetLimit(STACK, bytes) };
@@ -158,14 +155,13 @@ impl Guard {
     /// Tells modules where the stack ends: a thread has the bytes below the top of the window of local memory that the
     /// limit says, and those of its kernel's own frame beside them.
     pub(super) fn know_stack(&self, context: &CudaContext) -> Result<()> {
-        let modules: Vec<Arc<Loaded>> = {
+        let modules: Vec<Arc<Control>> = {
             let deep = &mut lock(&self.state).deep;
             deep.retain(|module| module.strong_count() > 0);
             deep.iter().filter_map(Weak::upgrade).collect()
         };
         let lowest = LOCAL_WINDOW.unsigned_abs().saturating_sub(stack_bytes(context)? as u64);
-        let mut controls = modules.iter().filter_map(|module| module.control());
-        controls.try_for_each(|control| control.know_stack(context, lowest))
+        modules.iter().try_for_each(|control| control.know_stack(context, lowest))
     }
 
     /// Where the heap of `malloc` lies.
@@ -191,7 +187,7 @@ impl Guard {
     }
 
     /// What was told since the last time by modules that tell of all faults.
-    fn take_reported(&self) -> Vec<Fault> {
+    pub(super) fn take_reported(&self) -> Vec<Fault> {
         std::mem::take(&mut lock(&self.state).reported)
     }
 
@@ -256,116 +252,4 @@ fn hold_prints(context: &CudaContext) -> Result<()> {
         }
     }
     Ok(())
-}
-
-impl CudaContext {
-    /// The guard of this context's kernels; the context is current.
-    fn start_guard(&self) -> Result<Arc<Guard>> {
-        let mut guard = lock(self.starting_guard());
-        if let Some(guard) = &*guard {
-            return Ok(guard.clone());
-        }
-        let started = Arc::new(Guard::new(self)?);
-        *guard = Some(started.clone());
-        self.has_guard(&started);
-        Ok(started)
-    }
-}
-
-impl Device {
-    /// Loads PTX so that none of its kernels can harm the context: an access outside its memory does not happen and is
-    /// an [`Error::Fault`] of what waits for the kernel, as a failed assertion and `trap` are, and [`Stream::cancel`]
-    /// stops kernels that do not end. Where that cannot be, a function stays as it is, or the whole module, and it is
-    /// said why. Where modules tell of all faults their kernels go on, and [`Device::take_reported`] gives what they
-    /// told.
-    ///
-    /// ```no_run
-    /// use warpaint::device::{GuardOptions, nvidia::{Device, JitOptions}};
-    ///
-    /// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry fail() { trap; }";
-    /// let (guard, jit) = (GuardOptions::default(), JitOptions::default());
-    /// let (module, not_guarded) = Device::open(0)?.load_guarded(ptx, &guard, jit)?;
-    /// assert!(not_guarded.is_none() && module.guarded().is_some());
-    /// # Ok::<(), warpaint::device::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Device::load`].
-    pub fn load_guarded(
-        &self,
-        ptx: &str,
-        options: &GuardOptions<'_>,
-        jit: JitOptions,
-    ) -> Result<(Module, Option<NotGuarded>)> {
-        let options = GuardOptions { local: LocalMemory::FromStackPointer, ..*options };
-        let (text, guarded) = match GuardedModule::of(ptx, &options) {
-            Ok(guarded) => guarded,
-            Err(why) => return Ok((self.load_with(ptx, jit)?, Some(why))),
-        };
-        let module = match self.load_with(&text, jit) {
-            Ok(module) => module,
-            Err(Error::Load { log, .. }) => {
-                let why = format!("the driver does not take it guarded: {log}");
-                return Ok((self.load_with(ptx, jit)?, Some(NotGuarded { why })));
-            }
-            Err(error) => return Err(error),
-        };
-        let context = self.context();
-        let (guard, block) = (context.start_guard()?, module.global(VARIABLE)?.address());
-        let control = Control::new(context, &guard, guarded, block)?;
-        let module = module.with_guard(control).ok_or_else(|| Error::Unsupported {
-            operation: "guarding a module that is used",
-            device: context.info().to_string(),
-        })?;
-        let guarded = module.guarded();
-        if let Some(guarded) = guarded.filter(|guarded| guarded.stack_bytes() > 0) {
-            // What a kernel has for itself lies at the top of the same memory.
-            let mut own = 0;
-            for kernel in guarded.kernels() {
-                own = own.max(module.function(&kernel.name)?.info().local_bytes);
-            }
-            let bytes = guarded.stack_bytes() as usize + own as usize;
-            guard.deepen(context, bytes, module.loaded())?;
-        }
-        let not_guarded = module.guarded().and_then(GuardedModule::not_guarded);
-        Ok((module, not_guarded))
-    }
-}
-
-impl Device {
-    /// The faults that were told since the last time of modules which go on: one at each place, at most 1,000 at a
-    /// time. They come when what was launched is waited for.
-    pub fn take_reported(&self) -> Vec<Fault> {
-        self.context().guard().map_or_else(Vec::new, |guard| guard.take_reported())
-    }
-}
-
-impl Function {
-    /// Before a launch: the version of the kernel that is launched, and the arguments with what the guard adds to them;
-    /// `None` where it adds nothing. The context is current.
-    pub(super) fn guarded(
-        &self,
-        config: &LaunchConfig,
-        arguments: &Arguments,
-    ) -> Result<Option<(&Self, Arguments)>> {
-        let context = self.context();
-        let Some(control) = self.module().loaded().control() else { return Ok(None) };
-        control.prepare(context, self.shared_name())?;
-        let module = control.module();
-        let Some(kernel) = module.kernel(self.name()) else { return Ok(None) };
-        // How many blocks of a cooperative launch there may be was asked of the version with all checks.
-        let fits = |proved: &&Self| {
-            let threads = u64::from(proved.info().max_threads);
-            !config.cooperative && config.block.count() <= threads
-        };
-        let version = module.version(kernel, config, arguments.bytes(), Known(context));
-        let proved = version.and_then(|at| self.proved().get(at)).filter(fits);
-        if kernel.words.is_empty() {
-            return Ok(proved.map(|proved| (proved, arguments.clone())));
-        }
-        let words = module.words(kernel, arguments.bytes(), Known(context));
-        let mut all = arguments.clone();
-        all.push_bytes(&words, 8);
-        Ok(Some((proved.unwrap_or(self), all)))
-    }
 }

@@ -6,7 +6,7 @@ use std::{ffi::c_void, ops::Range, ptr};
 
 use cudarc::driver::sys;
 
-use super::{context::CudaContext, driver::Handle, module::load_image};
+use super::{context::CudaContext, driver::Handle, image::load_image};
 use crate::device::Result;
 
 /// A kernel that tells where `malloc` puts two pieces of memory, and gives them back.

@@ -76,7 +76,7 @@ impl Device {
         context.activate()?;
         // SAFETY: takes numbers alone.
         context.set(|| unsafe { context.driver().cuCtxSetLimit(raw(limit), value) })?;
-        match (limit, context.guard()) {
+        match (limit, self.guard()) {
             (Limit::StackBytes, Some(guard)) => guard.know_stack(context),
             _ => Ok(()),
         }

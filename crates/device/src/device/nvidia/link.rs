@@ -13,7 +13,8 @@ use super::{
     Device, Module,
     context::CudaContext,
     driver::Handle,
-    module::{Log, lowered, whole},
+    log::Log,
+    module::{lowered, whole},
 };
 use crate::{
     device::{LinkCode, LinkInput, Result},

@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use super::{
     Device, Stream,
     driver::{Handle, code},
-    host::{page_lock, raw_flags},
     memory::out_of_memory,
+    page_lock::{page_lock, raw_flags},
 };
 use crate::device::{Attachment, DeviceId, Error, HostFlags, Result};
 

@@ -19,19 +19,30 @@ pub mod driver;
 mod event;
 mod graph;
 mod guard;
+mod guarded;
 mod heap;
 mod host;
 mod host_function;
+mod image;
 mod ipc;
+mod jit_options;
+mod late;
 mod launch;
+mod launches;
 mod limit;
 mod link;
+mod lock;
+mod log;
 mod mapped;
 mod memory;
 mod module;
+mod opened;
+mod packed;
+mod page_lock;
 mod peer;
 mod ptx;
 mod ranges;
+mod readback;
 mod staging;
 mod stream;
 mod texture;
@@ -47,14 +58,19 @@ pub use context::ordinal_of;
 pub use event::Event;
 pub use host::{HostMemory, Transfer};
 pub use ipc::{IpcHandle, IpcMemory};
+pub use jit_options::JitOptions;
 pub use mapped::MappedMemory;
-pub use memory::{Memory, Readback};
-pub use module::{Function, JitOptions, Module};
+pub use memory::Memory;
+pub use module::{Function, Module};
 pub use peer::{Current, Waiting};
+pub use readback::Readback;
 pub use stream::Stream;
 pub use texture::{SurfaceObject, TextureObject};
 
 use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
+use guard::Guard;
+use opened::Opened;
+use staging::Staging;
 
 /// An opened GPU. Opening the same one again gives the same device, for a process has one primary context of it.
 ///
@@ -69,7 +85,7 @@ use super::{DeviceId, DeviceInfo, MemoryInfo, Result};
 /// # Ok::<(), warpaint::device::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Device(Arc<CudaContext>);
+pub struct Device(Arc<Opened>);
 
 impl Device {
     /// Name, limits and capabilities of every GPU that the driver shows, by ordinal.
@@ -86,27 +102,27 @@ impl Device {
     /// # Errors
     /// As [`Device::all`]; [`Error::NoDevice`](super::Error::NoDevice) where there are fewer.
     pub fn open(ordinal: u32) -> Result<Self> {
-        CudaContext::open(ordinal).map(Self)
+        Opened::open(ordinal).map(Self)
     }
 
     /// Name, limits and capabilities.
     pub fn info(&self) -> &DeviceInfo {
-        self.0.info()
+        self.context().info()
     }
 
     /// Tells this device's handles from another's.
     pub fn id(&self) -> DeviceId {
-        self.0.id()
+        self.context().id()
     }
 
     /// Its place in the driver's list.
     pub fn ordinal(&self) -> u32 {
-        self.0.ordinal()
+        self.context().ordinal()
     }
 
     /// Tells this GPU from every other one, also for other programs and OpenGL; of an instance in MIG mode.
     pub fn uuid(&self) -> [u8; 16] {
-        self.0.uuid()
+        self.context().uuid()
     }
 
     /// Free and total memory in bytes, now.
@@ -114,7 +130,7 @@ impl Device {
     /// # Errors
     /// [`Error::Call`](super::Error::Call).
     pub fn memory_info(&self) -> Result<MemoryInfo> {
-        self.0.memory_info()
+        self.context().memory_info()
     }
 
     /// Waits until all work on all streams has ended.
@@ -122,18 +138,30 @@ impl Device {
     /// # Errors
     /// [`Error::Call`](super::Error::Call); where a kernel failed it names the kernels that it can have been.
     pub fn synchronize(&self) -> Result<()> {
-        self.0.activate()?;
-        self.0.wait_for_work()
+        self.context().activate()?;
+        self.context().wait_for_work()
     }
 
     /// See [`Device::is_lost`](crate::device::Device::is_lost).
     pub fn is_lost(&self) -> bool {
-        self.0.is_lost()
+        self.context().is_lost()
     }
 
     #[doc(hidden)]
     pub fn context(&self) -> &CudaContext {
-        &self.0
+        self.0.context()
+    }
+
+    fn staging(&self) -> &Staging {
+        self.0.staging()
+    }
+
+    fn guard(&self) -> Option<&Arc<Guard>> {
+        self.0.guard()
+    }
+
+    fn start_guard(&self) -> Result<Arc<Guard>> {
+        self.0.start_guard()
     }
 }
 

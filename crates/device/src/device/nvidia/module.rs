@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
 use std::{
-    ffi::{CStr, CString, c_void},
+    ffi::CString,
     ptr,
     sync::{
         Arc, Mutex,
@@ -17,9 +17,11 @@ use super::{
     Device,
     binary::Binary,
     context::CudaContext,
-    driver::{Handle, Status, code},
+    driver::{Handle, code},
     graph::Repeats,
     guard::Control,
+    image::{Image, load_image},
+    jit_options::JitOptions,
     limit::raw_preference,
     ptx,
 };
@@ -31,55 +33,18 @@ use crate::{
     ptx::outline::{Entry, LOCAL_BYTES, Outline},
 };
 
-/// Room for what the JIT compiler says; it cuts off the rest.
-const LOG_BYTES: usize = 16 << 10;
-
 /// A loaded module. Dropping the last handle waits for the device's work, which may still run its code.
 #[derive(Clone, Debug)]
 pub struct Module(Arc<Loaded>);
 
 /// What its handles share.
 #[derive(Debug)]
-pub(super) struct Loaded {
-    device: Device,
-    raw: Handle<sys::CUmod_st>,
+struct Loaded {
+    image: Arc<Image>,
     entries: Vec<Entry>,
     log: String,
-    guarded: Option<Control>,
-}
-
-/// What the driver's JIT compiler is told (CUDA driver API, `CUjit_option`).
-///
-/// ```
-/// use warpaint::device::nvidia::{Device, JitOptions};
-///
-/// let ptx = ".version 7.0 .target sm_75 .address_size 64 .visible .entry idle() { ret; }";
-/// let Ok(gpu) = Device::open(0) else { return Ok(()) }; // there is none here
-/// let frugal = JitOptions { max_registers: Some(32), ..JitOptions::default() };
-/// let idle = gpu.load_with(ptx, frugal)?.function("idle")?;
-/// assert!(idle.info().registers <= 32);
-/// # Ok::<(), warpaint::device::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JitOptions {
-    /// How much it optimises, 0 to 4; 4 where nothing is said.
-    pub optimization_level: Option<u32>,
-    /// Most registers of a thread.
-    pub max_registers: Option<u32>,
-    /// Threads that a block has at least, for which registers are to suffice.
-    pub threads_per_block: Option<u32>,
-}
-
-impl JitOptions {
-    fn options(self) -> impl Iterator<Item = (JitOption, u32)> {
-        [
-            (JitOption::CU_JIT_OPTIMIZATION_LEVEL, self.optimization_level),
-            (JitOption::CU_JIT_MAX_REGISTERS, self.max_registers),
-            (JitOption::CU_JIT_THREADS_PER_BLOCK, self.threads_per_block),
-        ]
-        .into_iter()
-        .filter_map(|(option, value)| Some((option, value?)))
-    }
+    /// Where it is guarded: what its kernels are told, and tell.
+    control: Option<Arc<Control>>,
 }
 
 impl Device {
@@ -109,8 +74,7 @@ impl Device {
         // SAFETY: the text ends with a NUL.
         let loaded = unsafe { load_image(context, text.as_ptr().cast(), wishes) };
         let (raw, log) = loaded.map_err(|error| placed(error, ptx))?;
-        let (device, entries) = (self.clone(), outline.entries);
-        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
+        Ok(Module::new(Image::new(self.clone(), raw), outline.entries, log))
     }
 
     /// Loads a cubin or fatbin.
@@ -128,8 +92,7 @@ impl Device {
         let image = code.bytes().as_ptr().cast();
         // SAFETY: the code is whole.
         let (raw, log) = unsafe { load_image(self.context(), image, [])? };
-        let device = self.clone();
-        Ok(Module(Arc::new(Loaded { device, raw, entries, log, guarded: None })))
+        Ok(Module::new(Image::new(self.clone(), raw), entries, log))
     }
 }
 
@@ -172,40 +135,6 @@ pub(super) fn lowered(context: &CudaContext, ptx: &str, outline: &Outline) -> Re
     })
 }
 
-/// Room for what the JIT compiler or the linker says.
-pub(super) struct Log {
-    info: Vec<u8>,
-    error: Vec<u8>,
-}
-
-impl Log {
-    pub(super) fn new() -> Self {
-        Self { info: vec![0; LOG_BYTES], error: vec![0; LOG_BYTES] }
-    }
-
-    /// The options that let the driver write to it, and their values.
-    pub(super) fn options(&mut self) -> [(JitOption, *mut c_void); 4] {
-        let number = ptr::without_provenance_mut::<c_void>;
-        [
-            (JitOption::CU_JIT_INFO_LOG_BUFFER, self.info.as_mut_ptr().cast()),
-            (JitOption::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-            (JitOption::CU_JIT_ERROR_LOG_BUFFER, self.error.as_mut_ptr().cast()),
-            (JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-        ]
-    }
-
-    /// An error where `status` is one: the code's, where it is of that kind or the driver says what is wrong with it.
-    pub(super) fn check(&self, context: &CudaContext, status: Status) -> Result<()> {
-        let of_code = code::is_load_error(status.code) || !said(&self.error).is_empty();
-        if status.code == code::SUCCESS || !of_code {
-            return context.check(status);
-        }
-        let (name, text) = context.driver().describe(status.code);
-        let log = format!("{name} ({}), {text}\n{}", status.code, said(&self.error));
-        Err(Error::load(context.info().to_string(), log.trim(), None))
-    }
-}
-
 /// An error of the JIT compiler's, which names a line of the PTX, with the place that this comes from.
 fn placed(error: Error, ptx: &str) -> Error {
     match error {
@@ -219,83 +148,40 @@ fn placed(error: Error, ptx: &str) -> Error {
     }
 }
 
-fn said(log: &[u8]) -> String {
-    let log = CStr::from_bytes_until_nul(log).unwrap_or_default();
-    log.to_string_lossy().trim().to_owned()
-}
-
-/// Loads an image; gives the module and what the compiler said. `wishes` are options that are numbers.
-///
-/// # Safety
-/// `image` must be text that ends with a NUL, or whole machine code.
-pub(super) unsafe fn load_image(
-    context: &CudaContext,
-    image: *const c_void,
-    wishes: impl IntoIterator<Item = (JitOption, u32)>,
-) -> Result<(Handle<sys::CUmod_st>, String)> {
-    let mut log = Log::new();
-    let number = |value: u32| ptr::without_provenance_mut::<c_void>(value as usize);
-    let wishes = wishes.into_iter().map(|(option, value)| (option, number(value)));
-    let (mut options, mut values): (Vec<_>, Vec<_>) =
-        log.options().into_iter().chain(wishes).unzip();
-    let mut raw = ptr::null_mut();
-    // SAFETY: the caller answers for the image; the options and their values are as many and live until the call
-    // returns, as do the logs, whose sizes are given; `raw` is written before that.
-    let status = unsafe {
-        context.driver().cuModuleLoadDataEx(
-            &raw mut raw,
-            image,
-            options.len() as u32,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
-    log.check(context, status)?;
-    Ok((Handle(raw), said(&log.info)))
-}
-
-impl Loaded {
-    /// Where it is guarded: what its kernels are told, and tell.
-    pub(super) fn control(&self) -> Option<&Control> {
-        self.guarded.as_ref()
-    }
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        let context = self.device.context();
-        context.on_drop(|| {
-            context.wait_for_work()?;
-            if let Some(control) = self.control() {
-                control.end(context)?;
-            }
-            // SAFETY: loaded by `cuModuleLoadDataEx`; its functions hold it, and no kernel of it runs any more.
-            context.check(unsafe { context.driver().cuModuleUnload(self.raw.0) })
-        });
-    }
-}
-
 impl Module {
+    fn new(image: Image, entries: Vec<Entry>, log: String) -> Self {
+        Self(Arc::new(Loaded { image: Arc::new(image), entries, log, control: None }))
+    }
+
     /// What the JIT compiler said while it loaded; often nothing.
     pub fn log(&self) -> &str {
         &self.0.log
     }
 
     /// The same module, of which nobody else has a handle yet, as one that is guarded.
-    pub(super) fn with_guard(self, guarded: Control) -> Option<Self> {
+    pub(super) fn with_guard(self, control: Control) -> Option<Self> {
         let mut loaded = Arc::into_inner(self.0)?;
-        loaded.guarded = Some(guarded);
+        loaded.control = Some(Arc::new(control));
         Some(Self(Arc::new(loaded)))
     }
 
     /// What is known of it where it is guarded.
     pub fn guarded(&self) -> Option<&GuardedModule> {
-        self.0.control().map(Control::module)
+        self.0.control.as_deref().map(Control::module)
     }
 
-    /// What all its handles share.
-    pub(super) fn loaded(&self) -> &Arc<Loaded> {
-        &self.0
+    /// Where it is guarded: what its kernels are told, and tell.
+    pub(super) fn control(&self) -> Option<&Arc<Control>> {
+        self.0.control.as_ref()
+    }
+
+    /// Its machine code.
+    pub(super) fn image(&self) -> &Arc<Image> {
+        &self.0.image
+    }
+
+    fn device(&self) -> &Device {
+        self.0.image.device()
     }
 
     /// The kernel with this (lowered) name.
@@ -308,12 +194,12 @@ impl Module {
             available: self.0.entries.iter().map(|entry| entry.name.clone()).collect(),
         };
         let text = CString::new(name).map_err(|_| missing())?;
-        let context = self.0.device.context();
+        let context = self.device().context();
         context.activate()?;
         let mut raw = ptr::null_mut();
         // SAFETY: the module is alive, `text` ends with a NUL, and `raw` is written before the call returns.
         let status = unsafe {
-            context.driver().cuModuleGetFunction(&raw mut raw, self.0.raw.0, text.as_ptr())
+            context.driver().cuModuleGetFunction(&raw mut raw, self.0.image.raw(), text.as_ptr())
         };
         match status.code {
             code::NOT_FOUND => Err(missing()),
@@ -329,7 +215,7 @@ impl Module {
     pub fn global(&self, name: &str) -> Result<Slice<'_>> {
         let missing = || Error::NoSuchGlobal { name: name.to_owned() };
         let text = CString::new(name).map_err(|_| missing())?;
-        let context = self.0.device.context();
+        let context = self.device().context();
         context.activate()?;
         let (mut address, mut bytes) = (0, 0);
         // SAFETY: the module is alive, `text` ends with a NUL, and both are written before the call returns.
@@ -337,7 +223,7 @@ impl Module {
             context.driver().cuModuleGetGlobal_v2(
                 &raw mut address,
                 &raw mut bytes,
-                self.0.raw.0,
+                self.0.image.raw(),
                 text.as_ptr(),
             )
         };
@@ -368,7 +254,7 @@ struct Kernel {
 
 impl Function {
     fn new(module: &Module, name: &str, raw: Handle<sys::CUfunc_st>) -> Result<Self> {
-        let context = module.0.device.context();
+        let context = module.device().context();
         let attribute = |attribute| {
             let mut value = 0;
             // SAFETY: the function is alive, and `value` is written before the call returns.
@@ -533,7 +419,7 @@ impl Function {
     }
 
     pub(super) fn context(&self) -> &CudaContext {
-        self.0.module.0.device.context()
+        self.0.module.device().context()
     }
 
     pub(super) fn module(&self) -> &Module {

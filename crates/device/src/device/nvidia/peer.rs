@@ -11,6 +11,7 @@ use super::{
     context::CudaContext,
     copy::{Side, structured},
     driver::{Status, code},
+    opened::Opened,
 };
 use crate::device::{EventOptions, Region, Result};
 
@@ -51,7 +52,7 @@ impl Device {
             Waiting::Yield => Flags::CU_CTX_SCHED_YIELD,
             Waiting::Block => Flags::CU_CTX_SCHED_BLOCKING_SYNC,
         };
-        CudaContext::create(ordinal, flags as u32).map(Self)
+        Opened::create(ordinal, flags as u32).map(Self)
     }
 
     /// Makes the device's context current on this thread, on top of its stack of contexts, until the guard is dropped:

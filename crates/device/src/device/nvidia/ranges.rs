@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::context::lock;
+use super::lock::lock;
 
 /// Ranges of addresses that do not overlap.
 #[derive(Debug, Default)]

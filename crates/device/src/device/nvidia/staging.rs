@@ -5,16 +5,11 @@
 
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
-use std::{ffi::c_void, ptr, slice};
+use std::{ffi::c_void, ptr, slice, sync::Mutex};
 
 use cudarc::driver::sys;
 
-use super::{
-    context::{CudaContext, lock},
-    driver::Handle,
-    event,
-    host::page_lock,
-};
+use super::{context::CudaContext, driver::Handle, event, lock::lock, page_lock::page_lock};
 use crate::device::Result;
 
 /// Blocks that are not in use are kept up to this many bytes in total.
@@ -90,15 +85,19 @@ impl StagingBuffer {
     }
 }
 
-/// The blocks of a device that nobody holds.
+/// The blocks of a device.
 #[derive(Debug, Default)]
-pub(super) struct Staging {
+pub(super) struct Staging(Mutex<Blocks>);
+
+/// Those that nobody holds.
+#[derive(Debug, Default)]
+struct Blocks {
     free: Vec<StagingBuffer>,
     /// Still used by a copy; oldest first.
     busy: Vec<StagingBuffer>,
 }
 
-impl Staging {
+impl Blocks {
     /// Moves the blocks whose copies have ended to the free ones.
     fn collect(&mut self, context: &CudaContext) -> Result<()> {
         let mut index = 0;
@@ -143,7 +142,7 @@ impl Staging {
     }
 
     /// Frees all of them, after waiting for the copies.
-    pub(super) fn free(self, context: &CudaContext) {
+    fn free(self, context: &CudaContext) {
         for block in self.busy.into_iter().chain(self.free) {
             let reached = event::synchronize(context, block.reached.0);
             if let Err(error) = reached.and_then(|()| block.free(context)) {
@@ -153,27 +152,27 @@ impl Staging {
     }
 }
 
-impl CudaContext {
+impl Staging {
     /// A block for `bytes` that no copy uses; the context is current. Never waits.
-    pub(super) fn take_block(&self, bytes: usize) -> Result<StagingBuffer> {
-        let mut staging = lock(self.staging());
-        if let Some(block) = staging.fitting(bytes) {
+    pub(super) fn take(&self, context: &CudaContext, bytes: usize) -> Result<StagingBuffer> {
+        let mut blocks = lock(&self.0);
+        if let Some(block) = blocks.fitting(bytes) {
             return Ok(block);
         }
-        staging.collect(self)?;
-        if let Some(block) = staging.fitting(bytes) {
+        blocks.collect(context)?;
+        if let Some(block) = blocks.fitting(bytes) {
             return Ok(block);
         }
-        drop(staging);
-        StagingBuffer::new(self, bytes)
+        drop(blocks);
+        StagingBuffer::new(context, bytes)
     }
 
     /// Waits for a copy where so many are under way that staging another would page-lock too much memory.
-    pub(super) fn limit_staging(&self) -> Result<()> {
-        let oldest = lock(self.staging()).oldest_of_too_many();
+    pub(super) fn limit(&self, context: &CudaContext) -> Result<()> {
+        let oldest = lock(&self.0).oldest_of_too_many();
         let Some(block) = oldest else { return Ok(()) };
-        match event::synchronize(self, block.reached()) {
-            Ok(()) => self.give_back(block),
+        match event::synchronize(context, block.reached()) {
+            Ok(()) => self.give_back(context, block),
             Err(error) => {
                 self.give_back_busy(block);
                 return Err(error);
@@ -183,19 +182,24 @@ impl CudaContext {
     }
 
     /// Takes back a block that no copy uses.
-    pub(super) fn give_back(&self, block: StagingBuffer) {
+    pub(super) fn give_back(&self, context: &CudaContext, block: StagingBuffer) {
         let excess = {
-            let mut staging = lock(self.staging());
-            staging.free.push(block);
-            staging.excess()
+            let mut blocks = lock(&self.0);
+            blocks.free.push(block);
+            blocks.excess()
         };
         for block in excess {
-            self.on_drop(|| block.free(self));
+            context.on_drop(|| block.free(context));
         }
     }
 
     /// Takes back a block that a copy may still use, up to the event that was recorded behind it.
     pub(super) fn give_back_busy(&self, block: StagingBuffer) {
-        lock(self.staging()).busy.push(block);
+        lock(&self.0).busy.push(block);
+    }
+
+    /// Frees all of them, when the context ends.
+    pub(super) fn free(&self, context: &CudaContext) {
+        std::mem::take(&mut *lock(&self.0)).free(context);
     }
 }

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the CUDA driver is a C library")]
 
 use std::{
+    ffi::c_void,
     ptr,
     sync::{
         Arc,
@@ -14,11 +15,14 @@ use cudarc::driver::sys;
 
 use super::{
     Device, Event, Memory,
-    context::{CudaContext, Late, lock},
+    context::CudaContext,
     driver::{Handle, Status, code},
     event::{create_untimed, destroy},
     guard::Launched,
-    launch::Mark,
+    host_function::{self, Call},
+    late::Late,
+    launches::Mark,
+    lock::lock,
     staging::StagingBuffer,
 };
 use crate::device::{Error, Result, StreamOptions};
@@ -184,7 +188,7 @@ impl Stream {
         if let Err(error) = recorded {
             // The copy may be on its way without an event to tell when it has ended.
             if context.wait_for_work().is_ok() {
-                context.give_back(block);
+                self.device().staging().give_back(context, block);
             }
             return Err(error);
         }
@@ -271,7 +275,7 @@ impl Stream {
         let context = self.context();
         // SAFETY: the stream is alive.
         let wait = || context.check(unsafe { context.driver().cuStreamSynchronize(self.raw()) });
-        self.0.launched.check(context, wait)
+        self.0.launched.check(self.device(), wait)
     }
 
     /// Stops its guarded kernels; the driver cannot stop others.
@@ -280,7 +284,7 @@ impl Stream {
     /// [`Error::Unsupported`] where no module is guarded, [`Error::Call`].
     pub fn cancel(&self) -> Result<()> {
         let context = self.context();
-        match context.guard() {
+        match self.device().guard() {
             Some(_) => {
                 context.activate()?;
                 self.0.launched.cancel(context)
@@ -290,6 +294,25 @@ impl Stream {
                 device: context.info().to_string(),
             }),
         }
+    }
+
+    /// Calls a function of the host behind the work that is on the stream now.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
+        let context = self.context();
+        context.activate()?;
+        let call = Box::into_raw(Box::new(Call { function, late: self.late().clone() }));
+        let data = call.cast::<c_void>();
+        // SAFETY: the stream is alive; `run` gets `data` once, on whatever thread, which its parts may go to.
+        let status = unsafe {
+            context.driver().cuLaunchHostFunc(self.raw(), Some(host_function::run), data)
+        };
+        context.check(status).inspect_err(|_| {
+            // SAFETY: the driver refused it, so nobody else has it.
+            drop(unsafe { Box::from_raw(call) });
+        })
     }
 
     /// Lets guarded kernels use the first `bytes` of an allocation.

@@ -24,16 +24,18 @@
 //! - Of many calls of `printf` the last print nothing, for a full buffer would hold up the kernel (`prints`).
 //!
 //! A function that has what is not known here stays as it is, and [`NotGuarded`] says why: a matrix whose stride is no
-//! constant, say. Not
-//! prevented are: a barrier that some threads never reach, a call through a pointer to no function, and wild addresses
-//! of local and constant memory that were loaded from memory (they are counted: [`Counts::unchecked`]). An access
-//! outside a surface that is an argument is told of (`surface`); one outside another surface reads zero or is left out.
+//! constant, say. Not prevented are: a barrier that some threads never reach, a call through a pointer to no function,
+//! and wild addresses of local and constant memory that were loaded from memory (they are counted:
+//! [`Counts::unchecked`]). An access outside a surface that is an argument is told of (`surface_check`); one outside
+//! another surface reads zero or is left out.
 
 mod bounds;
 mod code;
 mod extent;
 mod follow;
 mod globals;
+mod group;
+mod note;
 mod noted;
 mod options;
 mod plan;
@@ -45,9 +47,11 @@ mod search;
 mod stack;
 mod stop;
 mod surface;
+mod surface_check;
 #[cfg(test)]
 mod tests;
 mod weave;
+mod weaver;
 mod windows;
 mod words;
 
@@ -72,7 +76,7 @@ use proof::Version;
 use record::{NO_KERNEL, Recorder, VARIABLE, control};
 use stack::Stack;
 use stop::Reason;
-use weave::Weaver;
+use weaver::Weaver;
 use windows::Windows;
 use words::Words;
 

@@ -20,12 +20,15 @@ use std::{
 
 use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
-use super::{heap::Heap, limits, ranges::Ranges, unwritten::Unwritten};
+use super::{
+    heap::{Freed, Heap},
+    limits,
+    range::{CHUNK, CHUNK_BITS, Permission, Range},
+    ranges::Ranges,
+    unwritten::Unwritten,
+};
 use crate::device::{Allocation, Error, Fill, Result, cpu::error::NAME};
 
-/// Chunks are `1 << CHUNK_BITS` bytes.
-pub(in crate::device::cpu) const CHUNK_BITS: u32 = 16;
-const CHUNK: u64 = 1 << CHUNK_BITS;
 /// Freed ranges of at least so many bytes give their memory back to the system at once.
 const RELEASE_BYTES: u64 = 256 << 10;
 
@@ -41,31 +44,6 @@ const OTHERS_BYTES: u64 = 384 << 20;
 /// How many chunks an allocation lies in.
 fn chunks_of(bytes: u64) -> u64 {
     bytes.div_ceil(CHUNK).max(1)
-}
-
-/// What kernels may do with an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) enum Permission {
-    ReadWrite,
-    /// Constants: only the host writes.
-    ReadOnly,
-    /// Nothing by the tables: memory of a block that runs, which its own threads alone reach, by other checks.
-    Scratch,
-}
-
-/// A range of the arena: `bytes` from `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::device::cpu) struct Range {
-    pub(in crate::device::cpu) address: u64,
-    pub(in crate::device::cpu) bytes: u64,
-}
-
-impl Range {
-    /// Whether all of `bytes` at `address` lie in it.
-    pub(in crate::device::cpu) fn holds(self, address: u64, bytes: u64) -> bool {
-        let offset = address.wrapping_sub(self.address);
-        offset <= self.bytes && bytes <= self.bytes - offset
-    }
 }
 
 /// The places that compiled code needs for its checks.
@@ -248,19 +226,28 @@ impl Arena {
         Ok(range)
     }
 
-    /// An allocation by a kernel.
+    fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An allocation by a kernel. The heap has an eighth of the memory at most.
     pub(in crate::device::cpu) fn heap_alloc(&self, bytes: u64) -> Option<u64> {
-        self.heap.lock().unwrap_or_else(PoisonError::into_inner).alloc(self, bytes)
+        let take = |bytes| self.alloc(bytes, Permission::ReadWrite).ok();
+        self.heap().alloc(bytes, self.total / 8, take)
     }
 
     /// Gives an allocation by a kernel back; false where there is none at `address`.
     pub(in crate::device::cpu) fn heap_free(&self, address: u64) -> bool {
-        self.heap.lock().unwrap_or_else(PoisonError::into_inner).free(self, address)
-    }
-
-    /// The start of the chunk that an address lies in.
-    pub(super) fn chunk_of(&self, address: u64) -> u64 {
-        address - (address.wrapping_sub(self.base) & (CHUNK - 1)).min(address)
+        // Held until the range is given back: what the heap has is counted with it.
+        let mut heap = self.heap();
+        match heap.free(address) {
+            Freed::Nothing => false,
+            Freed::Slot => true,
+            Freed::Chunks(range) => {
+                self.free(range);
+                true
+            }
+        }
     }
 
     /// Gives memory of the device's own back.

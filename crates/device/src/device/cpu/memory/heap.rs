@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::arena::{Arena, CHUNK_BITS, Permission, Range};
+use super::range::{CHUNK, Range};
 
 /// Allocations that have a chunk of their own, whatever their size.
 const MOST_ALONE: usize = 1024;
@@ -13,7 +13,6 @@ const MOST_ALONE: usize = 1024;
 const LARGEST_SLOT: u64 = 8 << 10;
 /// Smallest slot, which is also what addresses are aligned to.
 const SMALLEST_SLOT: u64 = 16;
-const CHUNK: u64 = 1 << CHUNK_BITS;
 const CLASSES: usize = (LARGEST_SLOT.ilog2() - SMALLEST_SLOT.ilog2() + 1) as usize;
 
 #[derive(Debug, Default)]
@@ -38,17 +37,33 @@ struct Slab {
     free: usize,
 }
 
+/// What became of an allocation that a kernel gave back.
+pub(super) enum Freed {
+    /// There is none that starts at the address.
+    Nothing,
+    /// Its slot is free, in a chunk that others use.
+    Slot,
+    /// Nothing is left in these chunks, which are the arena's again.
+    Chunks(Range),
+}
+
 impl Heap {
-    /// Memory for a kernel; `None` where there is none left.
-    pub(super) fn alloc(&mut self, arena: &Arena, bytes: u64) -> Option<u64> {
+    /// Memory for a kernel; `None` where there is none left. `take` gives chunks of the arena, so long as all together
+    /// are not more than `most` bytes.
+    pub(super) fn alloc(
+        &mut self,
+        bytes: u64,
+        most: u64,
+        take: impl FnOnce(u64) -> Option<Range>,
+    ) -> Option<u64> {
         if self.alone.len() < MOST_ALONE || bytes > LARGEST_SLOT {
-            let range = self.chunks(arena, bytes)?;
+            let range = self.chunks(bytes, most, take)?;
             self.alone.insert(range.address, range);
             return Some(range.address);
         }
         let class = class(bytes);
         if self.partial[class].is_empty() {
-            let range = self.chunks(arena, CHUNK)?;
+            let range = self.chunks(CHUNK, most, take)?;
             let slots = (CHUNK / slot_bytes(class)) as usize;
             let slab = Slab { range, class, used: vec![0; slots.div_ceil(64)], free: slots };
             self.slabs.insert(range.address, slab);
@@ -63,46 +78,49 @@ impl Heap {
         Some(at + slot * slot_bytes(class))
     }
 
-    fn chunks(&mut self, arena: &Arena, bytes: u64) -> Option<Range> {
-        let most = arena.total_bytes() / 8;
+    fn chunks(
+        &mut self,
+        bytes: u64,
+        most: u64,
+        take: impl FnOnce(u64) -> Option<Range>,
+    ) -> Option<Range> {
         let taken = bytes.checked_next_multiple_of(CHUNK)?;
         if taken > most.saturating_sub(self.bytes) {
             return None;
         }
-        let range = arena.alloc(bytes, Permission::ReadWrite).ok()?;
+        let range = take(bytes)?;
         self.bytes += taken;
         Some(range)
     }
 
-    /// Gives an allocation back; false where there is none that starts at `address`.
-    pub(super) fn free(&mut self, arena: &Arena, address: u64) -> bool {
+    /// Takes the allocation back that starts at `address`.
+    pub(super) fn free(&mut self, address: u64) -> Freed {
         if let Some(range) = self.alone.remove(&address) {
-            self.give_back(arena, range);
-            return true;
+            return self.give_back(range);
         }
-        let Some((&at, _)) = self.slabs.get_key_value(&arena.chunk_of(address)) else {
-            return false;
-        };
-        let Some(slab) = self.slabs.get_mut(&at) else { return false };
+        // Chunks begin at their multiples.
+        let at = address - address % CHUNK;
+        let Some(slab) = self.slabs.get_mut(&at) else { return Freed::Nothing };
         let (class, offset) = (slab.class, address - at);
         if !offset.is_multiple_of(slot_bytes(class)) || !slab.release(offset / slot_bytes(class)) {
-            return false;
+            return Freed::Nothing;
         }
         let slots = (CHUNK / slot_bytes(class)) as usize;
         if slab.free == slots {
             let range = slab.range;
             self.slabs.remove(&at);
             self.partial[class].retain(|partial| *partial != at);
-            self.give_back(arena, range);
-        } else if slab.free == 1 {
+            return self.give_back(range);
+        }
+        if slab.free == 1 {
             self.partial[class].push(at);
         }
-        true
+        Freed::Slot
     }
 
-    fn give_back(&mut self, arena: &Arena, range: Range) {
+    fn give_back(&mut self, range: Range) -> Freed {
         self.bytes -= range.bytes.next_multiple_of(CHUNK);
-        arena.free(range);
+        Freed::Chunks(range)
     }
 }
 
@@ -138,7 +156,7 @@ fn slot_bytes(class: usize) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
-    use super::*;
+    use crate::device::cpu::memory::{Arena, Permission};
 
     #[test]
     fn small_allocations_share_chunks_and_come_back() {

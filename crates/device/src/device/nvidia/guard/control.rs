@@ -8,15 +8,17 @@ use super::{Guard, left::Left, records::Records, tables::Table};
 use crate::{
     device::{
         Fault, FaultKind, GuardedModule, Result,
-        nvidia::context::{CudaContext, lock},
+        nvidia::{context::CudaContext, image::Image, lock::lock},
     },
     ptx::pass::guard::record::{MOST, control},
 };
 
-/// A guarded module, as long as it is loaded.
+/// A guarded module, which stays loaded for as long as there is this.
 #[derive(Debug)]
 pub(in crate::device::nvidia) struct Control {
     module: GuardedModule,
+    /// Its code, in which the control block lies.
+    image: Arc<Image>,
     guard: Arc<Guard>,
     /// The address of the control block.
     block: u64,
@@ -49,17 +51,19 @@ pub(super) struct Taken {
 
 impl Control {
     /// Of a module that was just loaded, whose control block lies at `block`; the context is current.
-    pub(super) fn new(
-        context: &CudaContext,
+    pub(in crate::device::nvidia) fn new(
+        image: &Arc<Image>,
         guard: &Arc<Guard>,
         module: GuardedModule,
         block: u64,
     ) -> Result<Self> {
+        let context = image.device().context();
         let records = guard.take_records(context, if module.tells_all() { MOST } else { 1 })?;
         let (raised, state) = (Mutex::default(), Mutex::default());
-        let this = Self { module, guard: guard.clone(), block, records, raised, state };
+        let (image, guard) = (image.clone(), guard.clone());
+        let this = Self { module, image, guard, block, records, raised, state };
         this.write(context, control::RECORD, &this.records.address().to_ne_bytes())?;
-        this.write(context, control::PRINTS, &guard.prints().to_ne_bytes())?;
+        this.write(context, control::PRINTS, &this.guard.prints().to_ne_bytes())?;
         Ok(this)
     }
 
@@ -79,7 +83,11 @@ impl Control {
     }
 
     /// Before a kernel is launched: the control block has the memory as it is now, where the module looks for it.
-    pub(super) fn prepare(&self, context: &CudaContext, kernel: &Arc<str>) -> Result<()> {
+    pub(in crate::device::nvidia) fn prepare(
+        &self,
+        context: &CudaContext,
+        kernel: &Arc<str>,
+    ) -> Result<()> {
         let mut state = lock(&self.state);
         state.launched = Some(kernel.clone());
         if self.module.allocates() && !state.knows_heap {
@@ -173,7 +181,7 @@ impl Control {
     }
 
     /// When the module ends, and none of its kernels runs: what nobody has asked for yet is told on the streams.
-    pub(in crate::device::nvidia) fn end(&self, context: &CudaContext) -> Result<()> {
+    fn end(&self, context: &CudaContext) -> Result<()> {
         if self.records.is_written() {
             let told = self.take(context, || Ok(()))?.told;
             for stream in lock(&self.state).streams.iter().filter_map(Weak::upgrade) {
@@ -186,6 +194,11 @@ impl Control {
 
 impl Drop for Control {
     fn drop(&mut self) {
+        let context = self.image.device().context();
+        context.on_drop(|| {
+            context.wait_for_work()?;
+            self.end(context)
+        });
         self.guard.give_back(&self.records);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What a context knows of memory; it is current.
-pub(super) struct Known<'a>(pub(super) &'a CudaContext);
+pub(in crate::device::nvidia) struct Known<'a>(pub(in crate::device::nvidia) &'a CudaContext);
 
 impl Find for Known<'_> {
     fn memory(&mut self, pointer: u64) -> Option<(u64, u64)> {

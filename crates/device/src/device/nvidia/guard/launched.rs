@@ -11,10 +11,7 @@ use super::{
 };
 use crate::device::{
     Error, Fault, FaultKind, Result,
-    nvidia::{
-        context::{CudaContext, lock},
-        module::Loaded,
-    },
+    nvidia::{Device, context::CudaContext, lock::lock},
 };
 
 /// Of one stream. One that only copies, for another thread maybe, has none, and does not take the fault away from who
@@ -23,28 +20,27 @@ use crate::device::{
 pub(in crate::device::nvidia) struct Launched {
     /// Whether there ever were any.
     any: AtomicBool,
-    modules: Mutex<Vec<Weak<Loaded>>>,
+    modules: Mutex<Vec<Weak<Control>>>,
     /// Of modules that are gone.
     left: Arc<Left>,
 }
 
 impl Launched {
     /// A kernel of a guarded module is launched.
-    pub(in crate::device::nvidia) fn add(&self, module: &Arc<Loaded>) {
-        let Some(control) = module.control() else { return };
+    pub(in crate::device::nvidia) fn add(&self, module: &Arc<Control>) {
         let mut modules = lock(&self.modules);
-        let same = |known: &Weak<Loaded>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(module));
+        let same = |known: &Weak<Control>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(module));
         if modules.iter().any(same) {
             return;
         }
-        control.launched_by(&self.left);
+        module.launched_by(&self.left);
         modules.retain(|known| known.strong_count() > 0);
         modules.push(Arc::downgrade(module));
         self.any.store(true, Ordering::Release);
     }
 
     /// The modules of which `is_one` holds, as long as they are loaded.
-    fn modules(&self, is_one: impl Fn(&Loaded) -> bool) -> Vec<Arc<Loaded>> {
+    fn modules(&self, is_one: impl Fn(&Control) -> bool) -> Vec<Arc<Control>> {
         let modules = lock(&self.modules);
         modules.iter().filter_map(Weak::upgrade).filter(|module| is_one(module)).collect()
     }
@@ -56,23 +52,23 @@ impl Launched {
     #[inline]
     pub(in crate::device::nvidia) fn check(
         &self,
-        context: &CudaContext,
+        device: &Device,
         wait: impl Fn() -> Result<()>,
     ) -> Result<()> {
         if !self.any.load(Ordering::Acquire) {
             return Ok(());
         }
-        if let Some(guard) = context.guard() {
+        let context = device.context();
+        if let Some(guard) = device.guard() {
             guard.tell_prints(context)?;
         }
-        let has_news = |module: &Loaded| module.control().is_some_and(|control| control.has_news());
-        let with_news = self.modules(has_news);
+        let with_news = self.modules(Control::has_news);
         let left = self.left.take();
         if with_news.is_empty() && left.is_none() {
             return Ok(());
         }
         let (mut told, mut cancelled) = (left, None);
-        for control in with_news.iter().filter_map(|module| module.control()) {
+        for control in with_news {
             let taken: Taken = control.take(context, &wait)?;
             told = told.or(taken.told);
             cancelled = cancelled.or(taken.cancelled);
@@ -89,8 +85,7 @@ impl Launched {
     /// that is to end, and until then does nothing for this one: so all wishes come before the first call.
     pub(in crate::device::nvidia) fn cancel(&self, context: &CudaContext) -> Result<()> {
         let all = self.modules(|_| true);
-        let controls = || all.iter().filter_map(|module| module.control());
-        controls().for_each(Control::wish);
-        controls().try_for_each(|control| control.raise(context))
+        all.iter().for_each(|control| control.wish());
+        all.iter().try_for_each(|control| control.raise(context))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::device::{Fault, nvidia::context::lock};
+use crate::device::{Fault, nvidia::lock::lock};
 
 /// The first fault of them that nobody has asked for yet.
 #[derive(Debug, Default)]

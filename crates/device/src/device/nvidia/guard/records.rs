@@ -9,7 +9,7 @@ use cudarc::driver::sys;
 use crate::{
     device::{
         GuardRecord, Result,
-        nvidia::{context::CudaContext, driver::Handle, host::page_lock},
+        nvidia::{context::CudaContext, driver::Handle, page_lock::page_lock},
     },
     ptx::pass::guard::record::field,
 };

@@ -1,29 +1,15 @@
 //! The comparison of an address with the memory that it has to lie in.
 
 use super::extent::Size;
-use super::plan::{Bounds, Group, Root, is_wide};
+use super::group::{Bounds, Group, Root, is_wide};
 use super::record::AccessRecord;
 use super::search::RESERVED_SHARED;
-use super::weave::Weaver;
+use super::weaver::{Weaver, Woven};
 use super::words::Word;
 use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Operand, Reg, Scalar, Special, Symbol};
 use crate::ptx::pass::origin::Source;
 use crate::ptx::types::{Space, Type};
-
-/// A check that was put in.
-#[derive(Clone, Debug)]
-pub(super) struct Woven {
-    /// Holds where the accesses are made and right.
-    pub(super) fine: Guard,
-    /// Holds where they would be made and are wrong.
-    pub(super) fail: Reg,
-    /// The distance of the lowest access from `start`.
-    distance: Reg,
-    /// What the address was compared with: where it may begin, and from there on.
-    pub(super) start: Operand,
-    pub(super) limit: Operand,
-}
 
 impl Weaver<'_> {
     /// Compares the index of a group with those that are right, where the guard holds; none where it has no index.

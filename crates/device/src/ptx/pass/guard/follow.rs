@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::code::Code;
-use super::plan::{Bounds, Group, Root};
+use super::group::{Bounds, Group, Root};
 use crate::ptx::ast::Body;
 use crate::ptx::inst::{Instruction, Op};
 use crate::ptx::operand::{Operand, Reg};

@@ -4,136 +4,15 @@ use std::collections::HashMap;
 
 use super::Counts;
 use super::extent::Size;
-use super::proof::index::Index;
-use super::words::Word;
+use super::group::{Bounds, Group, Member, Root};
 use crate::ptx::ast::{Body, Statement};
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction};
 use crate::ptx::op::{Integer, Semantics, Waits};
-use crate::ptx::operand::{Base, Operand, Reg, Symbol};
-use crate::ptx::pass::access::{Action, MemoryAccess, When, accesses};
+use crate::ptx::operand::{Base, Operand, Reg};
+use crate::ptx::pass::access::{MemoryAccess, accesses};
 use crate::ptx::pass::origin::{Origin, Origins, Source};
-use crate::ptx::types::{Space, Type};
-
-/// Most bytes from the first to the last that one check is for.
-const WIDEST: i64 = 4096;
-
-/// What an address is a constant away from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Root {
-    Reg(Reg),
-    Symbol(Symbol),
-}
-
-/// What an access is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Bounds {
-    /// The memory of these sources, of which the register holds an address of one.
-    Sources {
-        sources: Vec<Source>,
-        /// The register holds a generic address.
-        generic: bool,
-    },
-    /// Whatever memory there is, which is searched; a generic address may be one of a block's or a thread's, too.
-    Search { generic: bool },
-    /// All of the block's shared memory.
-    Shared,
-}
-
-/// One access of a group.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    /// Its instruction: an index into the statements.
-    pub(super) statement: usize,
-    /// From the root on.
-    pub(super) offset: i64,
-    pub(super) bytes: u32,
-    pub(super) align: u32,
-    pub(super) action: Action,
-}
-
-/// Accesses that are checked together, before the first of them: all are made where one of them is.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) root: Root,
-    /// How often root and guard were written in the block before, and how often it waited for other threads.
-    version: [u32; 3],
-    pub(super) guard: Option<Guard>,
-    pub(super) when: When,
-    pub(super) space: Option<Space>,
-    pub(super) bounds: Bounds,
-    /// The first byte and that behind the last one, from the root on.
-    pub(super) low: i64,
-    pub(super) high: i64,
-    /// What the source has to be a multiple of.
-    pub(super) align: u32,
-    /// What the address is compared with to be a multiple of, where that is not known.
-    pub(super) tested_align: u32,
-    pub(super) members: Vec<Member>,
-    /// A group in a block before that is checked for more.
-    pub(super) covered_by: Option<usize>,
-    /// Root and guard are what they were until the end of the block.
-    pub(super) stays: bool,
-    /// What may be compared in place of the root.
-    pub(super) index: Option<Index>,
-}
-
-impl Group {
-    /// Bytes that are accessed.
-    pub(super) fn span(&self) -> u32 {
-        u32::try_from(self.high - self.low).unwrap_or(u32::MAX)
-    }
-
-    /// The statement before which it is checked.
-    pub(super) fn first(&self) -> usize {
-        self.members.first().map_or(0, |member| member.statement)
-    }
-
-    fn takes(&self, other: &Self) -> bool {
-        let low = self.low.min(other.low);
-        let together = self.high.max(other.high).checked_sub(low);
-        let alike = (self.root, self.version, self.guard, self.space, self.when)
-            == (other.root, other.version, other.guard, other.space, other.when);
-        let plain = self.when == When::Always && self.tested_align == 1 && other.tested_align == 1;
-        let searched = matches!(self.bounds, Bounds::Search { .. });
-        // Only what is aligned together stays so in one span.
-        alike
-            && plain
-            && !searched
-            && self.bounds == other.bounds
-            && together.is_some_and(|bytes| bytes <= WIDEST)
-    }
-
-    fn covers(&self, other: &Self) -> bool {
-        self.root == other.root
-            && self.space == other.space
-            && self.bounds == other.bounds
-            && self.low <= other.low
-            && self.high >= other.high
-            && self.align >= other.align
-            && self.is_plain()
-            && other.is_plain()
-    }
-
-    /// The word with the indices that are right; none where there is no index.
-    pub(super) fn indices(&self) -> Option<Word> {
-        let index = self.index?;
-        Some(Word::Indices {
-            argument: index.argument,
-            low: index.offset.checked_add(self.low)?,
-            stride: index.stride,
-            span: self.span(),
-            align: self.align,
-            signed: index.signed,
-        })
-    }
-
-    /// Checked wherever its block runs, and searched for nowhere.
-    pub(super) fn is_plain(&self) -> bool {
-        let searched = matches!(self.bounds, Bounds::Search { .. });
-        self.guard.is_none() && self.when == When::Always && self.tested_align == 1 && !searched
-    }
-}
+use crate::ptx::types::Space;
 
 /// What is to be checked in a function.
 pub(super) struct Plan {
@@ -480,14 +359,6 @@ fn versions_of(
 /// Whether threads of the block wait for each other: what is wrong before is to be told before what is wrong after it.
 pub(super) fn waits_for_block(i: &Instruction) -> bool {
     matches!(i.op.facts().waits, Waits::Block(_))
-}
-
-/// Whether a register holds 64 bits.
-pub(super) fn is_wide(body: &Body, root: Root) -> bool {
-    match root {
-        Root::Reg(reg) => body.registers.ty(reg).bits() == Type::B64.bits(),
-        Root::Symbol(_) => true,
-    }
 }
 
 /// The instruction at a place of a body.

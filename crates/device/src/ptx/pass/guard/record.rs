@@ -124,6 +124,26 @@ impl AccessRecord {
     /// Of what is no access.
     pub(super) const NONE: Self =
         Self { address: Operand::Int(0), start: Operand::Int(0), limit: Operand::Int(0) };
+
+    /// What a record says of an access to a surface: the place in the address, and what it was compared with; in the
+    /// limit the slice and how many there are, if it says which.
+    pub(super) fn of_surface(
+        code: &mut Code,
+        at: [Operand; 2],
+        limits: [Operand; 2],
+        slice: Option<[Operand; 2]>,
+    ) -> Self {
+        let mut packed = |halves: [Operand; 2]| {
+            let halves = halves.map(|half| match half.reg() {
+                Some(_) => half,
+                None => Operand::Reg(code.give("mov.u32", Type::B32, [half])),
+            });
+            Operand::Reg(code.give("mov.b64", Type::B64, [Operand::Vector(Box::new(halves))]))
+        };
+        let (address, start) = (packed(at), packed(limits));
+        let limit = slice.map_or(Operand::Int(0), packed);
+        Self { address, start, limit }
+    }
 }
 
 impl Recorder {

@@ -10,7 +10,7 @@ use super::code::when;
 use super::poll::stop_at;
 use super::record::{AccessRecord, control};
 use super::search::stack_pointer;
-use super::weave::Weaver;
+use super::weaver::Weaver;
 use super::{CheckKind, LocalMemory};
 use crate::ptx::ast::{Function, Module};
 use crate::ptx::inst::Op;

@@ -1,67 +1,32 @@
 //! A function with its checks put in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::bounds::Woven;
-use super::code::{Code, plain, unless, when};
-use super::follow::Sources;
+use super::CheckKind;
+use super::code::{plain, unless, when};
+use super::group::Group;
 use super::noted::{Noted, can_note};
-use super::plan::{Bounds, Group, Plan, instruction, waits_for_block};
+use super::plan::{instruction, waits_for_block};
 use super::poll::Poll;
 use super::prints;
 use super::proof::Version;
-use super::record::{AccessRecord, Recorder};
+use super::record::AccessRecord;
 use super::search::Found;
 use super::stop::Reason;
-use super::surface::SurfaceAccess;
-use super::words::Words;
-use super::{Check, CheckKind, CheckedAccess};
-use crate::ptx::ast::{Body, Statement};
+use super::weaver::Weaver;
+use crate::ptx::ast::Statement;
 use crate::ptx::cfg::{BlockId, Cfg};
 use crate::ptx::inst::{Guard, Instruction, Op};
 use crate::ptx::op::{Next, Waits, WarpOp};
 use crate::ptx::operand::{Operand, Reg, Scalar, Special};
 use crate::ptx::pass::access::When;
-use crate::ptx::pass::origin::Origins;
 use crate::ptx::types::Type;
-
-/// Puts the checks of a plan into a body.
-pub(super) struct Weaver<'a> {
-    pub(super) body: &'a Body,
-    pub(super) origins: &'a Origins<'a>,
-    pub(super) plan: &'a Plan,
-    /// Accesses to surfaces.
-    pub(super) surfaces: &'a [SurfaceAccess],
-    /// The statements that hand a format to `printf`.
-    pub(super) formats: &'a HashSet<usize>,
-    /// Which groups are not checked.
-    pub(super) version: &'a Version,
-    pub(super) recorder: Recorder,
-    /// How many bytes of the stack have to be left where the function begins.
-    pub(super) reserve: Option<u64>,
-    /// The name of the function.
-    pub(super) function: &'a str,
-    pub(super) words: Words,
-    pub(super) sources: Sources,
-    pub(super) code: Code,
-    pub(super) found: Option<Found>,
-    pub(super) poll: Option<Poll>,
-    /// Where threads note what they do wrong: then nothing is pending.
-    pub(super) noted: Option<Noted>,
-    /// Of all functions so far.
-    pub(super) checks: &'a mut Vec<Check>,
-    /// What each group was checked with.
-    pub(super) woven: HashMap<usize, Woven>,
-    /// The groups that were checked since records were written last, and whether one of them failed.
-    pub(super) pending: Vec<usize>,
-    pub(super) failed: Option<Reg>,
-}
 
 impl Weaver<'_> {
     /// Writes the whole body. `polls` are the blocks at whose end loops look at the flag, `stops` the instructions that
     /// end the launch.
     pub(super) fn body(&mut self, cfg: &Cfg, polls: &[BlockId], stops: &HashMap<usize, Reason>) {
-        if self.plan.groups.iter().any(is_searched) {
+        if self.plan.groups.iter().any(Group::is_searched) {
             self.found = Some(Found::new(&mut self.code));
         }
         if !polls.is_empty() {
@@ -211,15 +176,6 @@ impl Weaver<'_> {
         Some(Guard { reg: self.code.give("and.pred", Type::Pred, both), negated: false })
     }
 
-    /// A guard as an operand.
-    pub(super) fn predicate(&mut self, guard: Guard) -> Operand {
-        let reg = Operand::Reg(guard.reg);
-        match guard.negated {
-            false => reg,
-            true => Operand::Reg(self.code.give("not.pred", Type::Pred, [reg])),
-        }
-    }
-
     /// An instruction, done where all its accesses are right; what it would load is zero elsewhere.
     fn access(&mut self, at: usize, i: &Instruction, groups: std::ops::Range<usize>) {
         let mut i = i.clone();
@@ -355,7 +311,7 @@ impl Weaver<'_> {
             self.code.location = i.location;
         }
         // What was compared is compared again, so that nothing of it has to be kept until here.
-        let woven = match group.stays && group.when == When::Always && !is_searched(group) {
+        let woven = match group.stays && group.when == When::Always && !group.is_searched() {
             true => self.compare(group, group.guard),
             false => match self.woven.get(&at) {
                 Some(woven) => woven.clone(),
@@ -368,27 +324,6 @@ impl Weaver<'_> {
         let check = self.add_check(group);
         self.recorder.record(&mut self.code, Operand::Int(check.into()), &place);
         self.code.place(skip);
-    }
-
-    pub(super) fn add_check(&mut self, group: &Group) -> u32 {
-        let accesses = group.members.iter().map(|member| {
-            let i = instruction(self.body, member.statement);
-            CheckedAccess {
-                offset: member.offset - group.low,
-                bytes: member.bytes,
-                align: member.align,
-                action: member.action,
-                location: i.and_then(|i| i.location),
-                line: i.map_or(0, |i| i.line),
-            }
-        });
-        let kind = CheckKind::Access { space: group.space, accesses: accesses.collect() };
-        self.push_check(kind)
-    }
-
-    pub(super) fn push_check(&mut self, kind: CheckKind) -> u32 {
-        self.checks.push(Check { function: self.function.to_owned(), kind });
-        self.checks.len() as u32 - 1
     }
 
     /// Writes a record in place of what would end the launch, and ends the thread.
@@ -422,8 +357,4 @@ fn reads(i: &Instruction, guard: Option<Guard>, result: &Operand) -> bool {
     let mut is_read = guard.is_some_and(|guard| guard.reg == reg);
     i.for_each_use(|used| is_read |= used == reg);
     is_read
-}
-
-fn is_searched(group: &Group) -> bool {
-    matches!(group.bounds, Bounds::Search { .. })
 }

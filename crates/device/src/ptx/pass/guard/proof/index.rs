@@ -8,25 +8,13 @@ use crate::ptx::inst::Instruction;
 use crate::ptx::modifier::Half;
 use crate::ptx::op::{Integer, Semantics, is_integer};
 use crate::ptx::operand::{Operand, Reg};
-use crate::ptx::pass::guard::plan::{Bounds, Group, Root};
+use crate::ptx::pass::guard::group::{Bounds, Group, Index, Root};
 use crate::ptx::pass::guard::surface::SurfaceAccess;
 use crate::ptx::pass::origin::{Origins, Source};
 use crate::ptx::types::{Kind, Space, Type};
 
 /// Most steps from an address to the pointer that it was made of.
 const MOST_STEPS: u32 = 12;
-
-/// How an address is made of a pointer among the kernel's arguments and an index of 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ptx::pass::guard) struct Index {
-    pub(in crate::ptx::pass::guard) reg: Reg,
-    pub(in crate::ptx::pass::guard) signed: bool,
-    /// What is added to the pointer: so many bytes for each of the index, and these.
-    pub(in crate::ptx::pass::guard) stride: u32,
-    pub(in crate::ptx::pass::guard) offset: i64,
-    /// Where the pointer lies among the arguments.
-    pub(in crate::ptx::pass::guard) argument: u32,
-}
 
 /// Finds the indices of groups.
 pub(in crate::ptx::pass::guard) fn find(

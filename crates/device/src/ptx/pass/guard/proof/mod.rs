@@ -1,7 +1,7 @@
 //! Accesses that need no check in launches of which the host knows enough.
 //!
 //! Enters: a kernel, and what the host knows of a launch. Leaves: whether an access stays within its memory in that
-//! launch. Must not know: `device`, `ptx::pass::guard::weave`, `ptx::pass::guard::code`.
+//! launch. Must not know: `device`, `ptx::pass::guard::weave`, `ptx::pass::guard::weaver`, `ptx::pass::guard::code`.
 //!
 //! Most kernels compute where they read and write from the thread's index, sizes, and constants. At a launch the host
 //! knows the grid, the block, and all arguments, and with them between which addresses such an access lies (`ranges`):
@@ -15,10 +15,12 @@
 //! So a kernel has further versions beside that with all checks, each without those of a [`Proof`]. Which accesses
 //! are worth asking about is tried when it is guarded (`promising`); what is right or wrong does not depend on that.
 
+mod checked;
 mod conditions;
 mod exponent;
 pub(super) mod index;
 mod known;
+mod promising;
 mod range;
 mod ranges;
 mod reals;
@@ -27,17 +29,17 @@ mod rounds;
 mod transfer;
 mod values;
 
-use std::{cell::Cell, collections::HashMap};
+use std::collections::HashMap;
 
-use super::extent::Size;
-use super::plan::{Bounds, Group, Root};
+use super::group::Group;
 use super::surface::SurfaceAccess;
 use super::words::{Find, Word, pointer_at};
-use crate::ptx::ast::{Body, Function, Module};
+use crate::ptx::ast::Module;
 use crate::ptx::cfg::{BlockId, Cfg};
-use crate::ptx::inst::Guard;
 use crate::ptx::operand::{Axis, Grid, Operand, Scalar, Special};
-use crate::ptx::pass::origin::{Origins, Source};
+use crate::ptx::pass::origin::Origins;
+use checked::CheckedGroup;
+pub(super) use promising::promising;
 use range::Range;
 use ranges::Ranges;
 use values::Values;
@@ -75,101 +77,6 @@ impl Launch<'_> {
             Special::Scalar(Scalar::WarpSize) => Some(Range::of(32)),
             Special::Scalar(Scalar::DynamicSmemSize) => Some(Range::of(self.shared_bytes.into())),
             Special::Scalar(_) => None,
-        }
-    }
-}
-
-/// Accesses of a kernel that are checked together.
-#[derive(Clone, Debug)]
-struct CheckedGroup {
-    /// The statement before which they are checked.
-    at: usize,
-    root: Root,
-    guard: Option<Guard>,
-    /// The first byte and that behind the last one, from the root on.
-    low: i64,
-    high: i64,
-    /// A variable, or pointers of which it may come from each.
-    sources: Vec<Source>,
-    align: u32,
-}
-
-impl CheckedGroup {
-    fn of(group: &Group) -> Option<Self> {
-        let Bounds::Sources { sources, .. } = &group.bounds else { return None };
-        let is_pointer = |source: &Source| matches!(source, Source::Argument(_));
-        if !sources.iter().all(is_pointer) && !matches!(sources.as_slice(), [Source::Symbol(_)]) {
-            return None;
-        }
-        let wanted = group.tested_align == 1 && group.covered_by.is_none();
-        wanted.then(|| Self {
-            at: group.first(),
-            root: group.root,
-            guard: group.guard,
-            low: group.low,
-            high: group.high,
-            sources: sources.clone(),
-            align: group.align,
-        })
-    }
-
-    /// How far it reaches in its memory, at the most; none where it may leave that. `find` gives address and length of
-    /// the allocation that a pointer points into.
-    fn reach(
-        &self,
-        ranges: &mut Ranges<'_>,
-        find: &mut dyn FnMut(u64) -> Option<(u64, u64)>,
-    ) -> Option<i128> {
-        let memory: Option<Vec<(u64, u64)>> =
-            self.sources.iter().map(|source| self.memory(*source, ranges, find)).collect();
-        let memory = memory?;
-        let reach = Cell::new(0);
-        let fits = |root: Range| {
-            let (low, high) = (root.low + i128::from(self.low), root.high + i128::from(self.high));
-            let inside = memory.iter().find(|(start, bytes)| {
-                let end = i128::from(*start) + i128::from(*bytes);
-                low >= i128::from(*start) && high <= end
-            });
-            if let Some((start, _)) = inside {
-                reach.set(reach.get().max(high - i128::from(*start)));
-            }
-            inside.is_some()
-        };
-        let fits = match (self.root, self.sources.first()) {
-            (Root::Symbol(_), _) => fits(Range::of(0)),
-            (Root::Reg(reg), Some(Source::Symbol(_))) => {
-                let bits = ranges.bits(reg);
-                let fits = |range: Range| fits(range.signed(bits));
-                ranges.is_of_one(reg) && ranges.is_before(self.at, reg, self.guard, fits)
-            }
-            (Root::Reg(reg), Some(Source::Argument(_) | Source::Null) | None) => {
-                let bits = ranges.bits(reg);
-                let fits = |range: Range| fits(range.unsigned(bits));
-                ranges.is_before(self.at, reg, self.guard, fits)
-            }
-        };
-        fits.then(|| reach.get())
-    }
-
-    /// Where the memory of a source begins, and its bytes; of a variable from its own address on.
-    fn memory(
-        &self,
-        source: Source,
-        ranges: &mut Ranges<'_>,
-        find: &mut dyn FnMut(u64) -> Option<(u64, u64)>,
-    ) -> Option<(u64, u64)> {
-        match source {
-            Source::Null => None,
-            Source::Argument(argument) => {
-                let at = argument as usize;
-                let pointer = ranges.argument(at..at + 8).map_or(0, |word| pointer_at(word, 0));
-                let aligned = pointer.is_multiple_of(self.align.max(1).into());
-                find(pointer).filter(|_| aligned)
-            }
-            Source::Symbol(symbol) => match ranges.known.origins.size(symbol)? {
-                Size::Bytes(bytes) => Some((0, bytes)),
-                Size::Dynamic => Some((0, ranges.known.launch.shared_bytes.into())),
-            },
         }
     }
 }
@@ -289,120 +196,6 @@ fn are_short(ranges: &mut Ranges<'_>, loops: &[BlockId]) -> bool {
     })
 }
 
-/// The sizes of blocks that are tried.
-const BLOCKS: [[u32; 3]; 7] =
-    [[256, 1, 1], [32, 8, 1], [16, 16, 1], [64, 1, 1], [1024, 1, 1], [8, 8, 4], [32, 1, 1]];
-/// What integers are tried for arguments.
-const NUMBERS: [u32; 3] = [64, 1, 1024];
-/// The bytes that are tried for allocations.
-const BYTES: u64 = 1 << 31;
-
-/// Which groups of a plan are worth asking about: those that stay in large memory in a launch that was tried. Where a
-/// few of them reach a little further than the others, and so may not stay in memory that is just large enough, those
-/// others come second.
-pub(super) fn promising(
-    module: &Module,
-    function: &Function,
-    body: &Body,
-    cfg: &Cfg,
-    groups: &[Group],
-    surfaces: &[SurfaceAccess],
-    polls: &[BlockId],
-) -> Vec<Version> {
-    let origins = Origins::new(module, function, body);
-    let values = Values::new(function, body, cfg);
-    let asked =
-        groups.iter().enumerate().filter_map(|(at, group)| Some((at, CheckedGroup::of(group)?)));
-    let asked: Vec<(usize, CheckedGroup)> = asked.collect();
-    let most = function.max_threads().unwrap_or(1024);
-    let (mut best, mut loops): (Vec<Tried>, Vec<BlockId>) = (Vec::new(), Vec::new());
-    let mut flat: Vec<SurfaceAccess> = Vec::new();
-    let looks = cfg.back_edges.iter().filter(|(from, _)| polls.contains(from));
-    let mut looking: Vec<BlockId> = looks.map(|(_, to)| *to).collect();
-    looking.sort_unstable();
-    looking.dedup();
-    for number in NUMBERS {
-        // Where nothing but pointers is asked for, one number is as good as another.
-        if number != NUMBERS[0] && asks_for_pointers_alone(&values, groups) {
-            break;
-        }
-        for block in BLOCKS {
-            let all = best.len() == asked.len()
-                && loops.len() == looking.len()
-                && flat.len() == surfaces.len();
-            if block.iter().product::<u32>() > most || all {
-                continue;
-            }
-            let arguments = tried(&origins, groups, number);
-            let (grid, shared_bytes) = ([16, 4, 1], 48 << 10);
-            let launch = Launch { grid, block, shared_bytes, arguments: &arguments };
-            let mut ranges = Ranges::new(&values, &origins, &launch);
-            let mut find = |pointer| Some((pointer, BYTES));
-            let inside = asked.iter().filter_map(|(group, access)| {
-                let reach = access.reach(&mut ranges, &mut find)?;
-                Some(Tried { group: *group, access: access.clone(), reach })
-            });
-            let inside: Vec<Tried> = inside.collect();
-            // All have to hold in one launch. Those named first are likelier.
-            if inside.len() > best.len() + best.len() / 8 {
-                best = inside;
-            }
-            let surfaces = surfaces.iter();
-            let there: Vec<SurfaceAccess> = surfaces
-                .filter(|access| is_in_surface(&mut ranges, access, &mut TriedSurface))
-                .cloned()
-                .collect();
-            if there.len() > flat.len() {
-                flat = there;
-            }
-            let mut short: Vec<BlockId> = Vec::new();
-            for head in &looking {
-                short.push(*head);
-                if !are_short(&mut ranges, &short) {
-                    short.pop();
-                }
-            }
-            if short.len() > loops.len() {
-                loops = short;
-            }
-        }
-    }
-    let version = |tried: &[Tried]| {
-        let accesses = tried.iter().map(|tried| tried.access.clone()).collect();
-        let without = tried.iter().map(|tried| tried.group).collect();
-        let proof = Proof { accesses, surfaces: flat.clone(), ..Proof::default() };
-        let inside = flat.iter().map(|access| access.statement).collect();
-        Version { proof, without, covered: HashMap::new(), inside }
-    };
-    let shorter: Vec<Tried> = best.iter().filter(|one| !one.overshoots(&best)).cloned().collect();
-    let mut first = version(&best);
-    first.cover(&values, groups, |within| {
-        let arguments = tried(&origins, groups, NUMBERS[0]);
-        let launch = Launch { grid: [1; 3], block: [1; 3], shared_bytes: 0, arguments: &arguments };
-        let mut ranges = Ranges::new(&values, &origins, &launch);
-        are_within(&mut ranges, &[within], &mut |pointer| Some((pointer, BYTES)))
-    });
-    first.proof.loops = loops;
-    let differs = shorter.len() < best.len()
-        || !(first.proof.loops.is_empty() && first.proof.within.is_empty());
-    let second = differs.then(|| version(&shorter));
-    let all = [Some(first), second].into_iter().flatten();
-    all.filter(|version| !version.proof.is_empty()).collect()
-}
-
-/// The surfaces that are tried.
-struct TriedSurface;
-
-impl Find for TriedSurface {
-    fn memory(&mut self, _: u64) -> Option<(u64, u64)> {
-        None
-    }
-
-    fn surface(&mut self, _: u64) -> Option<[u32; 3]> {
-        Some([1 << 20, 1 << 16, 1 << 11])
-    }
-}
-
 /// A version of a kernel with fewer checks.
 #[derive(Default)]
 pub(super) struct Version {
@@ -458,77 +251,4 @@ impl Version {
             }
         }
     }
-}
-
-/// Whether no bytes of the arguments were looked at but those of pointers.
-fn asks_for_pointers_alone(values: &Values<'_>, groups: &[Group]) -> bool {
-    let is_pointer = |place: &(usize, usize)| {
-        groups.iter().any(|group| match &group.bounds {
-            Bounds::Sources { sources, .. } => sources.iter().any(|source| match source {
-                Source::Argument(at) => *place == (*at as usize, *at as usize + 8),
-                Source::Symbol(_) | Source::Null => false,
-            }),
-            Bounds::Search { .. } | Bounds::Shared => false,
-        })
-    };
-    values.read.borrow().iter().all(is_pointer)
-}
-
-/// An access that stayed in its memory when a launch was tried.
-#[derive(Clone)]
-struct Tried {
-    group: usize,
-    access: CheckedGroup,
-    /// How many bytes of its memory it needs.
-    reach: i128,
-}
-
-impl Tried {
-    /// Whether it is one of the few that reach a little further than all others of the same pointer.
-    fn overshoots(&self, all: &[Self]) -> bool {
-        if !matches!(self.access.sources.as_slice(), [Source::Argument(_), ..]) {
-            return false;
-        }
-        let same = all.iter().filter(|other| other.access.sources == self.access.sources);
-        let mut reaches: Vec<i128> = same.map(|other| other.reach).collect();
-        reaches.sort_unstable_by_key(|reach| std::cmp::Reverse(*reach));
-        let (mut few, most) = (0, (reaches.len() / 8).max(1));
-        while let Some(reach) = reaches.get(few).copied() {
-            let further = reaches.iter().take_while(|other| **other >= reach).count();
-            let is_near = reaches.get(further).is_some_and(|next| reach - next <= reach / 64);
-            if further > most || !is_near {
-                break;
-            }
-            few = further;
-        }
-        few > 0 && self.reach >= reaches[few - 1]
-    }
-}
-
-/// Arguments that are tried: pointers where the plan has such, and a number everywhere else.
-fn tried(origins: &Origins<'_>, groups: &[Group], number: u32) -> Vec<u8> {
-    let params = &origins.function().params;
-    let ends = (0..params.len()).filter_map(|at| {
-        let start = origins.argument_offset(at as u32)?;
-        Some(start as usize + params[at].bytes() as usize)
-    });
-    let mut arguments = number.to_le_bytes().repeat(ends.max().unwrap_or(0).div_ceil(4));
-    // Numbers of 64 bits are as small.
-    for (at, param) in params.iter().enumerate() {
-        let start = origins.argument_offset(at as u32).map(|start| start as usize + 4);
-        if param.ty.bits() == 64 && param.count.is_none() {
-            let high = start.and_then(|start| arguments.get_mut(start..start + 4));
-            high.into_iter().for_each(|high| high.fill(0));
-        }
-    }
-    for group in groups {
-        let Bounds::Sources { sources, .. } = &group.bounds else { continue };
-        for source in sources {
-            let Source::Argument(place) = source else { continue };
-            let pointer = (u64::from(*place) + 1) << 36;
-            let word = arguments.get_mut(*place as usize..*place as usize + 8);
-            word.into_iter().for_each(|word| word.copy_from_slice(&pointer.to_le_bytes()));
-        }
-    }
-    arguments
 }
