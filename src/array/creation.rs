@@ -168,6 +168,8 @@ impl<T: Real> GpuArray<T> {
         let shown = || format!("{start:?} to {stop:?} by {step:?}");
         let n = T::steps(start, stop, step).ok_or_else(|| Error::Range { range: shown() })?;
         let mut array = Self::empty(context, &[n])?;
+        // One number is the first, whatever the step: an infinite one would make NaN of it.
+        let step = if n > 1 { step } else { T::ZERO };
         let arguments = smallvec![Expr::constant(start).node, Expr::constant(step).node];
         Expr::<T>::apply("warpaint::step<$T>(i, $0, $1)", arguments).eval_into(&mut array)?;
         Ok(array)

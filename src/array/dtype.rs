@@ -481,9 +481,15 @@ fn whole_steps<T: Into<i128>>(start: T, stop: T, step: T) -> Option<usize> {
 /// As `numpy.arange`: distance and quotient are numbers of the type.
 fn real_steps<T>(start: T, stop: T, step: T) -> Option<usize>
 where
-    T: Into<f64> + Sub<Output = T> + Div<Output = T>,
+    T: Copy + Into<f64> + Sub<Output = T> + Div<Output = T>,
 {
-    let count = ((stop - start) / step).into().ceil();
+    let distance = stop - start;
+    let quotient: f64 = (distance / step).into();
+    // One that is too small for the type is not none, as in numpy.
+    if quotient == 0.0 && distance.into() != 0.0 {
+        return Some(usize::from(quotient.is_sign_positive()));
+    }
+    let count = quotient.ceil();
     count.is_finite().then_some(count as usize)
 }
 

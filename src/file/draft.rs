@@ -31,6 +31,15 @@ pub(crate) struct Draft {
     _living: Living,
 }
 
+/// What the system says without the draft's path, which nobody asked for.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((said, _)) => io::Error::new(error.kind(), said.to_owned()),
+        None => error,
+    }
+}
+
 impl Draft {
     /// A draft beside `path`, with its ending, for content that comes bit by bit.
     ///
@@ -53,7 +62,7 @@ impl Draft {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut living = living();
-        let file = builder.tempfile_in(folder)?;
+        let file = builder.tempfile_in(folder).map_err(without_path)?;
         if let Err(error) = file.as_file().try_lock() {
             // Then nobody else can lock it, either: it stays if this process is killed, and that is all.
             tracing::debug!("{} cannot be locked: {error}", file.path().display());

@@ -30,6 +30,13 @@ fn ranges_are_those_of_numpy() {
             assert_eq!(found, [0.0, step, 2.0 * step], "before {stop}");
         }
         assert_eq!(GpuArray::range(&context, 1.0, 1.3_f32, 0.1).unwrap().len(), 3);
+        // Quotients that are too small for the type: numpy has [0.], and none where they are negative.
+        for (stop, step, count) in
+            [(1e-30_f32, 1e30, 1), (1.0, f32::INFINITY, 1), (-1e-30, 1e30, 0)]
+        {
+            let found = GpuArray::range(&context, 0.0, stop, step).unwrap().to_vec().unwrap();
+            assert_eq!(found, vec![0.0; count], "{stop} by {step}");
+        }
         assert_eq!(GpuArray::range(&context, 1.0, 1.3_f64, 0.1).unwrap().len(), 4);
         let halves = [1.0, 1.3, 0.1].map(f16::from_f64);
         let [start, stop, step] = halves;
