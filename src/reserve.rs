@@ -1,4 +1,6 @@
 //! How many addresses the allocator takes in advance.
+//!
+//! Enters: the process's limit. Leaves: nothing, or a process that begins anew. Must not know: `cli`, `device`.
 
 use std::{env, fs, os::unix::process::CommandExt, process::Command};
 

@@ -15,6 +15,10 @@ use crate::{
 /// What copies may add to the time of steps, as a part of it, where nobody says.
 const SHARE: f64 = 0.05;
 
+/// So many parts of the past with a program each, which is what begins with an edit: programs stay loaded for it, and
+/// take a megabyte or more, whatever room their copies take.
+const MOST_SEGMENTS: usize = 200;
+
 /// Memory for copies, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
@@ -72,6 +76,7 @@ impl History {
             segment.checksums.settle()?;
         }
         self.is_narrowed = false;
+        self.forget_old_programs();
         let Budget { device, mut host } = self.keeping.budget;
         let [mut on_device, mut with_host] = self.bytes;
         if on_device > device && host > 0 || self.is_sending {
@@ -122,6 +127,16 @@ impl History {
             _ = thread::Builder::new().name("free".to_owned()).spawn(move || pool.trim());
         }
         Ok(())
+    }
+
+    /// Forgets the oldest steps where more programs would stay loaded for the past than [`MOST_SEGMENTS`].
+    fn forget_old_programs(&mut self) {
+        let segments = self.lines.iter().map(|line| line.segments.len()).sum::<usize>();
+        let excess = segments.saturating_sub(MOST_SEGMENTS);
+        if excess > 0 {
+            (0..excess).for_each(|_| _ = self.forget_oldest_segment());
+            self.recount();
+        }
     }
 
     /// Forgets the copy that is missed least. Gives its size.

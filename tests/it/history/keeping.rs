@@ -82,3 +82,25 @@ fn older_copies_go_to_the_host() {
         }
     });
 }
+
+/// Programs stay loaded for the past, and somebody may edit all day.
+#[test]
+fn of_very_many_edits_the_newest_stay() {
+    let mut session = open(&Device::cpu().unwrap(), ROOM, SCENE);
+    let texts = [SCENE.to_owned(), SCENE.replace("gain + 1", "gain + 2")];
+    let edits = 230;
+    let mut known = vec![];
+    for number in 0..edits {
+        edit(&mut session, &texts[number % 2]);
+        step(&mut session, number as u32);
+        known.push(contents(&mut session));
+    }
+    let Timeline { lines, shown, .. } = timeline(&session);
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    // Each step is one of a program of its own; the last one came after what is older was forgotten.
+    assert_eq!((line.first, line.last), (edits as u64 - 201, edits as u64), "{line:?}");
+    for step in [line.first + 1, line.first + 100, line.last] {
+        seek(&mut session, Moment { step, ..shown });
+        assert!(contents(&mut session) == known[step as usize - 1], "step {step}");
+    }
+}
