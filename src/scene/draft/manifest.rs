@@ -9,6 +9,7 @@ mod elements;
 mod entries;
 mod extents;
 mod guess;
+mod memory;
 mod names;
 mod overloads;
 mod rows;
@@ -93,6 +94,8 @@ struct Draft<'a, 's> {
     arrays: Vec<Array>,
     /// Where each stands, by its name.
     places: BTreeMap<String, usize>,
+    /// The types of elements that launches take memory as, by its pointer, in their order.
+    taken: BTreeMap<&'s str, Vec<String>>,
     textures: BTreeMap<String, DraftedTexture>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
@@ -121,6 +124,7 @@ impl<'a, 's> Draft<'a, 's> {
             names: Names::beside_counters(host),
             arrays: Vec::new(),
             places: BTreeMap::new(),
+            taken: BTreeMap::new(),
             textures: BTreeMap::new(),
             textures_looked_for: 0,
             variables: BTreeMap::new(),

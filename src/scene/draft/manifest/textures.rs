@@ -6,7 +6,7 @@ use super::{Draft, FILL_IN, arrays::element_of, extents::Extent, guess::Guess, n
 use crate::{
     cuda::{CType, Pointee},
     scene::draft::{
-        code::pointers::without_casts,
+        code::pointers::{Offset, without_casts},
         host::{Host, MOST_LAUNCHES},
         values::place::Place,
     },
@@ -126,12 +126,15 @@ impl Draft<'_, '_> {
         let host = self.host;
         let element = element_of(self.structures, &Pointee::Void, Some(texel));
         let memory = host.memory_of_texture(name);
-        let pointer = memory.map(|(pointer, place)| host.pointer_of(pointer, &place).0);
-        let array = match pointer {
-            Some(pointer) => self.array_of(pointer, &element),
-            None => self.array(name, &element, None, false),
-        };
-        Guess::known(format!("\"{array}\""))
+        match memory.map(|(pointer, place)| host.pointer_of(pointer, &place)) {
+            Some((pointer, there)) => {
+                let own = self.own_element(pointer, &there, &element);
+                let array = self.array_of(pointer, &own);
+                let cast = (element != own).then_some(element.as_str());
+                self.address(pointer, array, Offset::None, cast)
+            }
+            None => Guess::known(format!("\"{}\"", self.array(name, &element, None, false))),
+        }
     }
 }
 
