@@ -5,7 +5,7 @@
 
 mod overloads;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(crate) use self::overloads::parted;
 use super::{
@@ -36,10 +36,12 @@ pub(super) fn is_overloaded(scene: &Scene) -> bool {
     names.any(|name| kernels.find(name).is_ok_and(|found| found.len() > 1))
 }
 
-/// Binds every pass of `scene`.
-pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
+/// Binds every pass of `scene`. The kernels that the compiler calls as those in `unclear`, which may mean other
+/// functions, too, are called by their types.
+pub(super) fn plan(scene: &Scene, unclear: &BTreeSet<String>) -> Result<Plan, Vec<Diagnostic>> {
     let mut binder = Binder {
         scene,
+        unclear,
         kernels: Kernels { all: &scene.kernels, known: HashMap::new() },
         arguments_left: MOST_ARGUMENTS,
         faults_left: MOST_FAULTS,
@@ -55,6 +57,7 @@ pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
 
 struct Binder<'a> {
     scene: &'a Scene,
+    unclear: &'a BTreeSet<String>,
     kernels: Kernels<'a>,
     arguments_left: usize,
     /// Faults that may still be looked into.
@@ -79,6 +82,10 @@ impl<'a> Binder<'a> {
         let name = match parted(&pass.kernel) {
             (_, Some(_)) => name_of_overload(pass, kernel),
             (name, None) => kernel.lowered.clone().unwrap_or_else(|| instance_named(name, kernel)),
+        };
+        let name = match self.unclear.contains(&name) {
+            true => name_of_overload(pass, kernel),
+            false => name,
         };
         self.bind(pass, kernel, name)
     }

@@ -5,6 +5,7 @@
 mod arguments;
 mod arrays;
 mod deduced;
+mod descriptions;
 mod elements;
 mod entries;
 mod extents;
@@ -13,6 +14,7 @@ mod memory;
 mod names;
 mod overloads;
 mod rows;
+mod sampling;
 mod shape;
 mod symbols;
 mod textures;
@@ -29,6 +31,7 @@ use std::{
 use self::{
     arguments::{blank, holds_sizes},
     arrays::{Array, element_of},
+    descriptions::Object,
     guess::Guess,
     names::Names,
     shape::some_shared,
@@ -97,6 +100,8 @@ struct Draft<'a, 's> {
     /// The types of elements that launches take memory as, by its pointer, in their order.
     taken: BTreeMap<&'s str, Vec<String>>,
     textures: BTreeMap<String, DraftedTexture>,
+    /// What texture and surface objects are made of, by what the host calls them, in its order.
+    objects: Vec<(&'s str, Option<Object>)>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
     /// What variables of the device begin with, as the key that says so, each with its type.
@@ -126,6 +131,7 @@ impl<'a, 's> Draft<'a, 's> {
             places: BTreeMap::new(),
             taken: BTreeMap::new(),
             textures: BTreeMap::new(),
+            objects: host.texture_objects(),
             textures_looked_for: 0,
             variables: BTreeMap::new(),
             passes: String::new(),
