@@ -293,3 +293,47 @@ fn blocks_of_macros_are_not_known() {
     let local = "struct L { int m; L(int q) { m = q; } int f() { return 1; } };";
     are_known("", "3", &[&format!("int n = 3; {local} k<<<1, 32>>>(d, n);")]);
 }
+
+/// A variable that outlives the rounds of a loop has in each what it had in the one before.
+#[test]
+fn what_a_round_leaves_is_not_set_anew() {
+    are_marked(
+        "",
+        &[
+            "for (int i = 0; i < 4; i++) { static int c = 0; c += 2; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static int c = i; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static const int c = 3 * i; k<<<1, 32>>>(d, c); }",
+        ],
+    );
+    are_known(
+        "const int n = 3;",
+        "3",
+        &[
+            "for (int i = 0; i < 4; i++) { static int c = 3; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static const int c = n; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { int c = 1; c += 2; k<<<1, 32>>>(d, c); }",
+        ],
+    );
+}
+
+/// What has the address of a function may call it, where no call is seen.
+#[test]
+fn functions_called_by_their_addresses_are_told_of() {
+    let before = "void work(float *a, int n) { k<<<1, 32>>>(a, n); }";
+    let remark = "# fill in: what `work` does where its address is called\n";
+    for main in [
+        "work(d, 1); (*work)(d, 2);",
+        "work(d, 1); (&work)(d, 2);",
+        "work(d, 1); (work)(d, 2);",
+        "work(d, 1); auto f = work; f(d, 2);",
+        "work(d, 1); void (*f[])(float *, int) = { work }; f[0](d, 2);",
+        "work(d, 1); std::thread(work, d, 2).join();",
+    ] {
+        let manifest = drafted(before, main);
+        assert!(manifest.contains(remark), "{main}:\n{manifest}");
+    }
+    for main in ["work(d, 1); ::work(d, 2);", "work(d, 1); int work = 3; k<<<1, 32>>>(d, work);"] {
+        let manifest = drafted(before, main);
+        assert!(!manifest.contains("fill in"), "{main}:\n{manifest}");
+    }
+}

@@ -98,7 +98,7 @@ impl<'s> Host<'s> {
                 let is_taker =
                     span.clone().any(|at| at != *own && found.contains(self.text_at(at)));
                 if is_taker {
-                    // An operator is called by no name.
+                    // Operators are called by no name.
                     if self.code.text_before(*own) == "operator" || !self.code.is_word_at(*own) {
                         return None;
                     }
@@ -114,8 +114,28 @@ impl<'s> Host<'s> {
                 break;
             }
         }
-        let gives_address = |at: usize| self.text_at(at) == "cudaGetSymbolAddress";
-        (!(0..self.code.len()).any(gives_address)).then_some(found)
+        let is_elsewhere = |at: usize| {
+            let text = self.text_at(at);
+            let is_named = found.contains(text) && self.regions.function(at).is_none();
+            is_named && !bodies.iter().any(|(name, _)| *name == at) && !self.is_declared_at(at)
+        };
+        let is_anywhere =
+            |at: usize| self.text_at(at) == "cudaGetSymbolAddress" || is_elsewhere(at);
+        (!(0..self.code.len()).any(is_anywhere)).then_some(found)
+    }
+
+    /// Whether a variable of the device, or a function, is declared at a place outside of functions.
+    fn is_declared_at(&self, at: usize) -> bool {
+        let near = (at.saturating_sub(MOST_WORDS)..at).rev();
+        let mut near = near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")"));
+        let is_mark = |at: usize| {
+            matches!(self.text_at(at), "__constant__" | "__device__" | "__global__" | "extern")
+        };
+        let before = at.checked_sub(1).filter(|before| self.code.is_word_at(*before));
+        let is_typed = before.is_some_and(|before| {
+            !matches!(self.text_at(before), "return" | "else" | "do" | "case" | "throw" | "new")
+        });
+        near.any(is_mark) || is_typed && self.text_at(at + 1) == "("
     }
 
     /// Whether a variable of the device is one that no kernel can write to.

@@ -13,7 +13,7 @@ use crate::{
             members::MOST_FIELDS,
             pointers::without_casts,
             readers,
-            variables::{Definition, Id, Value},
+            variables::{Id, Value},
         },
         expression::{
             cpp_number::QUALIFIERS,
@@ -127,10 +127,8 @@ impl<'s> Host<'s> {
     /// `auto name = new float[n]`, `auto name = std::make_unique<float[]>(n)`.
     fn element_made(&self, id: Id) -> Option<String> {
         let variable = self.variables.get(id);
-        let [Definition { value: Value::Expression(made), .. }] = variable.definitions.as_slice()
-        else {
-            return None;
-        };
+        let first = variable.definitions.iter().find(|set| set.at == variable.at)?;
+        let Value::Expression(made) = &first.value else { return None };
         let start = match self.text_at(made.start) {
             "new" => made.start + 1,
             _ => made.clone().find(|at| self.text_at(*at) == "<")? + 1,

@@ -78,7 +78,10 @@ impl<'s> Draft<'_, 's> {
                 let pointer = pointer.or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
                 match pointer {
-                    Some(pointer) => self.pointed(pointer, to, offset, text, place),
+                    Some(pointer) => {
+                        let is_cast = inner != *span;
+                        self.pointed(pointer, to, offset, (text, is_cast), place)
+                    }
                     None => Wanted::Guess(Guess::open("0", text)),
                 }
             }
@@ -116,19 +119,20 @@ impl<'s> Draft<'_, 's> {
         }
     }
 
-    /// What a pointer of the host is, by its name; `text` is what stands there.
+    /// What a pointer of the host is, by its name; `text` is what stands there, and whether it is cast.
     fn pointed(
         &self,
         name: &'s str,
         to: &Pointee,
         offset: Offset,
-        text: String,
+        (text, is_cast): (String, bool),
         place: &Place<'_, 's>,
     ) -> Wanted<'s> {
         let host = self.host;
         let ((pointer, there), is_sure) = host.surely(|_| {
             let (pointer, there) = host.pointer_of(name, place);
-            if host.is_other_member(pointer, there.at) {
+            let is_of_instances = is_cast && self.has_types_of_instances(pointer, &there);
+            if host.is_other_member(pointer, there.at) || is_of_instances {
                 host.doubt();
             }
             (pointer, there)
@@ -173,7 +177,7 @@ impl<'s> Draft<'_, 's> {
                 }
                 Given::Pointer(member, to) => {
                     let offset = self.offset_of(member, place, 0, &|| member.to_owned());
-                    match self.pointed(member, &to, offset, member.to_owned(), place) {
+                    match self.pointed(member, &to, offset, (member.to_owned(), false), place) {
                         Wanted::Array { pointer, .. } if !self.has_memory(pointer, place) => {
                             is_known = false;
                         }
@@ -223,14 +227,17 @@ impl<'s> Draft<'_, 's> {
         offset: Offset,
         cast: Option<&str>,
     ) -> Guess {
+        let start = match cast {
+            None => format!("\"{name}\""),
+            Some(to) => quoted_text(&format!("({to} *){name}")),
+        };
         let text = match (offset, cast) {
-            (Offset::None, None) => format!("\"{name}\""),
-            (Offset::None, Some(to)) => quoted_text(&format!("({to} *){name}")),
+            (Offset::None, _) => start,
             (Offset::Elements(number, _), None) => quoted_text(&format!("{name} + {number}")),
             (Offset::Elements(number, _), Some(to)) => {
                 quoted_text(&format!("({to} *)({name} + {number})"))
             }
-            (Offset::Unknown(what), _) => return Guess::open(format!("\"{name}\""), what),
+            (Offset::Unknown(what), _) => return Guess::open(start, what),
         };
         let half = self.halves.get(pointer).copied().unwrap_or(pointer);
         let is_shared = self.shared.iter().any(|written| self.halves.get(written) == Some(&half));

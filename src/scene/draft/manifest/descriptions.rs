@@ -21,7 +21,7 @@ pub(in crate::scene::draft) struct Object {
     /// Where the call stands that makes it.
     pub(in crate::scene::draft) made: usize,
     pub(in crate::scene::draft) resource: Described,
-    /// `None` of a surface.
+    /// `None` of a surface, and where it is not known.
     pub(in crate::scene::draft) texture: Option<Described>,
 }
 
@@ -80,7 +80,7 @@ impl<'s> Host<'s> {
         };
         let resource = described(parts.get(1).filter(|_| is_kept)?)?;
         let texture = match self.text_at(made) {
-            "cudaCreateTextureObject" => Some(described(parts.get(2)?)?),
+            "cudaCreateTextureObject" => described(parts.get(2)?),
             _ => None,
         };
         let is_view = parts
@@ -118,7 +118,11 @@ impl<'s> Host<'s> {
         let blocks = around(made);
         let mut found = Described::default();
         self.look(made.checked_sub(declared)?)?;
-        for at in (declared..made).filter(|at| self.text_at(*at) == text) {
+        // A field may be called so, too.
+        let is_named = |at: &usize| {
+            self.text_at(*at) == text && !matches!(self.code.text_before(*at), "." | ">")
+        };
+        for at in (declared..made).filter(is_named) {
             let texts = |from: usize, wanted: &[&str]| {
                 (from..).zip(wanted).all(|(at, text)| self.text_at(at) == *text)
             };

@@ -383,6 +383,9 @@ impl<'a, 's> Draft<'a, 's> {
                 ));
             }
         }
+        if host.detours.repeated_around(at).next().is_some() {
+            self.remark(format!("{FILL_IN}: `{what}` is repeated by a `goto`"));
+        }
         if count > MOST_LOOPS || host.regions.is_too_deep(at) {
             self.remark(format!("{FILL_IN}: `{what}` lies in more loops than are here"));
         }

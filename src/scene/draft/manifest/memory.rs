@@ -66,6 +66,19 @@ impl<'s> Draft<'_, 's> {
         }
     }
 
+    /// Whether a pointer has as many types as its template has instances, and some launch casts it to another.
+    pub(in crate::scene::draft) fn has_types_of_instances(
+        &self,
+        pointer: &str,
+        place: &Place<'_, 's>,
+    ) -> bool {
+        let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let declared = self.host.element_of_pointer(pointer, place);
+        let is_open = declared
+            .is_some_and(|own| own != "void" && element_named(self.structures, &own).is_none());
+        is_open && self.taken.get(read).is_some_and(|types| types.len() > 1)
+    }
+
     /// What `name` points to in the `sum` that `span` is but for casts, as which it is counted on.
     pub(in crate::scene::draft) fn summand(
         &self,

@@ -65,7 +65,7 @@ impl<'s> Host<'s> {
             self.text_at(*at) == "::" || self.code.is_word_at(*at) && self.text_at(*at) != "using"
         });
         let is_brought = path.next().is_some_and(|at| self.text_at(at) == "using");
-        is_member || is_brought || before(1) != "::" && self.is_hidden(text, at)
+        is_member || is_brought || before(1) != "::" && self.is_hidden(text, at + 1)
     }
 
     /// Whether what stands at a place is an argument of a function that is none of the file's.

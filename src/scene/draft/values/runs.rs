@@ -122,7 +122,7 @@ impl Host<'_> {
         let variable = self.variables.get(id);
         let words = &variable.declared.words;
         let is_constant = words.iter().any(|word| matches!(*word, "const" | "constexpr"));
-        let is_static = words.contains(&"static");
+        let is_static = variable.declared.is_static();
         // It begins once with what the first run gives it.
         let is_once = |value: &Value| match value {
             Value::Expression(span) if is_constant => self.names_constants(span),
@@ -137,20 +137,26 @@ impl Host<'_> {
             Kind::For { .. } | Kind::While { .. } | Kind::Do { .. } => is_static,
             Kind::If { .. } | Kind::Switch { .. } | Kind::Catch => false,
         };
-        self.regions.around(at).any(|(index, region)| {
-            let span = &region.span;
-            let sets = |set: &Definition| {
-                let is_first = set.at == variable.at && is_once(&set.value);
-                span.contains(&set.at) && !is_first
-            };
-            let is_loop = region.repeated().is_some();
-            if is_loop && !span.contains(&variable.at) {
-                return false;
-            }
-            (is_static || !span.contains(&variable.at))
-                && definitions.clone().any(sets)
-                && is_run(index, &region.kind, span.start)
-        })
+        let sets_in = |span: &Span, set: &Definition| {
+            let is_first = set.at == variable.at && is_once(&set.value);
+            span.contains(&set.at) && !is_first
+        };
+        // What a `goto` repeats.
+        let mut repeated = self.detours.repeated_around(at);
+        let is_repeated =
+            is_static && repeated.any(|span| definitions.clone().any(|set| sets_in(span, set)));
+        is_repeated
+            || self.regions.around(at).any(|(index, region)| {
+                let span = &region.span;
+                let sets = |set: &Definition| sets_in(span, set);
+                let is_loop = region.repeated().is_some();
+                if is_loop && !span.contains(&variable.at) {
+                    return false;
+                }
+                (is_static || !span.contains(&variable.at))
+                    && definitions.clone().any(sets)
+                    && is_run(index, &region.kind, span.start)
+            })
     }
 
     /// Whether a value names no variable but constants.
