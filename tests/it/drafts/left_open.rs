@@ -303,6 +303,8 @@ fn what_a_round_leaves_is_not_set_anew() {
             "for (int i = 0; i < 4; i++) { static int c = 0; c += 2; k<<<1, 32>>>(d, c); }",
             "for (int i = 0; i < 4; i++) { static int c = i; k<<<1, 32>>>(d, c); }",
             "for (int i = 0; i < 4; i++) { static const int c = 3 * i; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { thread_local int c = 0; c += 2; k<<<1, 32>>>(d, c); }",
+            "int i = 0; again: { static int c = 0; c += 2; k<<<1, 32>>>(d, c); } if (i++ < 3) goto again;",
         ],
     );
     are_known(
@@ -314,6 +316,22 @@ fn what_a_round_leaves_is_not_set_anew() {
             "for (int i = 0; i < 4; i++) { int c = 1; c += 2; k<<<1, 32>>>(d, c); }",
         ],
     );
+}
+
+#[test]
+fn pointers_that_a_round_leaves_are_not_known() {
+    let rounds = "float *e; cudaMalloc(&e, 64);
+        for (int i = 0; i < 4; i++) { static float *p = d; k<<<1, 32>>>(p, 1); p = e; }";
+    let manifest = drafted("", rounds);
+    assert!(manifest.contains("a = \"d\" # fill in: p\n"), "{manifest}");
+    let once = drafted("", "static float *p = d; k<<<1, 32>>>(p, 1);");
+    assert!(!once.contains("fill in"), "{once}");
+}
+
+#[test]
+fn what_a_goto_repeats_is_told_of() {
+    let manifest = drafted("", "int i = 0; again: k<<<1, 32>>>(d, 3); if (i++ < 3) goto again;");
+    assert!(manifest.contains("# fill in: `k` is repeated by a `goto`\n"), "{manifest}");
 }
 
 /// What has the address of a function may call it, where no call is seen.

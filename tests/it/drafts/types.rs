@@ -156,6 +156,15 @@ fn copies_to_variables_stand_before_what_takes_them() {
         assert!(manifest.contains("# fill in: `cudaMemcpyToSymbol("), "{host}\n{manifest}");
         assert!(!manifest.contains("[variable."), "{host}\n{manifest}");
     }
+    // Operators are called by no name.
+    let operator = "struct Reads { __device__ int operator()() const { return n; } };\n";
+    let manifest = drafted(&format!("other<<<1, 1>>>(a); {copy}"));
+    assert!(!manifest.contains("# fill in"), "{manifest}");
+    let read = format!(
+        "{kernels}{operator}int main() {{ int *a, v = 7; cudaMalloc(&a, 128); other<<<1, 1>>>(a); {copy} }}"
+    );
+    let manifest = warpaint::scene::draft("t.cu", &read);
+    assert!(manifest.contains("# fill in: `cudaMemcpyToSymbol("), "{manifest}");
     for host in [
         format!("{copy} reads<<<1, 1>>>(a);"),
         format!("other<<<1, 1>>>(a); {copy} reads<<<1, 1>>>(a);"),
