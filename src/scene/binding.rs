@@ -7,7 +7,7 @@ mod check;
 mod kernels;
 mod overloads;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 #[cfg(feature = "gl")]
 pub(crate) use self::check::check_given;
@@ -39,10 +39,12 @@ pub(super) fn is_overloaded(scene: &Scene) -> bool {
     names.any(|name| kernels.find(name).is_ok_and(|found| found.len() > 1))
 }
 
-/// Binds every pass of `scene`.
-pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
+/// Binds every pass of `scene`. The kernels that the compiler calls as those in `unclear`, which may mean other
+/// functions, too, are called by their types.
+pub(super) fn plan(scene: &Scene, unclear: &BTreeSet<String>) -> Result<Plan, Vec<Diagnostic>> {
     let mut binder = Binder {
         scene,
+        unclear,
         kernels: Kernels::new(&scene.kernels),
         arguments_left: MOST_ARGUMENTS,
         faults_left: MOST_FAULTS,
@@ -58,6 +60,7 @@ pub(super) fn plan(scene: &Scene) -> Result<Plan, Vec<Diagnostic>> {
 
 struct Binder<'a> {
     scene: &'a Scene,
+    unclear: &'a BTreeSet<String>,
     kernels: Kernels<'a>,
     arguments_left: usize,
     /// Faults that may still be looked into.
@@ -82,6 +85,10 @@ impl<'a> Binder<'a> {
         let name = match parted(&pass.kernel) {
             (_, Some(_)) => name_of_overload(pass, kernel),
             (name, None) => kernel.lowered.clone().unwrap_or_else(|| instance_named(name, kernel)),
+        };
+        let name = match self.unclear.contains(&name) {
+            true => name_of_overload(pass, kernel),
+            false => name,
         };
         self.bind(pass, kernel, name)
     }

@@ -43,7 +43,11 @@ mod view;
 #[cfg(feature = "cli")]
 pub(crate) mod written;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -212,7 +216,16 @@ impl Scene {
     ///
     /// Everything that does not fit, each with its place.
     pub fn plan(&self) -> Result<Plan, Vec<Diagnostic>> {
-        binding::plan(self)
+        self.plan_by_types(&BTreeSet::new())
+    }
+
+    /// The same where the compiler takes some names of kernels, as it calls these, for those of other functions, too:
+    /// those go by their types.
+    pub(crate) fn plan_by_types(
+        &self,
+        unclear: &BTreeSet<String>,
+    ) -> Result<Plan, Vec<Diagnostic>> {
+        binding::plan(self, unclear)
     }
 
     /// Whether a pass's kernel has the name of others, of which the text alone need not tell which is compiled.

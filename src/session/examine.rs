@@ -115,8 +115,13 @@ fn planned(
         request.options.extend_from_slice(options);
         compile(scene, &mut request, compiler)
     };
-    let plan = scene.plan();
-    let outcome = compile(scene, plan.as_ref().ok())?;
+    let mut plan = scene.plan();
+    let mut outcome = compile(scene, plan.as_ref().ok())?;
+    let unclear = unclear_names(plan.as_ref().ok(), &outcome);
+    if !unclear.is_empty() {
+        plan = scene.plan_by_types(&unclear);
+        outcome = compile(scene, plan.as_ref().ok())?;
+    }
     let is_sound = plan.is_ok() && matches!(outcome, Outcome::Compiled(_));
     if is_sound || !scene.is_overloaded() {
         return Ok((plan, outcome));
@@ -136,13 +141,29 @@ fn planned(
             (entry.name.as_str(), names)
         });
         if scene.settle_kernels(compiled) {
-            let plan = scene.plan();
+            let plan = scene.plan_by_types(&unclear);
             let outcome = compile(scene, plan.as_ref().ok())?;
             return Ok((plan, outcome));
         }
     }
     Ok((plan, outcome))
 }
+
+/// The names of kernels, as the compiler is given them, that are those of other functions, too, as `max` is one of
+/// CUDA's headers.
+fn unclear_names(plan: Option<&Plan>, outcome: &Outcome) -> BTreeSet<String> {
+    let Outcome::Rejected { diagnostics, .. } = outcome else { return BTreeSet::new() };
+    let is_unclear = |name: &&String| {
+        let remark = remark_of_name(name);
+        let mut texts = diagnostics.iter().map(|diagnostic| diagnostic.text.as_str());
+        texts.any(|text| text.strip_prefix(&remark).is_some_and(|text| text.contains(UNCLEAR)))
+    };
+    let names = plan.into_iter().flat_map(|plan| &plan.passes).map(|pass| &pass.name_expression);
+    names.filter(is_unclear).cloned().collect()
+}
+
+/// What the compiler says of a name that several functions have.
+const UNCLEAR: &str = "cannot determine which instance of overloaded function";
 
 /// A remark about a kernel's name, with its template arguments, placed where a pass names it; any other one as it is.
 fn at_pass(plan: Option<&Plan>, diagnostic: Diagnostic) -> Diagnostic {

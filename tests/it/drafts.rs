@@ -22,6 +22,7 @@ mod scopes;
 mod seen;
 mod structures;
 mod templates;
+mod types;
 
 use super::support::{Workplace, read_npy_f32};
 

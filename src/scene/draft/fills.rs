@@ -10,6 +10,7 @@ pub(super) mod sides;
 pub(super) mod slots;
 pub(super) mod spread;
 pub(super) mod symbols;
+pub(super) mod types;
 pub(super) mod writes;
 
 use std::rc::Rc;
@@ -109,7 +110,7 @@ impl<'s> Host<'s> {
             Some((span, call)) if filling.pieces.is_empty() => {
                 let place = Place { call: call.clone(), ..Place::of(span.start) };
                 let (numbers, is_sure) = self.numbers(span, None, &place, found.slots.first()?);
-                found.is_sure = is_sure;
+                found.is_sure = is_sure && self.has_elements(self.text_at(span.start), &place, of);
                 found.slots.set_all(&numbers);
             }
             _ => {
@@ -255,6 +256,12 @@ impl<'s> Host<'s> {
                 of_all(found, Numbers::Unknown, true);
             }
             Written::Mentioned(_) => found.is_sure = false,
+        }
+        // So many bytes of zeros are zeros of any type.
+        let is_zeros = matches!(write.what, Written::All(None))
+            && matches!(write.extent, Extent::Whole | Extent::Bytes(_));
+        if !is_zeros && !self.has_elements(self.text_at(write.at), &place, found.of) {
+            found.is_sure = false;
         }
     }
 

@@ -117,6 +117,8 @@ pub(super) struct Host<'s> {
     pub(super) is_all_done: bool,
     /// Some of it may be done by another function of the same name.
     pub(super) is_of_namesakes: bool,
+    /// Functions that do some of it and may be called by their addresses, too.
+    pub(super) called_indirectly: BTreeSet<&'s str>,
     /// Where that is done, or called.
     pub(super) acting: BTreeSet<usize>,
     /// The bytes of what is allocated, by the name of the pointer.
@@ -264,6 +266,7 @@ impl<'s> Host<'s> {
             done: Vec::new(),
             is_all_done: true,
             is_of_namesakes: false,
+            called_indirectly: BTreeSet::new(),
             acting: BTreeSet::new(),
             allocations: BTreeMap::new(),
             filled: BTreeSet::new(),
@@ -299,6 +302,7 @@ impl<'s> Host<'s> {
             found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
         found.acting = places.map(|place| place.at).collect();
         found.is_of_namesakes = found.is_of_namesakes(&brackets);
+        found.called_indirectly = found.called_indirectly(&brackets);
         found.repeated = found.repeated_swaps();
         found.take_allocations();
         let (writes, is_all) = found.writes(&brackets);

@@ -5,13 +5,16 @@
 mod arguments;
 mod arrays;
 mod deduced;
+mod descriptions;
 mod elements;
 mod entries;
 mod extents;
 mod guess;
+mod memory;
 mod names;
 mod overloads;
 mod rows;
+mod sampling;
 mod shape;
 mod symbols;
 mod textures;
@@ -28,6 +31,7 @@ use std::{
 use self::{
     arguments::{blank, holds_sizes},
     arrays::{Array, element_of},
+    descriptions::Object,
     guess::Guess,
     names::Names,
     shape::some_shared,
@@ -93,7 +97,11 @@ struct Draft<'a, 's> {
     arrays: Vec<Array>,
     /// Where each stands, by its name.
     places: BTreeMap<String, usize>,
+    /// The types of elements that launches take memory as, by its pointer, in their order.
+    taken: BTreeMap<&'s str, Vec<String>>,
     textures: BTreeMap<String, DraftedTexture>,
+    /// What texture and surface objects are made of, by what the host calls them, in its order.
+    objects: Vec<(&'s str, Option<Object>)>,
     /// How often the text was looked through for one.
     textures_looked_for: usize,
     /// What variables of the device begin with, as the key that says so, each with its type.
@@ -121,7 +129,9 @@ impl<'a, 's> Draft<'a, 's> {
             names: Names::beside_counters(host),
             arrays: Vec::new(),
             places: BTreeMap::new(),
+            taken: BTreeMap::new(),
             textures: BTreeMap::new(),
+            objects: host.texture_objects(),
             textures_looked_for: 0,
             variables: BTreeMap::new(),
             passes: String::new(),

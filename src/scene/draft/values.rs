@@ -11,6 +11,7 @@ pub(super) mod conditions;
 pub(super) mod evaluator;
 pub(super) mod fields;
 pub(super) mod implied;
+pub(super) mod indirect;
 pub(super) mod jumps;
 pub(super) mod loop_header;
 pub(super) mod loops;

@@ -78,8 +78,9 @@ int main() { float *a, *b; cudaMalloc(&a, 256); cudaMalloc(&b, 256); set<<<1, 64
     cudaCreateTextureObject(&t, &res, &how, NULL);
     read<<<1, 64>>>(t, u, v, b); }";
     let parts = [
-        "linear = \"a\"",
-        "[texture.u]\nformat = \"r32f\" # fill in\nsize   = [1024] # fill in\n# The host fills it, as",
+        "linear = \"a\" # fill in: res.linear.sizeInBytes",
+        "[texture.u]\nformat = \"r32f\" # fill in\nsize   = [1024] # fill in\n# fill in: how it is read",
+        "# The host fills it, as `file = \"u.png\"` would. # fill in: its texels\n",
         "[texture.v]\nformat = \"r32f\" # fill in\nsize   = [64, 64, 64] # fill in\n",
     ];
     gives(text, &parts, "b", &[0.0, 1.0, 2.0, 3.0]);

@@ -31,6 +31,8 @@ int main() {
     cudaResourceDesc first = {}, second;
     first.resType = cudaResourceTypeArray; first.res.array.array = plane;
     second.resType = cudaResourceTypeArray; second.res.array.array = volume;
+    cudaTextureDesc how = {}; how.addressMode[0] = cudaAddressModeClamp; how.addressMode[1] = cudaAddressModeClamp;
+    how.addressMode[2] = cudaAddressModeClamp;
     cudaSurfaceObject_t surface; cudaTextureObject_t flat, deep;
     cudaCreateSurfaceObject(&surface, &first);
     cudaCreateTextureObject(&flat, &first, &how, NULL);
@@ -43,11 +45,93 @@ int main() {
 fn textures_have_the_size_of_their_arrays() {
     let manifest = drafted(HOST);
     for part in [
-        "[texture.surface]\nformat = \"r32f\"\nsize   = [320, 160]\n",
-        "[texture.flat]\nformat = \"r32f\"\nsize   = [320, 160]\n",
-        "[texture.deep]\nformat = \"rgba32f\"\nsize   = [32, 16, 8]\n",
+        "[texture.surface]\nformat = \"r32f\"\nsize   = [320, 160]\n\n",
+        "[texture.deep]\nformat = \"rgba32f\"\nsize   = [32, 16, 8]\n# The host fills it, as `file = \"deep.png\"` would. \
+         # fill in: its texels\n",
+        // Both objects are of one array.
+        "\nflat = \"surface\"\n",
     ] {
         assert!(manifest.contains(part), "{part} in\n{manifest}");
+    }
+    assert!(!manifest.contains("[texture.flat]"), "{manifest}");
+}
+
+/// The lines of the texture `flat` behind its size, where `how` begins cleared and is then set so.
+fn read_as(settings: &str) -> String {
+    let host = HOST.replace("how = {};", &format!("how = {{}}; {settings}"));
+    let manifest = drafted(&host.replace("cudaCreateSurfaceObject(&surface, &first);", ""));
+    let (_, rest) =
+        manifest.split_once("[texture.flat]\nformat = \"r32f\"\nsize   = [320, 160]\n").unwrap();
+    rest.split("# The host fills it").next().unwrap().to_owned()
+}
+
+#[test]
+fn textures_are_read_as_the_host_describes_it() {
+    assert_eq!(read_as(""), "");
+    assert_eq!(read_as("how.filterMode = cudaFilterModeLinear;"), "filter = \"linear\"\n");
+    let normalized = "how.normalizedCoords = 1;";
+    assert_eq!(read_as(normalized), "normalized = true\n");
+    let wrapped = HOST.replace("cudaAddressModeClamp", "cudaAddressModeWrap");
+    let wrapped = drafted(&wrapped.replace("how = {};", "how = {}; how.normalizedCoords = true;"));
+    assert!(wrapped.contains("wrap   = \"repeat\"\nnormalized = true\n\n"), "{wrapped}");
+    // Of texels' own coordinates CUDA wraps none.
+    let clamped = drafted(&HOST.replace("cudaAddressModeClamp", "cudaAddressModeWrap"));
+    assert!(!clamped.contains("wrap   ="), "{clamped}");
+    for (settings, field) in [
+        ("how.readMode = cudaReadModeNormalizedFloat;", "readMode = cudaReadModeNormalizedFloat"),
+        ("how.sRGB = 1;", "sRGB = 1"),
+        ("how.filterMode = mode;", "filterMode = mode"),
+        ("if (argc > 1) how.normalizedCoords = 1;", "what `flat` is made of"),
+        ("set(&how);", "what `flat` is made of"),
+    ] {
+        assert_eq!(
+            read_as(settings),
+            format!("# fill in: how it is read: {field}\n"),
+            "{settings}"
+        );
+    }
+    let mirrored = HOST.replacen(
+        "addressMode[1] = cudaAddressModeClamp",
+        "addressMode[1] = cudaAddressModeBorder",
+        1,
+    );
+    let mirrored = drafted(&mirrored);
+    let mark = "# fill in: how it is read: addressMode[1] = cudaAddressModeBorder\n";
+    assert!(mirrored.contains(mark), "{mirrored}");
+    // What is copied there no manifest has.
+    let filled = HOST.replace(
+        "paint<<<",
+        "cudaMemcpy2DToArray(plane, 0, 0, h, 1280, 1280, 160, kind); paint<<<",
+    );
+    let texels = "# The host fills it, as `file = \"surface.png\"` would. # fill in: its texels\n";
+    assert!(drafted(&filled).contains(texels) && !drafted(HOST).contains(texels));
+}
+
+/// What kernels fetch are the elements of the memory, all of them and of its type; else there is a mark.
+#[test]
+fn what_is_fetched_of_linear_memory_is_described() {
+    let fetched = |mode: &str, desc: &str, bytes: &str| {
+        let kernel = "__global__ void get(cudaTextureObject_t t, float *o) { o[0] = tex1Dfetch<float>(t, 1); }";
+        let manifest = warpaint::scene::draft("t.cu", &format!("{kernel} int main() {{ const int n = 32; float *a, *o;
+            cudaMalloc(&a, n * 4); cudaMalloc(&o, 128); cudaResourceDesc r = {{}}; r.resType = cudaResourceTypeLinear;
+            r.res.linear.devPtr = a; {desc} r.res.linear.sizeInBytes = {bytes};
+            cudaTextureDesc d = {{}}; d.readMode = cudaReadMode{mode}; cudaTextureObject_t t;
+            cudaCreateTextureObject(&t, &r, &d, NULL); get<<<1, 1>>>(t, o); }}"));
+        let line = manifest.lines().find(|line| line.starts_with("t = ")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{manifest}"))
+    };
+    let (made, fields) = (
+        "r.res.linear.desc = cudaCreateChannelDesc<float>();",
+        "r.res.linear.desc.f = cudaChannelFormatKindFloat; r.res.linear.desc.x = 32;",
+    );
+    for desc in [made, fields] {
+        assert_eq!(fetched("ElementType", desc, "n * sizeof(float)"), "t = \"a\"");
+        for (mode, bytes) in [("ElementType", "n * 2"), ("NormalizedFloat", "n * 4")] {
+            assert!(fetched(mode, desc, bytes).contains("# fill in"), "{mode} {bytes}");
+        }
+    }
+    for desc in ["", "r.res.linear.desc = cudaCreateChannelDesc<unsigned char>();", "set(&r);"] {
+        assert!(fetched("ElementType", desc, "n * 4").contains("# fill in"), "{desc}");
     }
 }
 

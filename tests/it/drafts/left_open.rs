@@ -293,3 +293,65 @@ fn blocks_of_macros_are_not_known() {
     let local = "struct L { int m; L(int q) { m = q; } int f() { return 1; } };";
     are_known("", "3", &[&format!("int n = 3; {local} k<<<1, 32>>>(d, n);")]);
 }
+
+/// A variable that outlives the rounds of a loop has in each what it had in the one before.
+#[test]
+fn what_a_round_leaves_is_not_set_anew() {
+    are_marked(
+        "",
+        &[
+            "for (int i = 0; i < 4; i++) { static int c = 0; c += 2; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static int c = i; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static const int c = 3 * i; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { thread_local int c = 0; c += 2; k<<<1, 32>>>(d, c); }",
+            "int i = 0; again: { static int c = 0; c += 2; k<<<1, 32>>>(d, c); } if (i++ < 3) goto again;",
+        ],
+    );
+    are_known(
+        "const int n = 3;",
+        "3",
+        &[
+            "for (int i = 0; i < 4; i++) { static int c = 3; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { static const int c = n; k<<<1, 32>>>(d, c); }",
+            "for (int i = 0; i < 4; i++) { int c = 1; c += 2; k<<<1, 32>>>(d, c); }",
+        ],
+    );
+}
+
+#[test]
+fn pointers_that_a_round_leaves_are_not_known() {
+    let rounds = "float *e; cudaMalloc(&e, 64);
+        for (int i = 0; i < 4; i++) { static float *p = d; k<<<1, 32>>>(p, 1); p = e; }";
+    let manifest = drafted("", rounds);
+    assert!(manifest.contains("a = \"d\" # fill in: p\n"), "{manifest}");
+    let once = drafted("", "static float *p = d; k<<<1, 32>>>(p, 1);");
+    assert!(!once.contains("fill in"), "{once}");
+}
+
+#[test]
+fn what_a_goto_repeats_is_told_of() {
+    let manifest = drafted("", "int i = 0; again: k<<<1, 32>>>(d, 3); if (i++ < 3) goto again;");
+    assert!(manifest.contains("# fill in: `k` is repeated by a `goto`\n"), "{manifest}");
+}
+
+/// What has the address of a function may call it, where no call is seen.
+#[test]
+fn functions_called_by_their_addresses_are_told_of() {
+    let before = "void work(float *a, int n) { k<<<1, 32>>>(a, n); }";
+    let remark = "# fill in: what `work` does where its address is called\n";
+    for main in [
+        "work(d, 1); (*work)(d, 2);",
+        "work(d, 1); (&work)(d, 2);",
+        "work(d, 1); (work)(d, 2);",
+        "work(d, 1); auto f = work; f(d, 2);",
+        "work(d, 1); void (*f[])(float *, int) = { work }; f[0](d, 2);",
+        "work(d, 1); std::thread(work, d, 2).join();",
+    ] {
+        let manifest = drafted(before, main);
+        assert!(manifest.contains(remark), "{main}:\n{manifest}");
+    }
+    for main in ["work(d, 1); ::work(d, 2);", "work(d, 1); int work = 3; k<<<1, 32>>>(d, work);"] {
+        let manifest = drafted(before, main);
+        assert!(!manifest.contains("fill in"), "{main}:\n{manifest}");
+    }
+}

@@ -93,3 +93,15 @@ fn kernels_are_chosen_by_what_they_are_given() {
     ];
     drafts(KERNELS, main, &parts);
 }
+
+/// CUDA's headers have functions of these names.
+#[test]
+fn kernels_may_be_called_as_functions_of_headers_are() {
+    let text = "__global__ void max(float *a, int n) { a[threadIdx.x] += n; }
+        __global__ void norm(const float *a, float *b) { b[threadIdx.x] = a[threadIdx.x] / 2; }
+        template <class T> __global__ void abs(T *a, T v) { a[threadIdx.x] += v; }
+        int main() { float *a, *b; cudaMalloc(&a, 128); cudaMalloc(&b, 128);
+        max<<<1, 32>>>(a, 3); norm<<<1, 32>>>(a, b); abs<float><<<1, 32>>>(b, 4); }\n";
+    let parts = ["kernel = \"max\"\n", "kernel = \"norm\"\n", "kernel = \"abs<float>\"\n"];
+    assert_eq!(super::after_a_step(text, &parts, "b")[..2], [5.5, 5.5]);
+}

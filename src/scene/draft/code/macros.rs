@@ -68,6 +68,11 @@ impl<'s> Macros<'s> {
         self.assigning.contains(name)
     }
 
+    /// What they are called.
+    pub(in crate::scene::draft) fn names(&self) -> impl Iterator<Item = &'s str> {
+        self.all.keys().copied()
+    }
+
     /// The texts of the macros of a name, where there are any.
     pub(in crate::scene::draft) fn texts(
         &self,

@@ -10,8 +10,8 @@ const MOST_CASTS: usize = 8;
 pub(in crate::scene::draft) enum Offset {
     /// To its start.
     None,
-    /// To this element.
-    Elements(String),
+    /// To this element, and of which type it is one, where that is known.
+    Elements(String, Option<String>),
     /// What is written there is not understood.
     Unknown(String),
 }

@@ -41,6 +41,13 @@ pub(in crate::scene::draft) struct Declared<'s> {
     pub(in crate::scene::draft) is_reference: bool,
 }
 
+impl Declared<'_> {
+    /// Whether it outlives the block that declares it.
+    pub(in crate::scene::draft) fn is_static(&self) -> bool {
+        self.words.iter().any(|word| matches!(*word, "static" | "thread_local"))
+    }
+}
+
 /// A place where a variable is set.
 pub(in crate::scene::draft) struct Definition {
     pub(in crate::scene::draft) value: Value,

@@ -65,10 +65,7 @@ impl<'s> Host<'s> {
         is_all: bool,
     ) -> BTreeMap<&'s str, Filling> {
         let writes = self.writes.iter().map(|write| write.at).enumerate();
-        let symbols = self.symbols.iter().map(|(.., call)| call.start).enumerate();
-        let acts = (writes.map(|(place, at)| (at, Act::Write(place))))
-            .chain(symbols.map(|(place, at)| (at, Act::Symbol(place))))
-            .chain(self.acts());
+        let acts = (writes.map(|(place, at)| (at, Act::Write(place)))).chain(self.acts());
         let (done, is_all_done) = self.trace(acts.collect(), brackets);
         let is_all = is_all && is_all_done;
         let (written, kept, found) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());

@@ -1,10 +1,13 @@
 //! What host code copies to variables of the device.
 
+use std::collections::BTreeSet;
+
 use super::{Elements, writes::Extent};
 use crate::{
+    cuda::lexer::Tokens,
     element::Element,
     scene::draft::{
-        code::{LONGEST, Span, pointers::without_casts, variables::Value},
+        code::{LONGEST, Span, pointers::without_casts, regions::Kind, variables::Value},
         expression::cpp_number::Number,
         host::Host,
         values::place::Place,
@@ -73,6 +76,77 @@ impl<'s> Host<'s> {
         };
         offset.is_none_or(|offset| self.word(offset) == Some("0"))
             && self.reaches(&Extent::Bytes(bytes.clone()), None, of)
+    }
+
+    /// The functions and macros that may take a variable of the device, by their names; `None` where anything may.
+    pub(in crate::scene::draft) fn takers_of_symbol(
+        &self,
+        name: &'s str,
+    ) -> Option<BTreeSet<&'s str>> {
+        let mut bodies = Vec::new();
+        for (_, region) in self.regions.iter() {
+            if let Kind::Function { name, .. } = region.kind {
+                bodies.push((name, region.span.clone()));
+            }
+        }
+        let macros: Vec<&'s str> = self.macros.names().collect();
+        let mut found = BTreeSet::from([name]);
+        loop {
+            let before = found.len();
+            for (own, span) in &bodies {
+                self.look(span.len())?;
+                let is_taker =
+                    span.clone().any(|at| at != *own && found.contains(self.text_at(at)));
+                if is_taker {
+                    // Operators are called by no name.
+                    if self.code.text_before(*own) == "operator" || !self.code.is_word_at(*own) {
+                        return None;
+                    }
+                    found.insert(self.text_at(*own));
+                }
+            }
+            for own in &macros {
+                if self.macros.words(own).any(|word| found.contains(word)) {
+                    found.insert(own);
+                }
+            }
+            if found.len() == before {
+                break;
+            }
+        }
+        let is_elsewhere = |at: usize| {
+            let text = self.text_at(at);
+            let is_named = found.contains(text) && self.regions.function(at).is_none();
+            is_named && !bodies.iter().any(|(name, _)| *name == at) && !self.is_declared_at(at)
+        };
+        let is_anywhere =
+            |at: usize| self.text_at(at) == "cudaGetSymbolAddress" || is_elsewhere(at);
+        (!(0..self.code.len()).any(is_anywhere)).then_some(found)
+    }
+
+    /// Whether a variable of the device, or a function, is declared at a place outside of functions.
+    fn is_declared_at(&self, at: usize) -> bool {
+        let near = (at.saturating_sub(MOST_WORDS)..at).rev();
+        let mut near = near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")"));
+        let is_mark = |at: usize| {
+            matches!(self.text_at(at), "__constant__" | "__device__" | "__global__" | "extern")
+        };
+        let before = at.checked_sub(1).filter(|before| self.code.is_word_at(*before));
+        let is_typed = before.is_some_and(|before| {
+            !matches!(self.text_at(before), "return" | "else" | "do" | "case" | "throw" | "new")
+        });
+        near.any(is_mark) || is_typed && self.text_at(at + 1) == "("
+    }
+
+    /// Whether a variable of the device is one that no kernel can write to.
+    pub(in crate::scene::draft) fn is_constant_symbol(&self, name: &str) -> bool {
+        let declares = |at: &usize| {
+            let near = (at.saturating_sub(MOST_WORDS)..*at).rev();
+            let mut near =
+                near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}" | ")"));
+            self.text_at(*at) == name && near.any(|at| self.text_at(at) == "__constant__")
+        };
+        (0..self.code.len()).any(|at| declares(&at))
     }
 
     /// The type of the numbers of `__constant__ float name[4]`, and how many there are.

@@ -37,7 +37,9 @@ pub(in crate::scene::draft) enum Wanted<'s> {
     Texture(&'s str),
     Array {
         pointer: &'s str,
+        /// The type of the elements that the parameter takes, and that of the array's.
         element: String,
+        own: String,
         offset: Offset,
     },
     /// By the names of its fields; whether all of them are known.
@@ -76,7 +78,10 @@ impl<'s> Draft<'_, 's> {
                 let pointer = pointer.or_else(|| words().find(is_variable));
                 let pointer = pointer.or_else(|| words().next_back());
                 match pointer {
-                    Some(pointer) => self.pointed(pointer, to, offset, text, place),
+                    Some(pointer) => {
+                        let is_cast = inner != *span;
+                        self.pointed(pointer, to, offset, (text, is_cast), place)
+                    }
                     None => Wanted::Guess(Guess::open("0", text)),
                 }
             }
@@ -114,36 +119,40 @@ impl<'s> Draft<'_, 's> {
         }
     }
 
-    /// What a pointer of the host is, by its name; `text` is what stands there.
+    /// What a pointer of the host is, by its name; `text` is what stands there, and whether it is cast.
     fn pointed(
         &self,
         name: &'s str,
         to: &Pointee,
         offset: Offset,
-        text: String,
+        (text, is_cast): (String, bool),
         place: &Place<'_, 's>,
     ) -> Wanted<'s> {
-        let (pointer, is_sure) = self.host.surely(|host| {
+        let host = self.host;
+        let ((pointer, there), is_sure) = host.surely(|_| {
             let (pointer, there) = host.pointer_of(name, place);
-            if host.is_other_member(pointer, there.at) {
+            let is_of_instances = is_cast && self.has_types_of_instances(pointer, &there);
+            if host.is_other_member(pointer, there.at) || is_of_instances {
                 host.doubt();
             }
-            pointer
+            (pointer, there)
         });
         if is_null(pointer) {
             return Wanted::Guess(Guess::known("0"));
         }
         let of_host = self.host.pointee(self.host.given_pointer(name, place).0);
         let element = element_of(self.structures, to, of_host);
+        let own = self.own_element(pointer, &there, &element);
+        let element = if matches!(to, Pointee::Void) { own.clone() } else { element };
         if !self.has_memory(pointer, place) {
             // As a member function calls it, which lets it have some.
             let field =
                 pointer.rsplit('.').next().filter(|name| self.host.allocation(name).is_some());
             let pointer = field.unwrap_or(pointer);
-            return Wanted::Array { pointer, element, offset: Offset::Unknown(text) };
+            return Wanted::Array { pointer, element, own, offset: Offset::Unknown(text) };
         }
         let offset = if is_sure { offset } else { Offset::Unknown(text) };
-        Wanted::Array { pointer, element, offset }
+        Wanted::Array { pointer, element, own, offset }
     }
 
     /// What a parameter of the type `name` is given by the structure `variable`.
@@ -168,7 +177,7 @@ impl<'s> Draft<'_, 's> {
                 }
                 Given::Pointer(member, to) => {
                     let offset = self.offset_of(member, place, 0, &|| member.to_owned());
-                    match self.pointed(member, &to, offset, member.to_owned(), place) {
+                    match self.pointed(member, &to, offset, (member.to_owned(), false), place) {
                         Wanted::Array { pointer, .. } if !self.has_memory(pointer, place) => {
                             is_known = false;
                         }
@@ -210,17 +219,25 @@ impl<'s> Draft<'_, 's> {
         Some(Guess::of((found?, is_sure), &self.host.text(span)))
     }
 
-    /// What is given for a pointer into the array `name`.
+    /// What is given for a pointer into the array `name`, perhaps as one to another type.
     pub(in crate::scene::draft) fn address(
         &self,
         pointer: &str,
         name: String,
         offset: Offset,
+        cast: Option<&str>,
     ) -> Guess {
-        let text = match offset {
-            Offset::None => format!("\"{name}\""),
-            Offset::Elements(number) => quoted_text(&format!("{name} + {number}")),
-            Offset::Unknown(what) => return Guess::open(format!("\"{name}\""), what),
+        let start = match cast {
+            None => format!("\"{name}\""),
+            Some(to) => quoted_text(&format!("({to} *){name}")),
+        };
+        let text = match (offset, cast) {
+            (Offset::None, _) => start,
+            (Offset::Elements(number, _), None) => quoted_text(&format!("{name} + {number}")),
+            (Offset::Elements(number, _), Some(to)) => {
+                quoted_text(&format!("({to} *)({name} + {number})"))
+            }
+            (Offset::Unknown(what), _) => return Guess::open(start, what),
         };
         let half = self.halves.get(pointer).copied().unwrap_or(pointer);
         let is_shared = self.shared.iter().any(|written| self.halves.get(written) == Some(&half));
@@ -243,7 +260,7 @@ impl<'s> Draft<'_, 's> {
                         self.offset(&(inner.start..inner.start + 1), place, depth + 1),
                         Offset::None
                     );
-                if is_start { self.added(&inner, place) } else { unknown() }
+                if is_start { self.added(span, &inner, place) } else { unknown() }
             }
             // Of what holds memory of the device.
             [name, dot, data, open, close]
@@ -285,8 +302,8 @@ impl<'s> Draft<'_, 's> {
         }
     }
 
-    /// What is added in `name + number`.
-    fn added(&self, sum: &Span, place: &Place<'_, 's>) -> Offset {
+    /// What is added in `name + number`, the `sum` of `span` without its casts.
+    fn added(&self, span: &Span, sum: &Span, place: &Place<'_, 's>) -> Offset {
         let number = sum.start + 2..sum.end;
         let found = self.host.surely(|host| {
             let told = host.told(&number, place)?;
@@ -296,7 +313,8 @@ impl<'s> Draft<'_, 's> {
         match found {
             // What binds less tightly than the sum is no part of it.
             (Some(formula), true) if is_sum(self.host.tokens(&number)) => {
-                Offset::Elements(formula.trim_matches('"').to_owned())
+                let of = self.summand(span, sum, place);
+                Offset::Elements(formula.trim_matches('"').to_owned(), of)
             }
             (Some(_) | None, _) => Offset::Unknown(self.host.text(sum)),
         }

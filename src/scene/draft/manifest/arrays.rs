@@ -12,10 +12,9 @@ use crate::{
             code::Span,
             expression::{
                 cpp_number::Number,
-                headers::{ADDRESS, of_header},
                 text::{key, one_line},
             },
-            fills::{Contents, Elements, sides::Rows},
+            fills::{Contents, Elements, sides::Rows, types::element_named},
             host::{Allocation, Assumes, Host},
             values::place::Place,
         },
@@ -229,7 +228,7 @@ impl<'s> Draft<'_, 's> {
         pointer: &'s str,
         place: &Place<'_, 's>,
     ) -> Option<String> {
-        let (pointer, _) = self.host.pointer_of(pointer, place);
+        let (pointer, there) = self.host.pointer_of(pointer, place);
         let read = self.halves.get(pointer).copied().unwrap_or(pointer);
         if let Some(name) = self.names.array(read) {
             let half = if read == pointer { "" } else { "_next" };
@@ -252,7 +251,7 @@ impl<'s> Draft<'_, 's> {
             host.allocation(pointer)?;
             Some(element_of(self.structures, &Pointee::Void, of_host))
         };
-        let element = taken.or_else(own)?;
+        let element = self.own_element(pointer, &there, &taken.or_else(own)?);
         Some(self.array_of(pointer, &element))
     }
 
@@ -298,23 +297,4 @@ pub(in crate::scene::draft) fn element_of(
     };
     let of_host = || element_named(structures, of_host?);
     named.or_else(of_host).unwrap_or_else(|| BYTES.to_owned())
-}
-
-pub(in crate::scene::draft) fn element_named(
-    structures: &Structures,
-    name: &str,
-) -> Option<String> {
-    let name = name.trim_start_matches("const ").trim_start_matches("struct ").trim_end();
-    let has_fields = || structures.fields(name, 1).is_some_and(|fields| !fields.is_empty());
-    match Element::parse(name) {
-        Some(element) => Some(element.to_string()),
-        None if name.ends_with('*') => Some(ADDRESS.to_owned()),
-        None if has_fields() => Some(name.to_owned()),
-        None => {
-            let found = structures.elements().find(|(known, _)| *known == name);
-            let found = found.map(|(_, element)| element.to_string());
-            let instance = || structures.instance(name).map(|(instance, _)| instance);
-            found.or_else(|| of_header(name).map(str::to_owned)).or_else(instance)
-        }
-    }
 }

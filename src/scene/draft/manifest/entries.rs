@@ -52,6 +52,9 @@ impl<'a, 's> Draft<'a, 's> {
         if host.is_of_namesakes {
             self.remark(format!("{FILL_IN}: which of several functions of one name are called"));
         }
+        for name in &host.called_indirectly {
+            self.remark(format!("{FILL_IN}: what `{name}` does where its address is called"));
+        }
         for implied in host.misplaced() {
             let text = match implied {
                 Implied::Constructor(name) => format!("what `{name}` does where objects are made"),
@@ -64,6 +67,7 @@ impl<'a, 's> Draft<'a, 's> {
         if !host.are_all_launches {
             self.remark(format!("{FILL_IN}: only the first {MOST_LAUNCHES} launches are here"));
         }
+        self.taken = self.types_taken();
         self.assume_sizes();
         let time = self.time_loop();
         if let Some(time) = time {
@@ -123,7 +127,7 @@ impl<'a, 's> Draft<'a, 's> {
     /// Notes how many threads take the arrays among what a launch is given.
     fn note_threads(&mut self, threads: Option<u64>, arguments: &[(String, Guess)]) {
         for (_, guess) in arguments {
-            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            let name = guess.array().trim_end_matches("_next");
             if let Some(array) = self.places.get(name).map(|place| &mut self.arrays[*place]) {
                 array.threads = array.threads.max(threads.unwrap_or(0));
             }
@@ -271,11 +275,14 @@ impl<'a, 's> Draft<'a, 's> {
         match wanted {
             Wanted::Guess(guess) => guess,
             Wanted::Texture(name) => self.texture(name, &parameter.name, &parameter.ctype),
-            Wanted::Array { pointer, element, offset } => {
-                let name = self.array_of(pointer, &element);
-                let is_known = self.remark_on_type(&parameter.ctype, &name, &element);
+            Wanted::Array { pointer, element, own, offset } => {
+                let name = self.array_of(pointer, &own);
+                let is_known = self.remark_on_type(&parameter.ctype, &name, &element)
+                    && self.is_at_element(&offset, &own);
                 let unknown = || Offset::Unknown(self.host.text(span));
-                self.address(pointer, name, if is_known { offset } else { unknown() })
+                let offset = if is_known { offset } else { unknown() };
+                let cast = (element != own).then_some(element.as_str());
+                self.address(pointer, name, offset, cast)
             }
             Wanted::Structure(parts, mut is_known) => {
                 let mut texts = Vec::new();
@@ -375,6 +382,9 @@ impl<'a, 's> Draft<'a, 's> {
                     "{FILL_IN}: `{what}` is repeated while `{condition}`; `repeat` and `until` would do so"
                 ));
             }
+        }
+        if host.detours.repeated_around(at).next().is_some() {
+            self.remark(format!("{FILL_IN}: `{what}` is repeated by a `goto`"));
         }
         if count > MOST_LOOPS || host.regions.is_too_deep(at) {
             self.remark(format!("{FILL_IN}: `{what}` lies in more loops than are here"));

@@ -122,18 +122,19 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// The type in `cudaCreateChannelDesc<type>()`, which a part of the code is, or the variable whose address it is.
-    fn texel_of(&self, span: &Span, at: usize) -> Option<String> {
+    /// The type in `cudaCreateChannelDesc<type>()`, which a part of the code is, or a variable or its address.
+    pub(in crate::scene::draft) fn texel_of(&self, span: &Span, at: usize) -> Option<String> {
         let last = span.clone().next_back()?;
-        let made = match self.text_at(span.start) {
-            "&" => {
+        let is_variable = span.len() == 1 || self.text_at(span.start) == "&";
+        let made = match is_variable {
+            true => {
                 let id = self.visible(self.text_at(last), at)?;
                 match &self.variables.get(id).definitions.first()?.value {
                     Value::Expression(value) => value.clone(),
                     _ => return None,
                 }
             }
-            _ => span.clone(),
+            false => span.clone(),
         };
         let names: Vec<&str> = made.clone().map(|at| self.text_at(at)).collect();
         match names.as_slice() {

@@ -24,6 +24,13 @@ impl Guess {
         Self { text: text.into(), open: Some(what.into()) }
     }
 
+    /// The array that it is a pointer into, without a cast and what is added, where it is one.
+    pub(in crate::scene::draft) fn array(&self) -> &str {
+        let text = self.text.trim_matches('"');
+        let inner = text.split_once("*)").map_or(text, |(_, inner)| inner).trim_start_matches('(');
+        inner.split(' ').next().unwrap_or(inner)
+    }
+
     /// What stands behind it.
     pub(in crate::scene::draft) fn remark(&self) -> String {
         let what = self.open.as_ref();

@@ -26,7 +26,7 @@ impl Draft<'_, '_> {
         };
         let is_all = |[a, b]: [u64; 2], count: u64| a.checked_mul(b) == Some(count);
         for (_, guess) in arguments {
-            let name = guess.text.trim_matches('"').trim_end_matches("_next");
+            let name = guess.array().trim_end_matches("_next");
             let Some(place) = self.places.get(name).copied() else { continue };
             let array = &mut self.arrays[place];
             let Some(count) = array.count else { continue };

@@ -8,7 +8,7 @@ use crate::scene::{
         code::Span,
         expression::{
             cpp_number::{Number, Type},
-            text::quoted,
+            text::{quoted, quoted_text},
             told::Told,
         },
         host::{Assumes, Host, Launch},
@@ -45,8 +45,9 @@ impl<'s> Draft<'_, 's> {
             }
             (_, block) => {
                 let array = arguments.iter().find(|(_, guess)| guess.text.starts_with('"'));
-                let over =
-                    array.map_or("1".to_owned(), |(_, guess)| guess.text.replace("_next\"", "\""));
+                let over = array.map_or("1".to_owned(), |(_, guess)| {
+                    quoted_text(guess.array().trim_end_matches("_next"))
+                });
                 let mut shape = vec![("over", Guess::open(over, "threads"))];
                 shape.extend(block.map(|block| ("block", block)));
                 shape

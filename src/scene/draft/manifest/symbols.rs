@@ -2,12 +2,17 @@
 
 use super::{Draft, FILL_IN};
 use crate::{
+    cuda::lexer::Tokens,
     element::Element,
     scene::draft::{
         expression::cpp_number::{Number, Type},
         fills::Elements,
         host::Host,
-        values::place::Place,
+        values::{
+            conditions::When,
+            place::Place,
+            trace::{Act, Done},
+        },
     },
 };
 
@@ -16,7 +21,7 @@ impl<'a, 's> Draft<'a, 's> {
     /// does besides.
     pub(in crate::scene::draft) fn symbols(&mut self) {
         let host: &'a Host<'s> = self.host;
-        for (symbol, from, call) in &host.symbols {
+        for (index, (symbol, from, call)) in host.symbols.iter().enumerate() {
             let text = host.text(symbol);
             let name = text.trim_start_matches('&');
             let place = Place::of(from.start);
@@ -25,7 +30,7 @@ impl<'a, 's> Draft<'a, 's> {
             let is_whole = of.is_some_and(|(element, count)| {
                 let named = element.to_string();
                 let of = Elements { pointer: name, element: &named, count, is_sure: true };
-                host.copies_all(call, &of)
+                host.copies_all(call, &of) && host.is_source_of(from, &place, &of)
             });
             let listed = numbers.filter(|_| is_sure && is_whole).and_then(|numbers| {
                 let (element, _) = of.filter(|(_, count)| *count == numbers.len() as u64)?;
@@ -45,7 +50,7 @@ impl<'a, 's> Draft<'a, 's> {
                 Some((element, format!("{}{mark}", contents.key)))
             });
             let is_taken = found.as_ref().is_some_and(|_| self.variables.contains_key(name));
-            match found.filter(|_| !is_taken) {
+            match found.filter(|_| !is_taken && self.is_at_start_of_all(index)) {
                 Some(found) => _ = self.variables.insert(name.to_owned(), found),
                 None => {
                     let call = host.text(call);
@@ -53,6 +58,49 @@ impl<'a, 's> Draft<'a, 's> {
                 }
             }
         }
+    }
+
+    /// Whether a copy to a variable is made before any launch may take that: what a variable has at the start.
+    fn is_at_start_of_all(&self, symbol: usize) -> bool {
+        let host: &'a Host<'s> = self.host;
+        let Some(name) = host.symbols[symbol].0.clone().find(|at| host.code.is_word_at(*at)) else {
+            return false;
+        };
+        let name = host.text_at(name);
+        let takers = host.takers_of_symbol(name);
+        let takes = |done: &Done| match done.act {
+            Act::Launch(launch) => {
+                let kernel = host.launches[launch].kernel.split('<').next().unwrap_or_default();
+                let kernel = kernel.rsplit("::").next().unwrap_or_default();
+                takers.as_ref().is_none_or(|takers| takers.contains(kernel))
+            }
+            Act::Transfer(_) | Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => false,
+            Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => false,
+        };
+        let is_constant = host.is_constant_symbol(name);
+        let mut made = host.done.iter().enumerate();
+        made.all(|(index, done)| {
+            if done.act != Act::Symbol(symbol) {
+                return true;
+            }
+            let place = host.place_of(done);
+            let (when, is_sure) = host.surely(|host| host.when(&place));
+            // In another round it would be set anew.
+            let is_again = |other: &Done| {
+                let levels = host.place_of(other).levels().map(|level| level.at);
+                let others: Vec<usize> = levels.collect();
+                place.levels().any(|level| {
+                    let around = host.regions.around(level.at);
+                    let mut rounds = around.filter_map(|(_, region)| region.repeated());
+                    rounds.any(|round| {
+                        round.contains(&level.at) && others.iter().any(|at| round.contains(at))
+                    })
+                })
+            };
+            let is_late = host.done[..index].iter().any(takes)
+                || !is_constant && host.done[index..].iter().any(|own| takes(own) && is_again(own));
+            is_sure && matches!(when, When::Always) && !is_late
+        })
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::{Draft, FILL_IN, arrays::element_of, extents::Extent, guess::Guess, names};
+use super::{
+    Draft, FILL_IN, arrays::element_of, descriptions::Object, extents::Extent, guess::Guess, names,
+    sampling::Sampling,
+};
 use crate::{
     cuda::{CType, Pointee},
     scene::draft::{
-        code::pointers::without_casts,
+        code::pointers::{Offset, without_casts},
+        expression::text::one_line,
         host::{Host, MOST_LAUNCHES},
         values::place::Place,
     },
@@ -22,11 +26,16 @@ pub(in crate::scene::draft) struct DraftedTexture {
     extent: Option<Extent>,
     /// Some kernel writes it.
     pub(in crate::scene::draft) is_written: bool,
+    /// The host copies texels to it, as far as it is known.
+    is_filled: bool,
+    sampling: Option<Sampling>,
+    /// What of its description is not known, or has no key here.
+    doubts: Vec<String>,
 }
 
 impl DraftedTexture {
     pub(in crate::scene::draft) fn written(&self, name: &str) -> String {
-        let Self { format, is_format_known, dimensions, extent, is_written } = self;
+        let Self { format, is_format_known, dimensions, extent, .. } = self;
         let some = match dimensions {
             1 => "[1024]",
             3 => "[64, 64, 64]",
@@ -43,8 +52,13 @@ impl DraftedTexture {
         let mark = if *is_format_known { String::new() } else { format!(" # {FILL_IN}") };
         let mut text = format!("\n[texture.{name}]\nformat = \"{format}\"{mark}\n");
         let _ = writeln!(text, "size   = {size}");
-        if !is_written {
-            let _ = writeln!(text, "# The host fills it, as `file = \"{name}.png\"` would.");
+        text.push_str(&self.sampling.map_or_else(String::new, Sampling::written));
+        for doubt in &self.doubts {
+            let _ = writeln!(text, "# {FILL_IN}: {}", one_line(doubt));
+        }
+        if !self.is_written || self.is_filled {
+            let file = format!("# The host fills it, as `file = \"{name}.png\"` would.");
+            let _ = writeln!(text, "{file} # {FILL_IN}: its texels");
         }
         text
     }
@@ -83,7 +97,77 @@ impl<'s> Host<'s> {
     }
 }
 
-impl Draft<'_, '_> {
+impl Host<'_> {
+    /// Whether the host copies texels to the array `name`, or perhaps does.
+    fn fills_array(&self, name: Option<&str>) -> bool {
+        (0..self.code.len()).any(|at| match self.text_at(at) {
+            "cudaMemcpyToArray"
+            | "cudaMemcpyToArrayAsync"
+            | "cudaMemcpy2DToArray"
+            | "cudaMemcpy2DToArrayAsync"
+            | "cudaMemcpyArrayToArray"
+            | "cudaMemcpy2DArrayToArray" => {
+                let target = self.parts_of_call(at).into_iter().next();
+                let target = target.and_then(|target| self.word(&target));
+                target.is_none() || name.is_none() || target == name
+            }
+            "cudaMemcpy3D" | "cudaMemcpy3DAsync" => true,
+            _ => false,
+        })
+    }
+}
+
+impl<'s> Draft<'_, 's> {
+    /// What the object is made of that the host calls `name`.
+    fn object(&self, name: &str) -> Option<&Object> {
+        let found = self.objects.iter().find(|(own, _)| *own == name)?;
+        found.1.as_ref()
+    }
+
+    /// The array that an object is made of.
+    fn array_behind(&self, object: &Object) -> Option<&'s str> {
+        self.host.word(object.resource.fields.get("res.array.array")?)
+    }
+
+    /// The first object that is made of the array that this one is made of, too.
+    fn first_of_array<'n>(&self, name: &'n str) -> &'n str
+    where
+        's: 'n,
+    {
+        let own = self.object(name).and_then(|object| self.array_behind(object));
+        let is_it = |object: &Object| own.is_some() && self.array_behind(object) == own;
+        let first = self.objects.iter().find(|(_, other)| other.as_ref().is_some_and(is_it));
+        first.map_or(name, |(first, _)| first)
+    }
+
+    /// Notes how a kernel reads a texture through the object `name`.
+    fn sampled(&mut self, texture: &str, name: &str) {
+        let object = self.objects.iter().find(|(own, _)| *own == name);
+        let Some(texture) = self.textures.get_mut(texture) else { return };
+        let doubts = match object
+            .map(|(_, object)| object.as_ref().and_then(|o| o.texture.as_ref()))
+        {
+            Some(Some(of)) => {
+                let (own, mut doubts) = self.host.sampling(of, texture.dimensions, texture.format);
+                if own != *texture.sampling.get_or_insert(own) {
+                    doubts.push(format!("`{name}` does so in another way"));
+                }
+                doubts
+            }
+            // Nothing launches it.
+            None if self.host.launches.is_empty() => return,
+            Some(None) | None => vec![format!("what `{name}` is made of")],
+        };
+        for doubt in doubts {
+            let doubt = format!("how it is read: {doubt}");
+            if !texture.doubts.contains(&doubt) {
+                texture.doubts.push(doubt);
+            }
+        }
+    }
+}
+
+impl<'s> Draft<'_, 's> {
     /// What a kernel is given as its parameter `of_kernel`, which the host calls `name`: a texture, or an array whose
     /// elements it fetches.
     pub(in crate::scene::draft) fn texture(
@@ -100,7 +184,9 @@ impl Draft<'_, '_> {
             return self.fetched(name, texel);
         }
         let of_host = name;
-        let name = self.names.of(name, names::TEXTURE);
+        let name = self.names.of(self.first_of_array(name), names::TEXTURE);
+        let array = self.object(of_host).and_then(|object| self.array_behind(object));
+        let is_known = array.is_some() || self.objects.iter().all(|(own, _)| *own != of_host);
         let texture = self.textures.entry(name.clone()).or_insert_with(|| {
             let (function, texel) = found.unwrap_or_default();
             let digits = function.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -115,9 +201,19 @@ impl Draft<'_, '_> {
                 dimensions,
                 extent,
                 is_written: false,
+                is_filled: host.fills_array(array),
+                sampling: None,
+                doubts: Vec::new(),
             }
         });
         texture.is_written |= matches!(ctype, CType::Surface);
+        let doubt = format!("which array `{of_host}` is made of");
+        if !is_known && !texture.doubts.contains(&doubt) {
+            texture.doubts.push(doubt);
+        }
+        if matches!(ctype, CType::Texture) {
+            self.sampled(&name, of_host);
+        }
         Guess::known(format!("\"{name}\""))
     }
 
@@ -125,13 +221,26 @@ impl Draft<'_, '_> {
     fn fetched(&mut self, name: &str, texel: &str) -> Guess {
         let host = self.host;
         let element = element_of(self.structures, &Pointee::Void, Some(texel));
-        let memory = host.memory_of_texture(name);
-        let pointer = memory.map(|(pointer, place)| host.pointer_of(pointer, &place).0);
-        let array = match pointer {
-            Some(pointer) => self.array_of(pointer, &element),
-            None => self.array(name, &element, None, false),
+        let Some((pointer, place)) = host.memory_of_texture(name) else {
+            let array = format!("\"{}\"", self.array(name, &element, None, false));
+            return match host.launches.is_empty() {
+                true => Guess::known(array),
+                false => Guess::open(array, "the memory that it is made of"),
+            };
         };
-        Guess::known(format!("\"{array}\""))
+        let ((pointer, there), is_sure) = host.surely(|_| host.pointer_of(pointer, &place));
+        let own = self.own_element(pointer, &there, &element);
+        let doubt = match self.object(name).filter(|_| is_sure) {
+            Some(object) => host.doubt_of_fetches(object, pointer, texel),
+            None => Some("the memory that it is made of".to_owned()),
+        };
+        let array = self.array_of(pointer, &own);
+        let cast = (element != own).then_some(element.as_str());
+        let found = self.address(pointer, array, Offset::None, cast);
+        match (doubt, &found.open) {
+            (Some(doubt), None) => Guess::open(found.text, doubt),
+            (Some(_) | None, _) => found,
+        }
     }
 }
 

@@ -4,21 +4,18 @@ use std::fmt::Write as _;
 
 use super::{
     Draft, FILL_IN,
-    arrays::element_named,
     entries::{Open, groups},
 };
 use crate::{
-    cuda::lexer::{self, Token},
+    cuda::lexer::Token,
     scene::draft::{
         code::{Span, libraries::holds_memory, variables::Id},
         expression::text::one_line,
+        fills::types::element_named,
         host::{Host, Untold},
         values::{conditions::When, place::Place, trace::Act},
     },
 };
-
-/// So many tokens stand between the name of a container and that of its variable.
-const LONGEST_TYPE: usize = 40;
 
 /// What is said of a call, and the groups that it lies in.
 pub(in crate::scene::draft) struct SaidOf {
@@ -32,16 +29,6 @@ impl<'s> Host<'s> {
         let id = self.visible(name, at)?;
         let words = &self.variables.get(id).declared.words;
         words.iter().any(|word| holds_memory(word)).then_some(id)
-    }
-
-    /// What the elements of such a variable are in its declaration: `float` of `device_vector<float> name`.
-    fn contained(&self, id: Id) -> Option<String> {
-        let name = self.variables.get(id).at;
-        let near = (name.saturating_sub(LONGEST_TYPE)..name).rev();
-        let mut near = near.take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}"));
-        let open = near.find(|at| self.text_at(*at) == "<")?;
-        let close = (open..name).find(|at| matches!(self.text_at(*at), "," | ">"))?;
-        Some(lexer::joined((open + 1..close).map(|at| self.text_at(at))))
     }
 
     /// The pointers to memory of the device, and what holds such, among the `arguments` of a call.
@@ -172,6 +159,7 @@ impl<'a, 's> Draft<'a, 's> {
         known.or_else(|| {
             let held = host.contained(host.container(pointer, place.at)?)?;
             let element = element_named(self.structures, &held)?;
+            let element = self.own_element(pointer, place, &element);
             Some(self.array_of(pointer, &element))
         })
     }

@@ -302,7 +302,7 @@ impl<'s> Reader<'_, 's> {
         let is_near = regions.function(to.at) == regions.function(equals)
             && regions.lambda(equals).is_none()
             && !to.declared.is_reference
-            && !to.declared.words.contains(&"static");
+            && !to.declared.is_static();
         match what == Named::All && is_near && !is_copy {
             true => Does::Names(other),
             false => Does::Points(other),
@@ -313,7 +313,7 @@ impl<'s> Reader<'_, 's> {
     fn does_return(&self, id: Id) -> Does {
         let variable = self.found.variables.get(id);
         let of = self.found.regions.function(variable.at);
-        let is_static = variable.declared.words.contains(&"static");
+        let is_static = variable.declared.is_static();
         match variable.parameter.is_none() && of.is_some() && !is_static {
             true => Does::Reads,
             false => Does::Keeps,

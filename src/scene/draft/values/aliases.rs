@@ -101,6 +101,11 @@ impl<'s> Host<'s> {
             self.doubt();
         }
         let from = found.map_or(variable.at, |set| set.at);
+        if variable.declared.is_static()
+            && self.is_of_earlier_run(id, redirections.clone(), place.at)
+        {
+            self.doubt();
+        }
         if self.is_set_later(redirections, from, place.at) {
             self.doubt();
         }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    cuda::lexer::Kind as TokenKind,
+    cuda::lexer::{Kind as TokenKind, Tokens},
     scene::draft::{
         code::{
+            Span,
             parameters::called_with,
             regions::Kind,
             variables::{Definition, Id, Value},
@@ -120,28 +121,51 @@ impl Host<'_> {
         }
         let variable = self.variables.get(id);
         let words = &variable.declared.words;
-        let is_static = words.contains(&"static") && !words.contains(&"const");
+        let is_constant = words.iter().any(|word| matches!(*word, "const" | "constexpr"));
+        let is_static = variable.declared.is_static();
+        // It begins once with what the first run gives it.
+        let is_once = |value: &Value| match value {
+            Value::Expression(span) if is_constant => self.names_constants(span),
+            _ => self.is_constant(value),
+        };
         let is_run = |region: usize, kind: &Kind, start: usize| match kind {
             Kind::Function { .. } => !self.run_once.contains(&region),
             Kind::Lambda { .. } => true,
             // What stands behind the parameters of an operator.
             Kind::Block => start.checked_sub(1).is_some_and(|before| self.text_at(before) == ")"),
-            Kind::For { .. }
-            | Kind::While { .. }
-            | Kind::Do { .. }
-            | Kind::If { .. }
-            | Kind::Switch { .. }
-            | Kind::Catch => false,
+            // What stands before a loop is followed in its rounds.
+            Kind::For { .. } | Kind::While { .. } | Kind::Do { .. } => is_static,
+            Kind::If { .. } | Kind::Switch { .. } | Kind::Catch => false,
         };
-        self.regions.around(at).any(|(index, region)| {
-            let span = &region.span;
-            let sets = |set: &Definition| {
-                let is_first = set.at == variable.at && self.is_constant(&set.value);
-                span.contains(&set.at) && !is_first
-            };
-            (is_static || !span.contains(&variable.at))
-                && definitions.clone().any(sets)
-                && is_run(index, &region.kind, span.start)
+        let sets_in = |span: &Span, set: &Definition| {
+            let is_first = set.at == variable.at && is_once(&set.value);
+            span.contains(&set.at) && !is_first
+        };
+        // What a `goto` repeats.
+        let mut repeated = self.detours.repeated_around(at);
+        let is_repeated =
+            is_static && repeated.any(|span| definitions.clone().any(|set| sets_in(span, set)));
+        is_repeated
+            || self.regions.around(at).any(|(index, region)| {
+                let span = &region.span;
+                let sets = |set: &Definition| sets_in(span, set);
+                let is_loop = region.repeated().is_some();
+                if is_loop && !span.contains(&variable.at) {
+                    return false;
+                }
+                (is_static || !span.contains(&variable.at))
+                    && definitions.clone().any(sets)
+                    && is_run(index, &region.kind, span.start)
+            })
+    }
+
+    /// Whether a value names no variable but constants.
+    fn names_constants(&self, span: &Span) -> bool {
+        span.clone().filter(|at| self.code.is_word_at(*at)).all(|at| {
+            self.visible(self.text_at(at), at).is_none_or(|id| {
+                let words = &self.variables.get(id).declared.words;
+                words.iter().any(|word| matches!(*word, "const" | "constexpr"))
+            })
         })
     }
 

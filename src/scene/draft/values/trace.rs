@@ -96,11 +96,13 @@ impl<'s> Host<'s> {
         let allocations = self.allocating.iter().map(|found| found.target.start).enumerate();
         let fills = self.filling.iter().map(|target| target.start).enumerate();
         let untold = self.untold.iter().map(|untold| untold.call.start).enumerate();
+        let symbols = self.symbols.iter().map(|(.., call)| call.start).enumerate();
         let acts = (launches.map(|(place, at)| (at, Act::Launch(place))))
             .chain(transfers.map(|(place, at)| (at, Act::Transfer(place))))
             .chain(swaps.map(|(place, at)| (at, Act::Swap(place))))
             .chain(allocations.map(|(place, at)| (at, Act::Allocation(place))))
             .chain(fills.map(|(place, at)| (at, Act::Fill(place))))
+            .chain(symbols.map(|(place, at)| (at, Act::Symbol(place))))
             .chain(untold.map(|(place, at)| (at, Act::Untold(place))));
         acts.collect()
     }
@@ -183,6 +185,11 @@ impl<'s> Host<'s> {
         }
         self.implied_calls(brackets, &mut found.followed);
         found
+    }
+
+    /// The calls that are followed.
+    pub(in crate::scene::draft) fn calls_followed(&self, brackets: &Brackets) -> Vec<Call> {
+        self.calls(brackets).followed
     }
 
     /// Where the names of functions stand in the calls that are followed, with all that they are given.
