@@ -362,7 +362,9 @@ impl<'s> Host<'s> {
                 Act::Allocation(_) => words.next_back().map(|name| {
                     let is_address = self.tokens(target).iter().any(|token| token.text == "&");
                     let (name, there) = self.receiver(name.text, &place, is_address);
-                    let id = self.visible(name, there.at);
+                    // `::name` is another one than what is in sight.
+                    let is_global = self.tokens(target).iter().any(|token| token.text == "::");
+                    let id = self.visible(name, there.at).filter(|_| !is_global);
                     if variables.insert(name, id).is_some_and(|other| other != id) {
                         namesakes.insert(name);
                     }

@@ -119,6 +119,9 @@ fn copies_of_pointers_change_places_alone() {
         3,
         ("a", 202.0),
     );
+    let later = rounds("k<<<1, 32>>>(a, 1); sw();")
+        .replace("next<<<", "auto sw = [&] { std::swap(a, b); }; next<<<");
+    is_marked("", &later, "what a lambda does where it is called stands at another place");
     let all = "void all(float *x, float *y) { for (int t = 0; t < 3; t++) { next<<<1, 32>>>(y, x); std::swap(x, y); } }";
     is_marked(all, "all(a, b); k<<<1, 32>>>(a, 0);", "x = \"a\" # fill in: halves");
     is_marked(
@@ -174,6 +177,11 @@ fn what_stands_behind_the_time_steps_is_done_once() {
 fn pointers_of_one_name_are_not_one() {
     let other = "void other(float *p) { cudaMalloc(&p, 128); k<<<1, 32>>>(p, 1); }";
     leaves(other, "other(a); k<<<1, 32>>>(a, 3);", 1, ("a", 24.0));
+    is_marked(
+        "float *a; void other() { k<<<1, 32>>>(a, 1); }",
+        "cudaMalloc(&::a, 128); other();",
+        "fill in: several pointers are called `a`",
+    );
     is_marked(
         "",
         "{ float *a; cudaMalloc(&a, 128); k<<<1, 32>>>(a, 2); } k<<<1, 32>>>(a, 3);",

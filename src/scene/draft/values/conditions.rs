@@ -120,6 +120,7 @@ impl<'s> Host<'s> {
                 let mut texts: Vec<String> =
                     conditions.map(|condition| self.condition_text(&condition)).collect();
                 texts.extend(self.choices(&level));
+                texts.extend(self.is_in_condition_of_loop(level.at).then(|| "a loop".to_owned()));
                 texts.extend(self.maybe_returned_before(&level));
                 texts
             };

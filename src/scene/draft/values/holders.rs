@@ -160,10 +160,13 @@ impl<'s> Host<'s> {
         for done in &self.done {
             let Act::Swap(swap) = done.act else { continue };
             let holders = self.holders_of(swap, done);
+            let place = self.place_of(done);
             let is_again = match &holders {
                 Some(holders) => holders.iter().any(|of| self.is_repeated_for(of, done)),
-                None => self.round_of(&self.place_of(done)).is_some(),
+                None => self.round_of(&place).is_some(),
             };
+            let is_again =
+                is_again || place.levels().any(|level| self.is_in_condition_of_loop(level.at));
             let made = (done.at, holders);
             if is_again || once.contains(&made) {
                 repeated.insert(done.at);
