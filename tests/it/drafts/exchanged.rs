@@ -122,6 +122,12 @@ fn copies_of_pointers_change_places_alone() {
     let later = rounds("k<<<1, 32>>>(a, 1); sw();")
         .replace("next<<<", "auto sw = [&] { std::swap(a, b); }; next<<<");
     is_marked("", &later, "what a lambda does where it is called stands at another place");
+    // Each object has its own.
+    let methods = "struct G { float *u, *v; G() { cudaMalloc(&u, 128); cudaMalloc(&v, 128); }
+        void step() { next<<<1, 32>>>(v, u); std::swap(u, v); } };";
+    let of = |rounds: &str| format!("G s; for (int t = 0; t < 3; t++) {{ {rounds} }}");
+    leaves(methods, &of("s.step();"), 3, ("u", 13.0));
+    is_marked(methods, &of("s.step(); G c = s; c.step();"), "y = \"u_next\" # fill in: halves");
     let all = "void all(float *x, float *y) { for (int t = 0; t < 3; t++) { next<<<1, 32>>>(y, x); std::swap(x, y); } }";
     is_marked(all, "all(a, b); k<<<1, 32>>>(a, 0);", "x = \"a\" # fill in: halves");
     is_marked(

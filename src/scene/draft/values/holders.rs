@@ -1,31 +1,40 @@
 //! Which variable has a pointer, where calls give functions copies of it or let them set it: pointers that change
 //! places do so in the variables that have them alone.
 
+use std::{collections::BTreeSet, rc::Rc};
+
 use super::{
     place::{Call, Place},
     trace::{Act, DEEPEST, Done},
 };
-use crate::scene::draft::{
-    code::{
-        Span,
-        pointers::without_casts,
-        variables::{Id, Value, Variable},
+use crate::{
+    cuda::lexer::Tokens,
+    scene::draft::{
+        code::{
+            Span,
+            pointers::without_casts,
+            variables::{Id, Value, Variable},
+        },
+        host::Host,
     },
-    host::Host,
 };
-use std::{collections::BTreeSet, rc::Rc};
 
 /// The variable that has a pointer, and where its name stands in the function that it is declared in.
 pub(in crate::scene::draft) struct Holder<'h, 's> {
     pub(in crate::scene::draft) id: Id,
     pub(in crate::scene::draft) place: Place<'h, 's>,
+    /// The structure that it is a member of, where a method is called of one, and what is around that call.
+    object: Option<(Id, Place<'h, 's>)>,
 }
 
 impl PartialEq for Holder<'_, '_> {
     /// Each call of a function has variables of its own.
     fn eq(&self, other: &Self) -> bool {
-        let call = |of: &Self| of.place.call.as_ref().map(Rc::as_ptr);
-        self.id == other.id && call(self) == call(other)
+        let in_call = |id: Id, place: &Place<'_, '_>| (id, place.call.as_ref().map(Rc::as_ptr));
+        let all = |of: &Self| {
+            (in_call(of.id, &of.place), of.object.as_ref().map(|(id, place)| in_call(*id, place)))
+        };
+        all(self) == all(other)
     }
 }
 
@@ -41,9 +50,7 @@ impl<'s> Host<'s> {
             let id = self.visible(name, place.at)?;
             match self.argument_named(name, &place) {
                 Some((other, outer, true)) => (name, place) = (other, outer),
-                Some((_, _, false)) | None => {
-                    return Some(Holder { id, place: self.framed(id, place) });
-                }
+                Some((_, _, false)) | None => return self.held_by(id, place),
             }
         }
         None
@@ -60,7 +67,7 @@ impl<'s> Host<'s> {
         let (mut name, mut place, mut copied) = (name, place.clone(), Vec::new());
         for _ in 0..DEEPEST {
             let id = self.visible(name, place.at)?;
-            let own = Holder { id, place: self.framed(id, place.clone()) };
+            let own = self.held_by(id, place.clone())?;
             let Some((other, outer, is_reference)) =
                 self.argument_named(name, &place).filter(|_| !known.contains(&own))
             else {
@@ -118,6 +125,32 @@ impl<'s> Host<'s> {
                 true
             }
         })
+    }
+
+    /// A variable as it is meant at a place; `None` where it is a member of what is not known there.
+    fn held_by<'h>(&'h self, id: Id, place: Place<'h, 's>) -> Option<Holder<'h, 's>> {
+        let variable = self.variables.get(id);
+        let is_member = self.regions.function(variable.at).is_none()
+            && self.structure_with(&variable.scope).is_some();
+        let method = |level: Place<'h, 's>| {
+            let call = level.call.as_ref()?;
+            let by = match self.code.text_before(call.at) {
+                "." => 2,
+                ">" => 3,
+                _ => return None,
+            };
+            let object = call.at.checked_sub(by)?;
+            (self.text_at(object) != "this").then(|| Some((object, level.outer()?)))?
+        };
+        let object = match place.levels().find_map(method).filter(|_| is_member) {
+            Some((at, around)) => {
+                let is_part = matches!(self.code.text_before(at), "." | ">" | "::");
+                let object = self.visible(self.text_at(at), at).filter(|_| !is_part)?;
+                Some((object, self.framed(object, around)))
+            }
+            None => None,
+        };
+        Some(Holder { id, place: self.framed(id, place), object })
     }
 
     /// A variable that is in no function, or that outlives it, is the same in all calls.
@@ -206,13 +239,18 @@ impl<'s> Host<'s> {
         false
     }
 
-    /// Whether a variable begins anew in rounds of a loop.
+    /// Whether a variable, or the structure that it is a member of, begins anew in rounds of a loop.
     pub(in crate::scene::draft) fn is_renewed(&self, of: &Holder<'_, 's>) -> bool {
-        let variable = self.variables.get(of.id);
-        self.is_local(variable)
-            && of.place.levels().enumerate().any(|(level, place)| {
-                self.loops_around(place.at).any(|span| level > 0 || span.contains(&variable.at))
-            })
+        let is_renewed = |id: Id, place: &Place<'_, 's>| {
+            let variable = self.variables.get(id);
+            self.is_local(variable)
+                && place.levels().enumerate().any(|(level, place)| {
+                    let mut loops = self.loops_around(place.at);
+                    loops.any(|span| level > 0 || span.contains(&variable.at))
+                })
+        };
+        is_renewed(of.id, &of.place)
+            || of.object.as_ref().is_some_and(|(id, place)| is_renewed(*id, place))
     }
 
     fn loops_around(&self, at: usize) -> impl Iterator<Item = Span> {
