@@ -14,6 +14,7 @@ mod names;
 mod overloads;
 mod rows;
 mod shape;
+mod steps;
 mod symbols;
 mod textures;
 mod transfers;
