@@ -4,6 +4,7 @@ mod accounted;
 mod calls;
 mod cleared;
 mod deduced;
+mod exchanged;
 mod extents;
 mod files;
 mod filled;
@@ -340,12 +341,19 @@ fn pointers_are_arrays_or_guesses() {
     drafts(step, pair, &["from = \"x\" # fill in: x[source]", "to = \"x\" # fill in: x[target]"]);
     let twice = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
         for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); step<<<1, 1>>>(x, y, 9); std::swap(x, y); } }";
-    let parts =
-        ["double = true", "from = \"x\" # fill in: halves", "to = \"x_next\" # fill in: halves"];
+    let parts = [
+        "from = \"x\"\nto = \"y\"\nn = 9\n\n# swap(x, y)\n",
+        "copy   = { from = \"x\", to = \"x_swap\" }\n\n[[pass]]\ncopy   = { from = \"y\", to = \"x\" }",
+        "copy   = { from = \"x_swap\", to = \"y\" }",
+    ];
     drafts(step, twice, &parts);
     let sometimes = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
         for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); if (t % 2) std::swap(x, y); } }";
-    drafts(step, sometimes, &["to = \"x_next\" # fill in: halves"]);
+    drafts(
+        step,
+        sometimes,
+        &["only_if = \"step % 2 != 0\"\ncopy   = { from = \"x\", to = \"x_swap\" }"],
+    );
     let moved = "int main() { float *x, *y; cudaMalloc(&x, 128); cudaMalloc(&y, 128);
         for (int t = 0; t < 3; ++t) { step<<<1, 8>>>(x, y, 8); x += 4; } }";
     drafts(step, moved, &["from = \"x\" # fill in: x\n"]);

@@ -123,6 +123,8 @@ pub(super) struct Host<'s> {
     pub(super) acting: BTreeSet<usize>,
     /// The bytes of what is allocated, by the name of the pointer.
     pub(super) allocations: BTreeMap<&'s str, Allocation>,
+    /// Those names among them that several variables have.
+    pub(super) namesakes: BTreeSet<&'s str>,
     /// The pointers to what the host copies to the device.
     pub(super) filled: BTreeSet<&'s str>,
     /// Pairs of pointers that change places, and where.
@@ -269,6 +271,7 @@ impl<'s> Host<'s> {
             called_indirectly: BTreeSet::new(),
             acting: BTreeSet::new(),
             allocations: BTreeMap::new(),
+            namesakes: BTreeSet::new(),
             filled: BTreeSet::new(),
             swaps: Vec::new(),
             repeated: BTreeSet::new(),
@@ -286,13 +289,15 @@ impl<'s> Host<'s> {
         };
         Reader::new(&mut found, &brackets).read();
         let of_device = found.functions_of_device();
-        let is_of_host = |call: &Untold| {
-            let of = found.regions.function(call.call.start);
+        let is_of_host = |at: usize| {
+            let of = found.regions.function(at);
             of.is_none_or(|function| !of_device.contains(&function))
         };
         let mut untold = std::mem::take(&mut found.untold);
-        untold.retain(is_of_host);
-        found.untold = untold;
+        untold.retain(|untold| is_of_host(untold.call.start));
+        let mut swaps = std::mem::take(&mut found.swaps);
+        swaps.retain(|(.., at)| is_of_host(*at));
+        (found.untold, found.swaps) = (untold, swaps);
         (found.run_once, found.recursive) = found.runs_of_functions();
         found.set_fields = found.fields_set();
         found.moved_fields = found.fields_moved();
@@ -344,6 +349,8 @@ impl<'s> Host<'s> {
     /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
     fn take_allocations(&mut self) {
         let mut allocations: BTreeMap<&str, Allocation> = BTreeMap::new();
+        let mut variables: BTreeMap<&str, Option<Id>> = BTreeMap::new();
+        let mut namesakes = BTreeSet::new();
         let mut filled = BTreeSet::new();
         for Done { act, at, call } in &self.done {
             let target = match act {
@@ -356,9 +363,17 @@ impl<'s> Host<'s> {
             let mut words = self.tokens(target).iter().filter(|token| token.is_word());
             let name = match act {
                 // `(void **)&name` ends with the name; what it pointed to before does not matter.
-                Act::Allocation(_) => {
-                    words.next_back().map(|name| self.given_pointer(name.text, &place).0)
-                }
+                Act::Allocation(_) => words.next_back().map(|name| {
+                    let is_address = self.tokens(target).iter().any(|token| token.text == "&");
+                    let (name, there) = self.receiver(name.text, &place, is_address);
+                    // `::name` is another one than what is in sight.
+                    let is_global = self.tokens(target).iter().any(|token| token.text == "::");
+                    let id = self.visible(name, there.at).filter(|_| !is_global);
+                    if variables.insert(name, id).is_some_and(|other| other != id) {
+                        namesakes.insert(name);
+                    }
+                    name
+                }),
                 _ => words.next().map(|name| self.pointer_of(name.text, &place).0),
             };
             let Some(name) = name else { continue };
@@ -376,7 +391,7 @@ impl<'s> Host<'s> {
                 _ => _ = filled.insert(name),
             }
         }
-        (self.allocations, self.filled) = (allocations, filled);
+        (self.allocations, self.filled, self.namesakes) = (allocations, filled, namesakes);
     }
 
     /// Of two allocations for one pointer the one that has more; it is noted where it is not sure that both have as
@@ -398,16 +413,6 @@ impl<'s> Host<'s> {
     /// Whether the host fills what it allocated for `pointer`.
     pub(super) fn fills(&self, pointer: &str) -> bool {
         self.filled.contains(pointer)
-    }
-
-    /// The exchanges of pointers that are made more than once, by where they stand.
-    fn repeated_swaps(&self) -> BTreeSet<usize> {
-        let (mut once, mut repeated) = (BTreeSet::new(), BTreeSet::new());
-        for done in self.done.iter().filter(|done| matches!(done.act, Act::Swap(_))) {
-            let is_again = !once.insert(done.at) || self.round_of(&self.place_of(done)).is_some();
-            repeated.extend(is_again.then_some(done.at));
-        }
-        repeated
     }
 
     /// What the innermost loop repeats around a place, or around a call that led there, and where that is in it.

@@ -8,6 +8,7 @@ mod deduced;
 mod descriptions;
 mod elements;
 mod entries;
+mod exchanges;
 mod extents;
 mod guess;
 mod memory;
@@ -16,6 +17,7 @@ mod overloads;
 mod rows;
 mod sampling;
 mod shape;
+mod steps;
 mod symbols;
 mod textures;
 mod transfers;
@@ -40,10 +42,9 @@ use self::{
     uses::Uses,
 };
 use super::{
-    code::{Span, regions::Region},
     expression::text::{key, one_line, quoted_text},
     host::{ASSUMED, Host, Launch, MOST_LAUNCHES},
-    values::{place::Place, sizes::is_size, trace::Act},
+    values::{place::Place, sizes::is_size},
 };
 use crate::{
     cuda::{CType, KernelParameter, Signature, Structures},
@@ -111,11 +112,16 @@ struct Draft<'a, 's> {
     untold: Vec<SaidOf>,
     /// Pointers that stand for the half of another array that is being written.
     halves: BTreeMap<&'s str, &'s str>,
-    /// Those of them that several launches take before the halves are to change places.
+    /// Pointers that change places while something else still has them.
     shared: BTreeSet<&'s str>,
+    /// Arrays that hold what others have while these change places, and those that have as many elements for that.
+    spares: Vec<String>,
+    alike: Vec<[String; 3]>,
     /// The places of those `cudaMemset` in what is done that some pass does.
     cleared: BTreeSet<usize>,
     uses: Uses<'s>,
+    /// When what is done once behind the time steps is, while such is written.
+    once: Option<Guess>,
     /// What could not be taken over.
     remarks: Vec<String>,
 }
@@ -138,8 +144,11 @@ impl<'a, 's> Draft<'a, 's> {
             untold: Vec::new(),
             halves: BTreeMap::new(),
             shared: BTreeSet::new(),
+            spares: Vec::new(),
+            alike: Vec::new(),
             cleared: BTreeSet::new(),
             uses: Uses::default(),
+            once: None,
             remarks: Vec::new(),
         }
     }
@@ -215,101 +224,6 @@ impl<'a, 's> Draft<'a, 's> {
         self.write_untold(None);
     }
 
-    /// Two pointers that change places in a loop are the halves of one array, and of no other.
-    fn halves_of_swaps(&mut self) {
-        let mut known = BTreeSet::new();
-        let host = self.host;
-        let launches: Vec<_> = host
-            .launched()
-            .map(|(launch, place)| {
-                let kernel = self.kernel_launched(launch, &place, &launch.kernel);
-                (launch, place, kernel)
-            })
-            .collect();
-        for done in &host.done {
-            let Act::Swap(swap) = done.act else { continue };
-            let (first, second, at) = host.swaps[swap];
-            let there = host.place_of(done);
-            if !host.repeated.contains(&at) {
-                continue;
-            }
-            let own_names = [first, second].map(|name| host.given_pointer(name, &there).0);
-            let [first, second] = [first, second].map(|name| host.pointer_of(name, &there).0);
-            let around = host.round_of(&there);
-            let inside = |place: &Place<'_, 's>| {
-                let is_in = |at| around.as_ref().is_some_and(|(around, _)| around.contains(&at));
-                place.levels().any(|level| is_in(level.at))
-            };
-            let inside = || launches.iter().filter(|(_, place, _)| inside(place));
-            let is_given = |span: &Span, place: &Place<'a, 's>, wanted: &str| {
-                host.base(span).is_some_and(|word| host.pointer_of(word, place).0 == wanted)
-                    || host.members_in(span, place).contains(&wanted)
-            };
-            let reads_second = inside().any(|(launch, place, kernel)| {
-                kernel.as_ref().is_some_and(|kernel| {
-                    kernel.parameters.iter().zip(&launch.arguments).any(|(parameter, span)| {
-                        let constant =
-                            matches!(parameter.ctype, CType::Pointer { constant: true, .. });
-                        constant && is_given(span, place, second)
-                    })
-                })
-            });
-            // One that reads the one and writes the other tells it best.
-            let told = inside().find_map(|(launch, place, kernel)| {
-                let kernel = kernel.as_ref()?;
-                let reads = |wanted: &str| {
-                    let mut pairs = kernel.parameters.iter().zip(&launch.arguments);
-                    let (parameter, _) = pairs.find(|(_, span)| is_given(span, place, wanted))?;
-                    let constant = matches!(parameter.ctype, CType::Pointer { constant: true, .. });
-                    Some(constant || !host.may_write(&kernel.name, &parameter.name))
-                };
-                match (reads(first)?, reads(second)?) {
-                    (true, false) => Some((first, second)),
-                    (false, true) => Some((second, first)),
-                    (true, true) | (false, false) => None,
-                }
-            });
-            let by_order = || if reads_second { (second, first) } else { (first, second) };
-            let (read, written) = told.unwrap_or_else(by_order);
-            if read == written || known.contains(read) || known.contains(written) {
-                continue;
-            }
-            known.extend([read, written]);
-            let takes = |(launch, place, _): &&(&Launch, Place<'a, 's>, _)| {
-                launch.arguments.iter().any(|span| is_given(span, place, written))
-            };
-            let repeated = around.as_ref().map(|(around, _)| around.clone());
-            let is_loop = |region: &Region| region.repeated() == repeated;
-            let is_sometimes = !host.branches(at, &is_loop).is_empty();
-            // Halves change places behind each launch of the one, which is to be made once before each exchange.
-            let mut takers = launches.iter().filter(takes);
-            let is_other_round = takers.next().is_some_and(|(_, place, _)| {
-                let round = host.round_of(place);
-                round.as_ref().map(|(round, _)| round) != repeated.as_ref()
-                    || round.zip(around.as_ref()).is_some_and(|((_, own), (_, swap))| own > *swap)
-            });
-            // Pointers that keep what they had are no halves any more.
-            let keeps = |(launch, place, _): &(&Launch, Place<'a, 's>, _)| {
-                let is_behind =
-                    || around.as_ref().is_some_and(|(around, _)| launch.at >= around.start);
-                let keeps = |span: &Span| {
-                    let name = host.base(span).map(|word| host.given_pointer(word, place).0);
-                    let is_other = name.is_some_and(|name| !own_names.contains(&name));
-                    is_other && (is_given(span, place, read) || is_given(span, place, written))
-                };
-                launch.arguments.iter().any(keeps) && is_behind()
-            };
-            if is_sometimes
-                || is_other_round
-                || takers.next().is_some()
-                || launches.iter().any(keeps)
-            {
-                self.shared.insert(written);
-            }
-            self.halves.insert(written, read);
-        }
-    }
-
     /// Whether a pass of the kernel can be written; if not, it is told once.
     fn can_write(&mut self, kernel: &Signature) -> bool {
         let remark = if kernel.parameters.len() > MOST_PARAMETERS {
@@ -376,7 +290,8 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    fn written(&self, name: &str) -> String {
+    fn written(mut self, name: &str) -> String {
+        self.match_threads();
         let mut text = String::from("/*---\n");
         let title = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let _ = writeln!(text, "title = {}", quoted_text(title));
@@ -397,6 +312,7 @@ impl<'a, 's> Draft<'a, 's> {
         }
         text.push_str(&self.passes);
         // A texture is seen without a word; what is only read is not what is to be seen.
+        self.arrays.retain(|array| !self.spares.contains(&array.name));
         let is_seen = self.textures.values().any(|texture| texture.is_written);
         let view = (!is_seen).then(|| views::view(&self.arrays, self.structures));
         if let Some(view) = view.flatten() {

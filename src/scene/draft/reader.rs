@@ -6,6 +6,7 @@
 pub(super) mod callees;
 pub(super) mod changes;
 pub(super) mod declarations;
+pub(super) mod exchanges;
 pub(super) mod handed;
 pub(super) mod holders;
 pub(super) mod kept;

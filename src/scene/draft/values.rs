@@ -10,6 +10,7 @@ pub(super) mod cases;
 pub(super) mod conditions;
 pub(super) mod evaluator;
 pub(super) mod fields;
+pub(super) mod holders;
 pub(super) mod implied;
 pub(super) mod indirect;
 pub(super) mod jumps;

@@ -35,7 +35,7 @@ fn what_is_set_before_launches_is_so_in_each_step() {
     // Behind the steps.
     leaves(
         "",
-        &format!("for (int i = 0; i < 9; i++) other<<<1, 1>>>(x, 7); {clear} {count}"),
+        &format!("for (int i = 0; i < 3; i++) other<<<1, 1>>>(x, 7); {clear} {count}"),
         64.0,
     );
     // Before the steps it is done once.

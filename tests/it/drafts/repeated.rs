@@ -97,12 +97,12 @@ fn the_half_that_a_kernel_writes_is_the_next() {
         for (int t = 0; t < 9; ++t) { step<<<1, 16>>>(b, a); std::swap(a, b); } }";
     drafts(kernel, host, &["to = \"a_next\"\nfrom = \"a\"\n"]);
     drafts(kernel, &host.replace("(b, a)", "(a, b)"), &["to = \"b_next\"\nfrom = \"b\"\n"]);
-    // A kernel that reads both is no sign; halves would change places behind it, too.
+    // A kernel that reads both is no sign; halves would have changed places before it.
     let both = "__global__ void step(float *to, const float *from) { to[threadIdx.x] = from[threadIdx.x]; }
         __global__ void compare(const float *one, const float *other, float *into) { *into = *one - *other; }";
     let host = host
         .replace("step<<<1, 16>>>(b, a);", "step<<<1, 16>>>(b, a); compare<<<1, 1>>>(a, b, c);");
-    let parts = ["to = \"a_next\" # fill in: halves", "from = \"a\" # fill in: halves"];
+    let parts = ["to = \"b\"\nfrom = \"a\"\n", "copy   = { from = \"b\", to = \"a\" }"];
     drafts(both, &host.replace("*b;", "*b, *c; cudaMalloc(&c, 4);"), &parts);
 }
 

@@ -239,10 +239,14 @@ impl<'s> Draft<'_, 's> {
             }
             (Offset::Unknown(what), _) => return Guess::open(start, what),
         };
-        let half = self.halves.get(pointer).copied().unwrap_or(pointer);
-        let is_shared = self.shared.iter().any(|written| self.halves.get(written) == Some(&half));
-        match is_shared {
-            true => Guess::open(text, "halves change places behind each launch of `_next`"),
+        let is_half = || self.halves.iter().any(|(one, other)| [*one, *other].contains(&pointer));
+        match self.shared.contains(pointer) {
+            true if is_half() => {
+                Guess::open(text, "halves change places behind each launch of `_next`")
+            }
+            true => {
+                Guess::open(text, "it changes places with another, of which something has either")
+            }
             false => Guess::known(text),
         }
     }
@@ -278,7 +282,7 @@ impl<'s> Draft<'_, 's> {
     /// The same of a pointer by its name.
     fn offset_of(
         &self,
-        name: &str,
+        name: &'s str,
         place: &Place<'_, 's>,
         depth: usize,
         what: &dyn Fn() -> String,
@@ -288,6 +292,9 @@ impl<'s> Draft<'_, 's> {
             return Offset::Unknown(what());
         }
         let (set, is_sure) = host.surely(|_| host.redirection(name, place));
+        if set.is_none() && is_sure && host.is_allocated_anew(name, place) {
+            return Offset::None;
+        }
         match set.or_else(|| host.argument_of(name, place)) {
             Some((given, there)) if is_sure && depth < DEEPEST => {
                 // Of another structure the pointer that has this one's place.

@@ -229,6 +229,9 @@ impl<'s> Draft<'_, 's> {
         place: &Place<'_, 's>,
     ) -> Option<String> {
         let (pointer, there) = self.host.pointer_of(pointer, place);
+        if self.shared.contains(pointer) {
+            self.host.doubt();
+        }
         let read = self.halves.get(pointer).copied().unwrap_or(pointer);
         if let Some(name) = self.names.array(read) {
             let half = if read == pointer { "" } else { "_next" };

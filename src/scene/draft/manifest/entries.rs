@@ -1,6 +1,6 @@
 //! The passes of a drafted manifest, in the groups that loops of the host become.
 
-use std::{collections::BTreeSet, fmt::Write as _, rc::Rc};
+use std::{fmt::Write as _, rc::Rc};
 
 use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
 use crate::{
@@ -42,7 +42,7 @@ pub(in crate::scene::draft) struct Open {
 impl<'a, 's> Draft<'a, 's> {
     /// A pass for each launch and each copy of the host code, in groups as its loops have them.
     pub(in crate::scene::draft) fn launches(&mut self) {
-        self.halves_of_swaps();
+        self.pairs();
         let host = self.host;
         if !host.is_all_done {
             self.remark(format!(
@@ -69,13 +69,15 @@ impl<'a, 's> Draft<'a, 's> {
         }
         self.taken = self.types_taken();
         self.assume_sizes();
-        let time = self.time_loop();
+        let time_place = self.time_loop();
+        let time = time_place.as_ref().and_then(|place| place.loops.first().copied());
         if let Some(time) = time {
             self.remark_on_end(time);
         }
-        let is_in_time = |place: &Place<'_, 's>| {
-            time.zip(place.loops.first()).is_some_and(|(time, own)| own.region == time.region)
-        };
+        let group = |place: &Place<'_, 's>| groups(place, 0).into_iter().next();
+        let time_group = time_place.as_ref().and_then(group);
+        let is_in_time = |place: &Place<'_, 's>| time_group.is_some() && group(place) == time_group;
+        let once = time_place.and_then(|place| self.behind(&place));
         let steps = host.done.iter().position(|done| {
             matches!(done.act, Act::Launch(_) | Act::Transfer(_) | Act::Untold(_))
                 && is_in_time(&host.place_of(done))
@@ -88,6 +90,7 @@ impl<'a, 's> Draft<'a, 's> {
                 place.time = time.map(|time| time.region);
                 is_before = false;
             }
+            self.once = once.clone().filter(|_| place.time.is_none() && !is_before);
             let (on, skipped) = match (place.time, is_before) {
                 (Some(_), _) => ("step", 1),
                 (None, true) => ("reset", 0),
@@ -100,11 +103,14 @@ impl<'a, 's> Draft<'a, 's> {
                 }
                 Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
                 Act::Untold(_) => self.untold(index, &place, skipped, &open),
-                Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+                Act::Swap(_) => self.exchange(index, &place, on, skipped, &mut open),
+                Act::Allocation(_) | Act::Fill(_) => {}
                 Act::Write(_) | Act::Symbol(_) => {}
             }
         }
+        self.once = None;
         self.write_untold(None);
+        self.remark_on_namesakes();
         self.starts();
         self.symbols();
     }
@@ -134,59 +140,15 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    /// The loop of time steps: the first that is the outermost around a launch, and whose variable no kernel is given.
-    fn time_loop(&self) -> Option<&'a Loop<'s>> {
-        let host = self.host;
-        let outermost = |(_, place): (&Launch, Place<'a, 's>)| place.loops.first().copied();
-        let mut looked_at = BTreeSet::new();
-        host.launched().filter_map(outermost).find(|first| {
-            let is_new = looked_at.insert(first.region);
-            is_new && first.counts_up() && !self.is_given(first)
-        })
-    }
-
-    /// Whether the variable of a loop, which is the outermost, is given to a kernel.
-    fn is_given(&self, first: &Loop<'s>) -> bool {
-        let host = self.host;
-        let is_inside = |place: &Place<'_, 's>| {
-            place.loops.first().is_some_and(|own| own.region == first.region)
-        };
-        host.launched().filter(|(_, place)| is_inside(place)).any(|(launch, place)| {
-            let depends = |span| match host.surely(|host| host.told(span, &place)).0 {
-                Some(Told::Formula(formula)) => formula.follows & 1 != 0,
-                Some(Told::Number(_)) => false,
-                None => host.tokens(span).iter().any(|token| token.text == first.name),
-            };
-            launch.arguments.iter().chain(&launch.shape).any(depends)
-        })
-    }
-
-    /// Says so where the loop of time steps may end before its time.
-    fn remark_on_end(&mut self, time: &Loop<'s>) {
-        if let Some(end) = self.end_of(time) {
-            let text =
-                format!("{FILL_IN}: the loop over `{}` ends at {end}, a step never", time.name);
-            self.remark(text);
+    /// Says so where an array is the memory of several pointers of one name.
+    fn remark_on_namesakes(&mut self) {
+        for name in &self.host.namesakes {
+            if self.names.array(name).is_some() {
+                self.remark(format!(
+                    "{FILL_IN}: several pointers are called `{name}`, which are one array here"
+                ));
+            }
         }
-    }
-
-    /// What may end a loop before its time: a `break`, a `return`, and the condition for it.
-    fn end_of(&self, of: &Loop<'s>) -> Option<String> {
-        let (jump, _) = self.host.jumps_in(&of.body).find(|(_, goes_on)| !goes_on)?;
-        let is_loop = |region: &crate::scene::draft::code::regions::Region| {
-            region.repeated().as_ref() == Some(&of.body)
-        };
-        let word = self.host.text_at(jump);
-        let conditions = self.host.branches(jump, &is_loop);
-        Some(match conditions.first() {
-            Some((condition, true)) => {
-                format!("a `{word}` where `{}`", self.host.text(condition))
-            }
-            Some((condition, false)) => {
-                format!("a `{word}` where not `{}`", self.host.text(condition))
-            }
-            None => format!("a `{word}`"),
-        })
     }
 
     /// Writes the launch that is done at `index` with the groups that begin with it. `open` are the loops whose groups
@@ -319,15 +281,23 @@ impl<'a, 's> Draft<'a, 's> {
                 self.remark(format!("{FILL_IN}: not known whether `{what}` is done: {way}"));
             }
         }
-        let (formula, unknown) = match self.host.when(place) {
-            When::Always => return Some(Vec::new()),
+        let (formula, mut unknown) = match self.host.when(place) {
+            When::Always if self.once.is_none() => return Some(Vec::new()),
+            When::Always => (None, Vec::new()),
             When::Never(reason) => {
                 self.remark(format!("`{what}` is never done: {reason}"));
                 return None;
             }
             When::If { formula, unknown } => (formula, unknown),
         };
-        let text = formula.unwrap_or_else(|| "true".to_owned());
+        let once = self.once.clone();
+        unknown.extend(once.as_ref().and_then(|once| once.open.clone()));
+        let once = once.filter(|once| once.open.is_none()).map(|once| once.text);
+        let text = match (once, formula) {
+            (Some(once), Some(formula)) => format!("{once} && ({formula})"),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => "true".to_owned(),
+        };
         let guess = Guess::of((quoted(&text), unknown.is_empty()), &unknown.join(", "));
         Some(vec![("only_if", guess)])
     }
@@ -347,6 +317,11 @@ impl<'a, 's> Draft<'a, 's> {
     /// host's, or by too many loops.
     fn remark_on_loops(&mut self, what: &str, at: usize) {
         let host = self.host;
+        if host.is_in_condition_of_loop(at) {
+            self.remark(format!(
+                "{FILL_IN}: `{what}` is done before each round of a loop, by its condition"
+            ));
+        }
         let mut count = 0;
         for (place, region) in host.regions.around(at) {
             if region.repeated().is_none_or(|body| !body.contains(&at)) {

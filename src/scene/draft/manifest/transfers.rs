@@ -2,7 +2,6 @@
 
 use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, header};
 use crate::scene::draft::{
-    code::regions::Kind,
     expression::{cpp_number::Type, text::quoted_text},
     host::{Host, Transfer, Transferred},
     values::{conditions::When, place::Place, trace::Act},
@@ -68,7 +67,7 @@ impl<'a, 's> Draft<'a, 's> {
         let host = self.host;
         let (done, taker) = (&host.done[index], &host.done[next]);
         let Act::Transfer(transfer) = done.act else { return false };
-        let control = |done| control(host, &host.place_of(done));
+        let control = |done| host.control(&host.place_of(done));
         self.byte(&host.transfers[transfer]) == Some(0)
             && control(done) == control(taker)
             && self.set_pointer(index).is_some_and(|to| !self.uses.take(index + 1..next, to))
@@ -85,7 +84,7 @@ impl<'a, 's> Draft<'a, 's> {
     /// Whether what is set at `index` is so before any launch or copy takes it.
     fn is_first(&self, index: usize) -> bool {
         let place = self.host.place_of(&self.host.done[index]);
-        control(self.host, &place).is_empty()
+        self.host.control(&place).is_empty()
             && self.set_pointer(index).is_some_and(|to| !self.uses.take(0..index, to))
     }
 
@@ -236,7 +235,7 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// Whether two arrays, or halves of them, have as many elements of one type.
-    fn are_alike(&self, one: &str, other: &str) -> bool {
+    pub(in crate::scene::draft) fn are_alike(&self, one: &str, other: &str) -> bool {
         let of = |name: &str| {
             let place =
                 self.places.get(name).or_else(|| self.places.get(name.strip_suffix("_next")?));
@@ -245,14 +244,4 @@ impl<'a, 's> Draft<'a, 's> {
         let alike = of(one).zip(of(other));
         one != other && alike.is_some_and(|(a, b)| a.element == b.element && a.count == b.count)
     }
-}
-
-/// The loops and branches around a place, and around the calls that led there.
-fn control<'s>(host: &Host<'s>, place: &Place<'_, 's>) -> Vec<usize> {
-    let is_control = |kind: &Kind| !matches!(kind, Kind::Block | Kind::Function { .. });
-    let around = |at: usize| {
-        let around = host.regions.around(at);
-        around.filter(|(_, region)| is_control(&region.kind)).map(|(place, _)| place)
-    };
-    place.levels().flat_map(|level| around(level.at).collect::<Vec<_>>()).collect()
 }

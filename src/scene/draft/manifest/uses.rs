@@ -86,7 +86,7 @@ impl<'a, 's> Draft<'a, 's> {
     }
 
     /// The pointers that something takes, and those of them that it may write to.
-    fn uses_in(&self, done: &Done) -> (Vec<&'s str>, Vec<&'s str>) {
+    pub(in crate::scene::draft) fn uses_in(&self, done: &Done) -> (Vec<&'s str>, Vec<&'s str>) {
         let host: &'a Host<'s> = self.host;
         let place = host.place_of(done);
         let (mut taken, mut written) = (Vec::new(), Vec::new());
@@ -120,7 +120,11 @@ impl<'a, 's> Draft<'a, 's> {
                 taken.extend(host.memory_in(untold.given.as_deref().unwrap_or_default(), &place));
                 written.extend(taken.iter().copied());
             }
-            Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) => {}
+            Act::Swap(_) => {
+                taken.extend(self.pair_of(done).into_iter().flatten());
+                written.extend(taken.iter().copied());
+            }
+            Act::Allocation(_) | Act::Fill(_) => {}
             Act::Write(_) | Act::Symbol(_) => {}
         }
         (taken, written)

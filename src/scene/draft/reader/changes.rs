@@ -13,41 +13,13 @@ use crate::scene::draft::{
         regions::Kind,
         variables::{Definition, Value},
     },
-    host::{Host, MOST_LAUNCHES},
+    host::Host,
 };
 
 /// Functions that exit by one another, at most so deep.
 const MOST_EXITS: usize = 4;
 
 impl Reader<'_, '_> {
-    /// `t = a; a = b; b = t;`, which the first `=` of it stands at.
-    pub(in crate::scene::draft) fn exchange(&mut self, at: usize) {
-        let Some(start) = at.checked_sub(1) else { return };
-        let [t, a, b] = [start, at + 1, at + 5].map(|at| self.text(at));
-        let expected = [t, "=", a, ";", a, "=", b, ";", b, "=", t, ";"];
-        let is_it = (0..).zip(expected).all(|(place, text)| self.text(start + place) == text);
-        if is_it && a != b && self.exchanged([at + 1, at + 5], at) {
-            self.exchanging.extend([at + 4, at + 8]);
-        }
-    }
-
-    /// Notes that the variables whose names stand at `names` change places at `at`; returns whether it did.
-    fn exchanged(&mut self, names: [usize; 2], at: usize) -> bool {
-        if self.found.swaps.len() >= MOST_LAUNCHES {
-            return false;
-        }
-        let [first, second] = names.map(|name| self.text(name));
-        let ids = [first, second].map(|name| self.visible(name, at));
-        for (id, other) in ids.into_iter().zip([names[1], names[0]]) {
-            if let Some(id) = id {
-                self.define_members(id, &Value::Unknown, at);
-                self.define(id, Value::Swapped(other..other + 1), at);
-            }
-        }
-        self.found.swaps.push((first, second, at));
-        true
-    }
-
     /// What an operator at `at` changes, if it is one that assigns: the one place where changes of variables are seen.
     pub(in crate::scene::draft) fn change(&mut self, at: usize) {
         if self.initial.contains(&at) || self.exchanging.contains(&at) {
@@ -154,6 +126,7 @@ impl Reader<'_, '_> {
         let name = self.text(at);
         if let Some(parameters) = self.by_reference.get(name).cloned()
             && !self.is_definition(at)
+            && !self.is_exchange(at)
             && let Some((_, open)) = called_with(&self.found.code, at + 1)
         {
             let parts = self.list(open);
@@ -254,24 +227,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `swap(a, b)`, `swap(&a, &b)`, `exchange(a, value)`.
-    pub(in crate::scene::draft) fn swap(&mut self, at: usize) {
-        let parts = self.list(at + 1);
-        // One of the file's own may take addresses.
-        let word = |part: &Span| {
-            let name = if self.text(part.start) == "&" { part.start + 1 } else { part.start };
-            (name + 1 == part.end && self.is_word(name)).then_some(name)
-        };
-        if self.text(at) == "swap"
-            && let [first, second] = parts.as_slice()
-            && let (Some(first), Some(second)) = (word(first), word(second))
-            && self.exchanged([first, second], at)
-        {
-            return;
-        }
-        self.set_all(&parts, at);
-    }
-
     /// `tie(a, b) = ...`
     pub(in crate::scene::draft) fn tie(&mut self, at: usize) {
         let after = self.brackets.after(at + 1).unwrap_or(at + 1);
@@ -280,10 +235,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn set_all(&mut self, parts: &[Span], at: usize) {
+    pub(in crate::scene::draft) fn set_all(&mut self, parts: &[Span], at: usize) {
         for part in parts {
-            if let Some(target) = target_of(&self.found.code, part) {
-                self.set_target(&target, Value::Unknown, at);
+            match target_of(&self.found.code, part) {
+                Some(target) => self.set_target(&target, Value::Unknown, at),
+                None => self.set_any(part, at),
             }
         }
     }

@@ -32,6 +32,7 @@ impl<'s> Host<'s> {
                     let other = self.base(&span);
                     other.and_then(|other| Some((self.member(name, other, there.at)?, there)))
                 }
+                None if self.is_allocated_anew(name, &place) => None,
                 None => self.given_or_returned(name, &place),
             };
             let Some(next) = other else { return (name, place) };
@@ -157,12 +158,12 @@ impl<'s> Host<'s> {
     }
 
     /// The name with which a variable is declared that may be a reference to it.
-    fn own_name(&self, name: &'s str, at: usize) -> &'s str {
+    pub(super) fn own_name(&self, name: &'s str, at: usize) -> &'s str {
         self.visible(name, at).map_or(name, |id| self.variables.get(id).name)
     }
 
     /// What a call gives a parameter, or what takes what a function returns.
-    fn given_or_returned<'h>(
+    pub(super) fn given_or_returned<'h>(
         &'h self,
         name: &str,
         place: &Place<'h, 's>,
@@ -175,7 +176,7 @@ impl<'s> Host<'s> {
     }
 
     /// The member of the structure `other` that `name` is of another one; `other` itself where it is no structure.
-    fn member(&self, name: &str, other: &'s str, at: usize) -> Option<&'s str> {
+    pub(super) fn member(&self, name: &str, other: &'s str, at: usize) -> Option<&'s str> {
         let Some((_, field)) = name.split_once('.') else { return Some(other) };
         let Some(id) = self.visible(other, at) else { return Some(other) };
         let members = &self.variables.get(id).members;
@@ -319,7 +320,7 @@ impl<'s> Host<'s> {
     }
 
     /// Whether what stands at `at` is the address of what memory is allocated for.
-    fn allocates(&self, at: usize) -> bool {
+    pub(super) fn allocates(&self, at: usize) -> bool {
         let next = self.allocating.partition_point(|found| found.target.end <= at);
         self.allocating.get(next).is_some_and(|found| found.target.contains(&at))
     }

@@ -1,14 +1,17 @@
 //! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
 
-use super::{cases::Case, loop_header::Loop, place::Place};
-use crate::scene::draft::{
-    code::{
-        LONGEST, Span,
-        operands::is_perhaps,
-        regions::{Kind, Region},
+use super::{cases::Case, loop_header::Loop, place::Place, trace::Done};
+use crate::{
+    cuda::lexer::Tokens,
+    scene::draft::{
+        code::{
+            LONGEST, Span,
+            operands::is_perhaps,
+            regions::{Kind, Region},
+        },
+        expression::{cpp_number::Type, told::Told},
+        host::Host,
     },
-    expression::{cpp_number::Type, told::Told},
-    host::Host,
 };
 
 /// Tokens of a statement that are looked at for `?`.
@@ -67,6 +70,66 @@ impl<'s> Host<'s> {
         }
         let formula = (!texts.is_empty()).then(|| texts.join(" && "));
         When::If { formula, unknown }
+    }
+
+    /// Whether what stands at a place is part of what a loop asks or does before or behind each round.
+    pub(in crate::scene::draft) fn is_in_condition_of_loop(&self, at: usize) -> bool {
+        let is_of_for = self.regions.around(at).any(|(_, region)| match &region.kind {
+            Kind::For { header, .. } => {
+                header.contains(&at)
+                    && header
+                        .clone()
+                        .take_while(|other| *other < at)
+                        .any(|other| self.text_at(other) == ";")
+            }
+            _ => false,
+        });
+        let (first, mut depth) = (at.saturating_sub(LONGEST_STATEMENT), 0_usize);
+        let mut is_of_while = || {
+            (first..at).rev().take_while(|at| !matches!(self.text_at(*at), ";" | "{" | "}")).any(
+                |at| {
+                    match self.text_at(at) {
+                        ")" => depth += 1,
+                        "(" if depth == 0 => return self.code.text_before(at) == "while",
+                        "(" => depth -= 1,
+                        _ => {}
+                    }
+                    false
+                },
+            )
+        };
+        is_of_for || is_of_while()
+    }
+
+    /// The loops and branches around a place, and around the calls that led there.
+    pub(in crate::scene::draft) fn control(&self, place: &Place<'_, 's>) -> Vec<usize> {
+        let is_control = |kind: &Kind| !matches!(kind, Kind::Block | Kind::Function { .. });
+        let around = |at: usize| {
+            let around = self.regions.around(at);
+            around.filter(|(_, region)| is_control(&region.kind)).map(|(place, _)| place)
+        };
+        place.levels().flat_map(|level| around(level.at).collect::<Vec<_>>()).collect()
+    }
+
+    /// Whether two things are done as often as each other, one behind the other.
+    pub(in crate::scene::draft) fn are_done_together(&self, one: &Done, other: &Done) -> bool {
+        let places = [one, other].map(|done| self.place_of(done));
+        let depends = |place: &Place<'_, 's>| -> Vec<String> {
+            let of_level = |level: Place<'_, 's>| {
+                let conditions = self.conditions_at(level.at).into_iter();
+                let mut texts: Vec<String> =
+                    conditions.map(|condition| self.condition_text(&condition)).collect();
+                texts.extend(self.choices(&level));
+                texts.extend(self.is_in_condition_of_loop(level.at).then(|| "a loop".to_owned()));
+                texts.extend(self.maybe_returned_before(&level));
+                texts
+            };
+            place.levels().flat_map(of_level).collect()
+        };
+        let [first, second] = &places;
+        self.control(first) == self.control(second)
+            && depends(first) == depends(second)
+            && !places.iter().any(|place| matches!(self.when(place), When::Never(_)))
     }
 
     /// Whether what stands at a place is done whenever what stands at one of `others` is, further down.
@@ -315,6 +378,8 @@ impl<'s> Host<'s> {
         let statement = start.map_or(first, |start| start + 1)..at;
         if let Some(question) = statement.clone().rfind(|at| self.text_at(*at) == "?") {
             found.push(self.text(&(statement.start..question)));
+        } else if is_perhaps(&self.code, at) {
+            found.push(self.text(&statement));
         }
         found
     }

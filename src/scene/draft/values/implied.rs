@@ -142,7 +142,7 @@ impl<'s> Host<'s> {
         let mentions: Vec<usize> =
             (end..scope.end.min(self.code.len())).filter(|at| self.text_at(*at) == name).collect();
         let [call] = mentions.as_slice() else { return false };
-        let is_between = |done: &Done| is_on_device(done) && (end..*call).contains(&done.at);
+        let is_between = |done: &Done| self.is_on_device(done) && (end..*call).contains(&done.at);
         self.text_at(call + 1) == "("
             && self.regions.scope(*call) == scope
             && !self.done.iter().any(is_between)
@@ -154,7 +154,7 @@ impl<'s> Host<'s> {
         let destructors = self.destructors();
         let mut acting = BTreeSet::new();
         let mut found = BTreeSet::new();
-        for done in self.done.iter().filter(|done| is_on_device(done)) {
+        for done in self.done.iter().filter(|done| self.is_on_device(done)) {
             let place = self.place_of(done);
             let levels: Vec<usize> = place.levels().map(|level| level.at).collect();
             let functions = levels.iter().filter_map(|at| self.regions.function(*at));
@@ -201,12 +201,13 @@ impl<'s> Host<'s> {
         }
         found
     }
-}
 
-/// Whether something is done that a pass or a remark stands for.
-const fn is_on_device(done: &Done) -> bool {
-    match done.act {
-        Act::Launch(_) | Act::Transfer(_) | Act::Untold(_) => true,
-        Act::Swap(_) | Act::Allocation(_) | Act::Fill(_) | Act::Write(_) | Act::Symbol(_) => false,
+    /// Whether something is done that a pass or a remark stands for.
+    fn is_on_device(&self, done: &Done) -> bool {
+        match done.act {
+            Act::Launch(_) | Act::Transfer(_) | Act::Untold(_) => true,
+            Act::Swap(_) => self.repeated.contains(&done.at),
+            Act::Allocation(_) | Act::Fill(_) | Act::Write(_) | Act::Symbol(_) => false,
+        }
     }
 }
