@@ -22,8 +22,8 @@ pub fn limit() {
     if let Some(name) = arguments.next() {
         again.arg0(name);
     }
-    let error = again.args(arguments).env(VARIABLE, LIMITED).exec();
-    eprintln!("warpaint: {VARIABLE} is not set, the program cannot start anew: {error}");
+    // It comes back only where it failed.
+    drop(again.args(arguments).env(VARIABLE, LIMITED).exec());
 }
 
 /// Whether the soft limit of addresses is a number (proc(5)).
