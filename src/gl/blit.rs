@@ -1,5 +1,7 @@
 //! Copies of a picture into another one.
 
+#[cfg(doc)]
+use super::Error;
 use super::{Framebuffer, Result, Target, bound::Bound};
 
 impl Framebuffer {

@@ -20,6 +20,8 @@ use super::{
     lock::lock,
     page_lock::{locking_failed, page_lock, raw_flags},
 };
+#[cfg(doc)]
+use crate::device::Error;
 use crate::device::{DeviceId, HostFlags, Pitch, Region, Result, host_part::HostRows};
 
 /// Page-locked memory; nobody else uses it.
