@@ -232,7 +232,7 @@ impl<'s> Draft<'_, 's> {
         if self.shared.contains(pointer) {
             self.host.doubt();
         }
-        let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let read = self.read_of(pointer);
         if let Some(name) = self.names.array(read) {
             let half = if read == pointer { "" } else { "_next" };
             return Some(format!("{name}{half}"));

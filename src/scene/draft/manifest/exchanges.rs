@@ -55,6 +55,11 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
+    /// The pointer by whose name the array is called that one stands for: of halves the one that is read.
+    pub(in crate::scene::draft) fn read_of(&self, pointer: &'s str) -> &'s str {
+        self.halves.get(pointer).copied().unwrap_or(pointer)
+    }
+
     /// The pairs that change places more than once: what does so once has another name behind that.
     fn exchanged(&self) -> Vec<Pair<'s>> {
         let mut pairs: Vec<Pair<'s>> = Vec::new();
@@ -252,7 +257,10 @@ impl<'a, 's> Draft<'a, 's> {
         let is_taken = || {
             let mut touched = host.done.iter().flat_map(|done| match done.act {
                 Act::Swap(_) => Vec::new(),
-                _ => self.touched_by(done),
+                Act::Launch(_) | Act::Transfer(_) | Act::Fill(_) | Act::Allocation(_) => {
+                    self.touched_by(done)
+                }
+                Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => self.touched_by(done),
             });
             touched.any(|name| [first, second].contains(&name))
         };

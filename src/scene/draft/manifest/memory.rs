@@ -31,7 +31,7 @@ impl<'s> Draft<'_, 's> {
                 let (wanted, _) =
                     self.host.surely(|_| self.argument(&parameter.ctype, span, &place));
                 let Wanted::Array { pointer, element, .. } = wanted else { continue };
-                let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+                let read = self.read_of(pointer);
                 let types = found.entry(read).or_default();
                 if !types.contains(&element) {
                     types.push(element);
@@ -49,7 +49,7 @@ impl<'s> Draft<'_, 's> {
         place: &Place<'_, 's>,
         element: &str,
     ) -> String {
-        let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let read = self.read_of(pointer);
         let first = match self.taken.get(read).map(Vec::as_slice) {
             None | Some([]) => return element.to_owned(),
             Some([one]) if one == element => return element.to_owned(),
@@ -72,7 +72,7 @@ impl<'s> Draft<'_, 's> {
         pointer: &str,
         place: &Place<'_, 's>,
     ) -> bool {
-        let read = self.halves.get(pointer).copied().unwrap_or(pointer);
+        let read = self.read_of(pointer);
         let declared = self.host.element_of_pointer(pointer, place);
         let is_open = declared
             .is_some_and(|own| own != "void" && element_named(self.structures, &own).is_none());

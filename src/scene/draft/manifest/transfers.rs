@@ -140,7 +140,7 @@ impl<'a, 's> Draft<'a, 's> {
             let is_zero = self.byte(transfer) == Some(0);
             let is_unused = || {
                 let to = transfer.to.map(|to| host.pointer_of(to, &place).0);
-                to.is_some_and(|to| self.names.array(self.read(to)).is_none())
+                to.is_some_and(|to| self.names.array(self.read_of(to)).is_none())
             };
             if is_unused() {
                 continue;
@@ -156,11 +156,6 @@ impl<'a, 's> Draft<'a, 's> {
                 self.remark(format!("{FILL_IN}: `{call}` is made once here, not in each step"));
             }
         }
-    }
-
-    /// The half that a pointer is written to for.
-    fn read(&self, pointer: &'s str) -> &'s str {
-        self.halves.get(pointer).copied().unwrap_or(pointer)
     }
 
     /// `cudaMemset` before all launches as what the array has at the start; `None` where no manifest says it.
