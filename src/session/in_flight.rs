@@ -10,6 +10,7 @@ use super::{
     launch::{Launcher, Queue, Stopped, rest},
     seek::Shown,
     snapshot::Running,
+    watchdog::Watch,
     work::{Again, Work},
 };
 use crate::{
@@ -45,6 +46,7 @@ pub(super) struct InFlight {
     cancelled: Option<(Cause, Instant)>,
     /// Whether somebody wants it to end.
     pub(super) is_unwanted: bool,
+    watch: Watch,
 }
 
 /// What takes longer is told.
@@ -70,7 +72,7 @@ impl InFlight {
     }
 
     /// Work that is launched now.
-    pub(super) fn new(work: Work, measures: bool, entered: Inputs) -> Self {
+    pub(super) fn new(work: Work, measures: bool, entered: Inputs, watch: Watch) -> Self {
         Self {
             work,
             started: Instant::now(),
@@ -83,6 +85,7 @@ impl InFlight {
             extents: Vec::new(),
             cancelled: None,
             is_unwanted: false,
+            watch,
         }
     }
 
@@ -94,7 +97,8 @@ impl InFlight {
 
     /// Why the host has asked for its end, if it has.
     pub(super) fn cause(&self) -> Option<Cause> {
-        self.cancelled.map(|(cause, _)| cause)
+        let overdue = || self.watch.is_overdue().then_some(Cause::Limit);
+        self.cancelled.map(|(cause, _)| cause).or_else(overdue)
     }
 }
 
@@ -192,6 +196,7 @@ impl Session {
             checker,
             history,
             seek,
+            watchdog,
             ..
         } = self
         else {
@@ -204,7 +209,7 @@ impl Session {
         let measure = takes_statistics
             && work.is_measured(|| self.nan.is_wanted || self.statistics.is_due(every));
         let (board, plots) = (&mut self.statistics, &mut self.plots);
-        let mut in_flight = InFlight::new(work, measure, inputs.clone());
+        let mut in_flight = InFlight::new(work, measure, inputs.clone(), watchdog.watch());
         let work = &in_flight.work;
         let mut launched = vec![0; program.passes.len()];
         in_flight.stopped = resources.write(stream, |borrowed| -> Result<_, Error> {
@@ -403,6 +408,7 @@ impl Session {
     /// The work has ended: well, and then it is shown; or by a fault, and then the scene stands still.
     fn complete_own(&mut self) -> Result<(), Error> {
         let Some(in_flight) = self.in_flight.take() else { return Ok(()) };
+        in_flight.watch.end();
         // The last mark is reached. What was put on the stream behind it is not waited for.
         let stopped = match self.stream.check() {
             Ok(()) => {
@@ -476,8 +482,8 @@ impl Session {
         })?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;
-        let entered = self.state.inputs.clone();
-        self.in_flight = Some(InFlight::new(Work::Statistics, true, entered));
+        let (entered, watch) = (self.state.inputs.clone(), self.watchdog.watch());
+        self.in_flight = Some(InFlight::new(Work::Statistics, true, entered, watch));
         Ok(())
     }
 }

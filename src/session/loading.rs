@@ -231,7 +231,8 @@ impl Session {
             inputs.seed = self.options.seed;
         }
         let work = Work::Load(Box::new(inputs));
-        let mut in_flight = InFlight::new(work, false, self.state.inputs.clone());
+        let mut in_flight =
+            InFlight::new(work, false, self.state.inputs.clone(), self.watchdog.watch());
         in_flight.brought = brought;
         self.in_flight = Some(in_flight);
         Ok(remarks(program, loaded))

@@ -70,6 +70,7 @@ mod time_series;
 mod timing;
 mod unwritten;
 mod variables;
+mod watchdog;
 mod work;
 mod worker;
 
@@ -133,6 +134,7 @@ use rescue::Rescue;
 use reset::{Reset, Resets};
 use seek::Seek;
 use timing::{Stopwatch, Timings};
+use watchdog::Watchdog;
 use worker::{Recipe, Worker};
 
 /// How long a step may run on when a new program waits to take its place.
@@ -165,6 +167,7 @@ pub struct Session {
     seek: Seek,
     variants: Variants,
 
+    watchdog: Watchdog,
     in_flight: Option<InFlight>,
     /// How often each pass was launched in the last step.
     launched: Vec<u64>,
@@ -235,8 +238,10 @@ impl Session {
             Past::Kept => Some(Budget::of(&device)),
             Past::Within(budget) => Some(budget),
         };
+        let stream = device.stream()?;
         Ok(Self {
-            stream: device.stream()?,
+            watchdog: Watchdog::start(&device, &stream, &options)?,
+            stream,
             worker: Worker::start(recipe, Box::new(wake))?,
             history: budget.map(|budget| History::new(&device, budget)),
             seek: Seek::default(),

@@ -16,3 +16,4 @@ mod stack;
 mod streams;
 mod surfaces;
 mod versions;
+mod waiting;

@@ -19,6 +19,7 @@ mod memory;
 mod runs;
 mod signal;
 mod variables;
+mod versions;
 
 use super::support::{binary, left_folder};
 

@@ -285,10 +285,7 @@ impl Stream {
     pub fn cancel(&self) -> Result<()> {
         let context = self.context();
         match self.device().guard() {
-            Some(_) => {
-                context.activate()?;
-                self.0.launched.cancel(context)
-            }
+            Some(_) => self.0.launched.cancel(context),
             None => Err(Error::Unsupported {
                 operation: "stopping a kernel",
                 device: context.info().to_string(),

@@ -81,11 +81,12 @@ impl Launched {
         }
     }
 
-    /// Stops the kernels of its modules; the context is current. The driver may wait in another thread for a kernel
-    /// that is to end, and until then does nothing for this one: so all wishes come before the first call.
+    /// Stops the kernels of its modules. The driver may wait in another thread for a kernel that is to end, and until
+    /// then does nothing for this one: so all wishes come before the first call.
     pub(in crate::device::nvidia) fn cancel(&self, context: &CudaContext) -> Result<()> {
         let all = self.modules(|_| true);
         all.iter().for_each(|control| control.wish());
+        context.activate()?;
         all.iter().try_for_each(|control| control.raise(context))
     }
 }
