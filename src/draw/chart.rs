@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 use epaint::{
     Color32, FontId, Pos2, Rect, Shape, Stroke, emath::Align2, pos2, text::FontsView, vec2,
 };
+use serde::Serialize;
 
 use super::ticks::{Axis, Scale};
 
 /// Numbers over numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Chart {
     /// What it shows, and its unit.
     pub title: String,
@@ -24,7 +25,8 @@ pub struct Chart {
 }
 
 /// How a chart's numbers are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Marks {
     /// A line from each to the next; none through what is not finite.
     #[default]
@@ -34,7 +36,7 @@ pub enum Marks {
 }
 
 /// Numbers of one kind.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Series {
     /// What they are.
     pub name: String,

@@ -23,7 +23,6 @@ struct Report<'a> {
     /// The compiler's, where it is there.
     nvrtc: Option<String>,
     scene: &'a str,
-    seed: u64,
     steps: u64,
     constants: &'a BTreeMap<String, String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -106,7 +105,6 @@ pub(super) fn write(
         version: env!("CARGO_PKG_VERSION"),
         nvrtc: nvrtc.map(|(major, minor)| format!("{major}.{minor}")),
         scene: &request.scene.name,
-        seed: session.seed(),
         steps: request.steps,
         constants: &request.run.overrides.constants,
         defines: &request.run.overrides.defines,

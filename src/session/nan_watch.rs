@@ -1,5 +1,7 @@
 //! The first NaN: after each step all resources are looked at, and the scene stops behind the one that made it.
 
+use serde::Serialize;
+
 use super::{Arrival, Error, Session, seek::Shown};
 use crate::{
     element::Type,
@@ -26,7 +28,7 @@ struct Search {
 }
 
 /// Where NaN came up first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FirstNan {
     /// The resource.
     pub resource: String,

@@ -30,16 +30,13 @@ pub struct Snapshot {
     /// Where the scene stands.
     pub clock: Clock,
     /// The run's seed.
-    #[serde(skip)]
     pub seed: u64,
     /// How fast it plays in real time, as a part of the usual speed.
-    #[serde(skip)]
     pub speed: f64,
     /// Steps that were asked for and are not begun.
-    #[serde(skip)]
     pub steps_left: u32,
     /// The past, where it is kept.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// How a variant does beside it, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +46,6 @@ pub struct Snapshot {
     /// The parameters with their present values, in the manifest's order.
     pub parameters: Vec<Parameter>,
     /// Values of them that are set together, in the manifest's order.
-    #[serde(skip)]
     pub presets: Vec<Preset>,
     /// Statistics of each resource, in the manifest's order.
     pub resources: Vec<Resource>,
@@ -57,7 +53,7 @@ pub struct Snapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stats: Vec<Stat>,
     /// What the manifest's plots show, in its order.
-    #[serde(skip)]
+    #[serde(serialize_with = "shared")]
     pub plots: Vec<Arc<Chart>>,
     /// Device time of each step pass of the last finished step, in order.
     pub passes: Vec<PassTiming>,
@@ -71,16 +67,14 @@ pub struct Snapshot {
     /// The last fault, until the next good module or a reset.
     pub fault: Option<Diagnostic>,
     /// What has been under way for a while, where something has.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub running: Option<Running>,
     /// Whether the scene stops behind the first step that makes a NaN.
-    #[serde(skip)]
     pub pauses_at_nan: bool,
     /// Where it has stopped for one.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_nan: Option<FirstNan>,
     /// Whether the kernels of the reset passes are other ones than those that the scene began with.
-    #[serde(skip)]
     pub reset_is_edited: bool,
     /// What the checker found since the session was opened, where its launches are watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,11 +101,13 @@ pub struct Renamed {
 }
 
 /// Work on the device that takes long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Running {
     /// For so long.
+    #[serde(serialize_with = "as_milliseconds", rename = "elapsed_ms")]
     pub elapsed: Duration,
     /// After so long it is stopped.
+    #[serde(serialize_with = "as_milliseconds", rename = "limit_ms")]
     pub limit: Duration,
     /// Whether it has been told to end.
     pub is_ending: bool,
@@ -377,6 +373,10 @@ pub enum Phase {
     Running,
     /// It has errors; the one before runs on.
     Rejected,
+}
+
+fn shared<S: serde::Serializer>(charts: &[Arc<Chart>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(charts.iter().map(Arc::as_ref))
 }
 
 fn as_milliseconds<S: serde::Serializer>(

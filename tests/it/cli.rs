@@ -66,7 +66,9 @@ fn json_has_statistics_timings_and_the_device() {
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
     assert_eq!(report["seed"], 7);
+    // All that a session shows of itself, as the studio has it.
     assert_eq!(report["clock"]["step"], 2);
+    assert_eq!((&report["speed"], &report["steps_left"]), (&1.0.into(), &0.into()));
     assert_eq!(report["device"]["selector"], "cpu");
     assert_eq!(report["passes"][0]["name"], "advance");
     assert!(report["passes"][0]["last_ms"].as_f64().unwrap() > 0.0);

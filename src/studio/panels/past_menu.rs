@@ -10,8 +10,8 @@ use crate::{
 
 /// Memory that is offered, as parts of what is usual.
 const PARTS: [f64; 4] = [0.125, 1.0, 2.0, 4.0];
-/// Parts of the steps' time that are offered.
-const SHARES: [f64; 4] = [0.01, 0.05, 0.2, 1.0];
+/// Parts of the steps' time that are offered beside the usual one.
+const SHARES: [f64; 3] = [0.01, 0.2, 1.0];
 
 /// The button with this text, whose menu offers both.
 pub fn show(
@@ -33,7 +33,8 @@ pub fn show(
         }
         ui.add_space(4.0);
         heading(ui, "Time to take them, of that of steps");
-        for share in SHARES {
+        let [least, more @ ..] = SHARES;
+        for share in [least, usual.share].into_iter().chain(more) {
             let text = format!("{:.0} % at most", 100.0 * share);
             offer(ui, &text, share == usual.share, keeping, Keeping { share, ..*keeping }, actions);
         }

@@ -13,7 +13,7 @@ fn a_narrower_budget_forgets_at_once_and_a_larger_share_copies_more_often() {
             known.push(contents(&mut session));
         }
         let Timeline { shown, bytes, keeping, spacing, .. } = timeline(&session);
-        assert_eq!((keeping.budget, keeping.share), (ROOM, 0.05));
+        assert_eq!((keeping.budget, keeping.share), (ROOM, 0.04));
         // Every step, where copies may take as long as steps do.
         session.apply(&Command::KeepPast(Keeping { share: 1.0, ..keeping }));
         let often = timeline(&session).spacing;
