@@ -14,6 +14,7 @@ use std::{
 };
 
 use clap::Parser;
+use tracing_subscriber::EnvFilter;
 
 use crate::{
     compile::{Cache, Cancel, Compiler},
@@ -408,12 +409,20 @@ fn sentence(error: &Error) -> String {
 
 /// `WARPAINT_LOG=debug` shows what goes on.
 fn start_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("WARPAINT_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let wished = std::env::var_os("WARPAINT_LOG");
+    let read = wished.map(|text| text.to_string_lossy().parse::<EnvFilter>());
+    let (filter, wrong) = match read {
+        Some(Ok(filter)) => (filter, None),
+        Some(Err(error)) => (EnvFilter::new("warn"), Some(error)),
+        None => (EnvFilter::new("warn"), None),
+    };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).without_time();
     // A line that cannot be written, since a disk is full say, is lost: telling of that would panic.
     let log = log.log_internal_errors(false);
     log.with_writer(|| Printable(io::stderr())).init();
+    if let Some(error) = wrong {
+        tracing::warn!("WARPAINT_LOG says nothing that is understood, such as `debug`: {error}");
+    }
 }
 
 /// Writes lines fit for a terminal.

@@ -479,7 +479,11 @@ fn tolerance(text: &str) -> std::result::Result<f64, String> {
 }
 
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
-    let value = text.parse().ok().and_then(|value| Duration::try_from_secs_f64(value).ok());
+    const MOST: f64 = 1e9;
+    let value = text.parse().ok().filter(|value| *value <= MOST);
+    let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
     let value = value.filter(|value| !value.is_zero());
-    value.ok_or_else(|| "expected a number of seconds above 0, such as 2.5".to_owned())
+    value.ok_or_else(|| {
+        format!("expected a number of seconds above 0 and up to {MOST:e}, such as 2.5")
+    })
 }

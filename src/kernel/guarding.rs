@@ -25,7 +25,11 @@ static WISH: LazyLock<Option<Wish>> =
         Ok("on") => Some(Wish::On),
         Ok("report") => Some(Wish::Report),
         Ok("off") => Some(Wish::Off),
-        Ok(_) | Err(_) => None,
+        Err(env::VarError::NotPresent) => None,
+        other => {
+            tracing::warn!("WARPAINT_GUARD is none of `on`, `report` and `off`: {:?}", other.ok());
+            None
+        }
     });
 
 /// A module, and why it is not guarded as a whole, where it should be and is not.

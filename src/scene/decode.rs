@@ -11,6 +11,7 @@ mod data;
 mod each;
 mod fields;
 mod formulas;
+mod literal;
 mod parameters;
 mod passes;
 mod plots;
@@ -333,17 +334,16 @@ impl<'s> Report<'s> {
         self.lines.position(self.base + span.start)
     }
 
-    /// Where the text of the string at `span` starts, behind its quotes.
-    fn inside_string(&self, span: &Range<usize>) -> Position {
+    /// The value at `span` as it is written.
+    fn literal(&self, span: &Range<usize>) -> &'s str {
         let literal = self.lines.from(self.base + span.start);
-        let quotes = match literal.strip_prefix("\"\"\"").or(literal.strip_prefix("'''")) {
-            // A line's end right behind them is no part of the string.
-            Some(rest) if rest.starts_with('\n') => 4,
-            Some(rest) if rest.starts_with("\r\n") => 5,
-            Some(_) => 3,
-            None => usize::from(literal.starts_with(['"', '\''])),
-        };
-        self.lines.position(self.base + span.start + quotes)
+        literal.get(..span.len()).unwrap_or(literal)
+    }
+
+    /// Where the byte at `offset` of what the string at `span` holds is written.
+    fn inside_string(&self, span: &Range<usize>, offset: usize) -> Position {
+        let at = literal::place(self.literal(span), offset);
+        self.lines.position(self.base + span.start + at)
     }
 
     /// A sentence, which is one line whatever the keys and texts in it are.

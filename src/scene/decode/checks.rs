@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path};
 
-use super::{fields::Fields, selection, suggestion};
+use super::{fields::Fields, literal, selection, suggestion};
 use crate::{
-    cuda::unfinished,
+    cuda::{lexer, unfinished},
     file,
     scene::{
         Bound, Check, Golden, Kept, Manifest, Measured, Reduce, ResourceId, Stat, Statistic, ViewId,
@@ -149,8 +149,9 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
         table.complain_about("name", format!("there is another statistic \"{name}\" already"));
     }
     let of = resource(&mut table, manifest);
-    let map = table.text("map");
-    let map_at = table.report.inside_string(&table.span_of("map"));
+    let map_span = table.span_of("map");
+    let map = table.text("map").map(|map| on_its_lines(map, table.report.literal(&map_span)));
+    let map_at = table.report.inside_string(&map_span, 0);
     if let Some(wrong) = map.as_deref().and_then(unfinished) {
         table.complain_about("map", format!("`map` is no expression of its own: it {wrong}"));
     }
@@ -169,6 +170,15 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     table.finish();
     let map = map.unwrap_or_else(|| "x".to_owned());
     Some(Stat { name: name?, of: of?, map, map_at, reduce: reduce?, at })
+}
+
+/// C++ that a string holds, on the lines on which it is written, where that makes no other text of it: what the compiler
+/// says of it is told where it stands.
+fn on_its_lines(held: String, literal: &str) -> String {
+    let Some(written) = literal::with_its_lines(literal) else { return held };
+    let texts = |text| lexer::code(text).map(|token| token.text).collect::<Vec<_>>().join("\n");
+    let is_same = texts(&held) == texts(&written.replace('\\', " "));
+    if is_same { written.to_owned() } else { held }
 }
 
 fn check(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Check> {

@@ -226,7 +226,7 @@ fn value_of(
     let value = value.unwrap_or_else(|error| {
         let name = &constant.name;
         match &constant.span {
-            Some(span) => report_expression(report, span.clone(), error),
+            Some(span) => report_expression(report, span, error),
             None => report.error_in_option(format!("--const {name}={text}: {}", error.text)),
         }
         Number::Int(1)

@@ -219,7 +219,7 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         let formula = Expression::parse(text.get(start..).unwrap_or_default(), resolve);
         let fault = |error: expression::Error| {
             let error = expression::Error { offset: start + error.offset, ..error };
-            report_expression(self.report, value.span(), error);
+            report_expression(self.report, &value.span(), error);
         };
         formula.map_err(fault).ok()
     }
@@ -232,7 +232,7 @@ impl<'r, 't, 's> Fields<'r, 't, 's> {
         match evaluate(text, &mut resolve) {
             Ok(value) => Some(value),
             Err(error) => {
-                report_expression(self.report, span, error);
+                report_expression(self.report, &span, error);
                 None
             }
         }
@@ -429,10 +429,13 @@ pub(super) fn unknown_constant(name: &str, constants: &[Constant]) -> String {
     format!("there is no constant `{name}`{hint}")
 }
 
-/// Reports a fault inside the string at `span`, behind whose quote the expression starts.
-pub(super) fn report_expression(report: &Report<'_>, span: Range<usize>, error: expression::Error) {
-    let at = (span.start + 1 + error.offset).min(span.end);
-    report.error(at..at, error.text);
+/// Reports a fault of the expression that the string at `span` holds.
+pub(super) fn report_expression(
+    report: &Report<'_>,
+    span: &Range<usize>,
+    error: expression::Error,
+) {
+    report.error_at(report.inside_string(span, error.offset), error.text);
 }
 
 /// A value in words.
