@@ -1,6 +1,6 @@
 //! The first NaN: after each step all resources are looked at, and the scene stops behind the one that made it.
 
-use super::{Arrival, Error, Session, seek::Shown};
+use super::{Arrival, Error, Session, shown::Shown};
 use crate::{
     element::Type,
     scene::{ResourceId, When},
