@@ -111,10 +111,7 @@ pub use replay::{Deviation, Next, Outcome, Rejected, Replay};
 pub use rescue::Rescued;
 pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
-pub use snapshot::{
-    Clock, Line, Parameter, Renamed, Resource, Running, Sharing, Snapshot, Stat, Timeline,
-    ViewState,
-};
+pub use snapshot::*;
 pub use spread::Spread;
 pub use timing::PassTiming;
 
@@ -128,11 +125,6 @@ pub(crate) use {
     included::included_files,
 };
 
-pub use crate::{
-    array::Statistics,
-    draw::{Chart, Colormap, Legend, Look, Recoloring},
-    scene::{Control, Preset, Value},
-};
 use crate::{
     compile::Compiler,
     device::{Device, Stream},

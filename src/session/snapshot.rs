@@ -14,10 +14,10 @@ use super::{
     past_gap::PastGap,
     timing::PassTiming,
 };
-use crate::{
+use crate::diagnostic::Diagnostic;
+pub use crate::{
     array::Statistics,
-    diagnostic::Diagnostic,
-    draw::{Chart, Legend},
+    draw::{Chart, Colormap, Legend, Look, Recoloring},
     scene::{Control, Preset, Value},
 };
 

@@ -17,10 +17,8 @@ use std::rc::Rc;
 
 use self::{
     coverage::{Coverage, PLACE, Reach},
-    fillings::{Filling, Piece},
     slots::{Slot, Slots},
     spread::Spread,
-    writes::{Extent, Written},
 };
 use super::{
     code::Span,
@@ -30,13 +28,18 @@ use super::{
         told::Told,
     },
     host::{Assumes, Host},
-    reader::mentions::Does,
-    values::{
-        conditions::When,
+    values::conditions::When,
+};
+use crate::{
+    cuda::Structures,
+    element::Element,
+    scene::draft::host::{
+        filling::{Filling, Piece},
+        mention::Does,
         place::{Call, Place},
+        write::{Extent, Written},
     },
 };
-use crate::{cuda::Structures, element::Element};
 
 /// The longest list of numbers that is written.
 const LONGEST_LIST: usize = 256;

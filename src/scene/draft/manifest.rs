@@ -43,12 +43,13 @@ use self::{
 };
 use super::{
     expression::text::{key, one_line, quoted_text},
-    host::{ASSUMED, Host, Launch, MOST_LAUNCHES},
-    values::{place::Place, sizes::is_size},
+    host::{ASSUMED, Host, MOST_LAUNCHES},
+    values::sizes::is_size,
 };
 use crate::{
     cuda::{CType, KernelParameter, Signature, Structures},
     element::Element,
+    scene::draft::host::{launch::Launch, place::Place},
 };
 
 /// What stands behind a value that the file does not say.
@@ -212,10 +213,10 @@ impl<'a, 's> Draft<'a, 's> {
                 || Guess::open("1", "threads"),
                 |array| Guess::open(format!("\"{array}\""), "threads"),
             );
-            let block = self.host.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
+            let block = self.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
             let mut shape = vec![("over", over)];
             shape.extend(block.map(|block| ("block", block)));
-            shape.extend(self.host.has_dynamic_shared().then(some_shared));
+            shape.extend(self.has_dynamic_shared().then(some_shared));
             self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
         }
         for (index, done) in self.host.done.iter().enumerate() {

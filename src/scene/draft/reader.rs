@@ -28,9 +28,16 @@ use super::{
         variables::{Id, Value},
     },
     expression::cpp_number::{QUALIFIERS, Type},
-    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred, Untold},
+    host::{Host, MOST_LAUNCHES},
 };
-use crate::cuda::{Held, brackets::Brackets, lexer::Tokens};
+use crate::{
+    cuda::{Held, brackets::Brackets, lexer::Tokens},
+    scene::draft::host::{
+        allocation::Allocating,
+        transfer::{Transfer, Transferred},
+        untold::Untold,
+    },
+};
 
 /// So many allocations are told, and so many copies to the device.
 const MOST_FOUND: usize = 10_000;

@@ -2,10 +2,7 @@
 
 use super::{Draft, SOME, arrays::element_of, guess::Guess};
 use crate::{
-    cuda::{
-        CType, KernelParameter, Pointee,
-        lexer::{self, Token},
-    },
+    cuda::{CType, KernelParameter, Pointee, lexer, lexer::Token},
     element::{Element, Scalar},
     scene::draft::{
         code::{
@@ -18,11 +15,11 @@ use crate::{
             text::quoted_text,
             told::Told,
         },
-        host::{Assumes, Launch},
+        host::{Assumes, launch::Launch, place::Place},
         values::{
-            place::Place,
             sizes::is_size,
-            structures::{self, Field, Given},
+            structures,
+            structures::{Field, Given},
         },
     },
 };

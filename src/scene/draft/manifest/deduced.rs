@@ -4,14 +4,13 @@
 use super::Draft;
 use crate::{
     cuda::{
-        KernelParameter, Signature,
-        lexer::{self, Kind, Token},
+        KernelParameter, Signature, lexer,
+        lexer::{Kind, Token},
     },
     scene::draft::{
         code::{Span, pointers::without_casts},
         expression::cpp_number::QUALIFIERS,
-        host::Launch,
-        values::place::Place,
+        host::{launch::Launch, place::Place},
     },
 };
 

@@ -9,12 +9,13 @@ use crate::{
     scene::draft::{
         code::Span,
         expression::text::{one_line, quoted_text},
-        host::{Host, Launch},
-        values::{
-            holders::Holder,
+        host::{
+            Host,
+            done::{Act, Done},
+            launch::Launch,
             place::Place,
-            trace::{Act, Done},
         },
+        values::holders::Holder,
     },
 };
 

@@ -10,7 +10,7 @@ use crate::{
     scene::draft::{
         code::{Span, pointers::Offset},
         fills::types::element_named,
-        values::place::Place,
+        host::place::Place,
     },
 };
 

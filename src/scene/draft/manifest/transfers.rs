@@ -3,8 +3,13 @@
 use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, header};
 use crate::scene::draft::{
     expression::{cpp_number::Type, text::quoted_text},
-    host::{Host, Transfer, Transferred},
-    values::{conditions::When, place::Place, trace::Act},
+    host::{
+        Host,
+        done::Act,
+        place::Place,
+        transfer::{Transfer, Transferred},
+    },
+    values::conditions::When,
 };
 
 /// What is set is so by something that is done among so many things behind it.

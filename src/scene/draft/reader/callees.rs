@@ -5,14 +5,15 @@ use crate::{
     cuda::lexer,
     scene::draft::{
         code::{
-            LONGEST,
-            interface::{self, Effect},
+            LONGEST, interface,
+            interface::Effect,
             libraries,
             parameters::called_with,
             readers,
             variables::{Id, Value},
         },
-        values::{overloads::Choice, place::Place},
+        host::place::Place,
+        values::overloads::Choice,
     },
 };
 

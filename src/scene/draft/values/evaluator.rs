@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::{
     calls::type_of_call,
-    place::{Call, Look, Place},
     sizes::{Here, is_size},
 };
 use crate::{
@@ -22,7 +21,10 @@ use crate::{
                 syntax::{self, Expression, SIZE, Sign},
                 told::Told,
             },
-            host::{ASSUMED, Assumes, Host},
+            host::{
+                ASSUMED, Assumes, Host,
+                place::{Call, Look, Place},
+            },
         },
         operator::{Binary, Operator},
     },
