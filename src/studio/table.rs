@@ -49,6 +49,15 @@ struct Column {
 /// So many columns are shown.
 const MOST_COLUMNS: usize = 64;
 
+/// What a table is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Numbers with commas between.
+    Csv,
+    /// numpy's file of an array.
+    Npy,
+}
+
 impl Content {
     /// That of `resource`, whose elements are of the type `of`, after a step, at which a session had this picture.
     pub fn new(resource: Resource, of: Type, (step, picture): (u64, u64), bytes: Vec<u8>) -> Self {

@@ -6,24 +6,22 @@ use std::{
     collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use ropey::Rope;
 
 use super::{
+    action::Action,
     document::{DiskChange, Document},
     keeper::{Due, Failure, Keeper},
-    panels::{Action, banner::Notice},
+    notice::Notice,
     plainly,
     recovery::{Recovery, Version},
+    wake::Wake,
     watch::FileWatch,
 };
 use crate::{diagnostic::Severity, file};
-
-/// Called, on any thread, when the window should look at the workspace again.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// A file that has been missing for so long is gone: other programs take it away for a moment as they write it.
 const GONE_AFTER: Duration = Duration::from_millis(500);

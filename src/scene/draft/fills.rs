@@ -27,19 +27,16 @@ use super::{
         text::one_line,
         told::Told,
     },
-    host::{Assumes, Host},
-    values::conditions::When,
-};
-use crate::{
-    cuda::Structures,
-    element::Element,
-    scene::draft::host::{
+    host::{
+        Assumes, Host,
         filling::{Filling, Piece},
         mention::Does,
         place::{Call, Place},
         write::{Extent, Written},
     },
+    values::conditions::When,
 };
+use crate::{cuda::Structures, element::Element};
 
 /// The longest list of numbers that is written.
 const LONGEST_LIST: usize = 256;

@@ -43,13 +43,12 @@ use self::{
 };
 use super::{
     expression::text::{key, one_line, quoted_text},
-    host::{ASSUMED, Host, MOST_LAUNCHES},
+    host::{ASSUMED, Host, MOST_LAUNCHES, launch::Launch, place::Place},
     values::sizes::is_size,
 };
 use crate::{
     cuda::{CType, KernelParameter, Signature, Structures},
     element::Element,
-    scene::draft::host::{launch::Launch, place::Place},
 };
 
 /// What stands behind a value that the file does not say.

@@ -28,16 +28,14 @@ use super::{
         variables::{Id, Value},
     },
     expression::cpp_number::{QUALIFIERS, Type},
-    host::{Host, MOST_LAUNCHES},
-};
-use crate::{
-    cuda::{Held, brackets::Brackets, lexer::Tokens},
-    scene::draft::host::{
+    host::{
+        Host, MOST_LAUNCHES,
         allocation::Allocating,
         transfer::{Transfer, Transferred},
         untold::Untold,
     },
 };
+use crate::cuda::{Held, brackets::Brackets, lexer::Tokens};
 
 /// So many allocations are told, and so many copies to the device.
 const MOST_FOUND: usize = 10_000;

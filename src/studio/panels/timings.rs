@@ -8,15 +8,16 @@ use egui::{
 use egui_plot::{GridMark, Line, Plot, PlotPoints};
 
 use super::{
-    Action, FrameTimes,
+    FrameTimes,
     comparison_menu::{WITHOUT_GUARD, unguarded},
     named, tab,
 };
 use crate::{
     session::{Command, Comparison, Guarding, KernelGuarding, PassRatio, Snapshot},
     studio::{
+        action::Action,
         number, theme,
-        trace::{Span, Trace, TracedFrame, Track},
+        trace::{Span, Trace, TracedFrame, Track, Written},
     },
 };
 
@@ -44,15 +45,6 @@ enum Picture {
     Lines,
     Stacked,
     Frame,
-}
-
-/// What is written to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// What Chrome and Perfetto read.
-    Trace,
-    /// A line for each part of each frame.
-    Csv,
 }
 
 /// A row of the table and a line of the plot.

@@ -47,6 +47,7 @@ use winit::{
 
 use super::{
     Options, Result,
+    action::Action,
     console::Console,
     course::Course,
     dialog::Dialogs,
@@ -56,7 +57,6 @@ use super::{
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
-    panels::Action,
     panes::{Pane, Slot},
     recovery::Recovery,
     redraw::{Next, RedrawSchedule},

@@ -1,7 +1,6 @@
 //! Which writes of the host fill the memory of the device: those to what it copies there, in the order in which they
 //! are made, in whichever functions.
 
-use crate::scene::draft::host::filling::{Copy, Filling, Piece};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
@@ -16,6 +15,7 @@ use crate::{
         host::{
             Host,
             done::{Act, Done},
+            filling::{Copy, Filling, Piece},
             mention::Does,
             place::Place,
             transfer::Transfer,

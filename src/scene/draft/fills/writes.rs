@@ -1,7 +1,6 @@
 //! Where host code writes numbers into memory of its own, or of the device by a library: element by element, all of it
 //! at once, as a list.
 
-use crate::scene::draft::host::write::{Extent, Write, Written};
 use std::collections::BTreeSet;
 
 use crate::{
@@ -19,6 +18,7 @@ use crate::{
             Host,
             mention::{Does, Mention},
             place::Place,
+            write::{Extent, Write, Written},
         },
     },
 };

@@ -2,7 +2,10 @@
 
 use super::{Draft, SOME, arrays::element_of, guess::Guess};
 use crate::{
-    cuda::{CType, KernelParameter, Pointee, lexer, lexer::Token},
+    cuda::{
+        CType, KernelParameter, Pointee,
+        lexer::{self, Token},
+    },
     element::{Element, Scalar},
     scene::draft::{
         code::{
@@ -18,8 +21,7 @@ use crate::{
         host::{Assumes, launch::Launch, place::Place},
         values::{
             sizes::is_size,
-            structures,
-            structures::{Field, Given},
+            structures::{self, Field, Given},
         },
     },
 };

@@ -4,8 +4,8 @@
 use super::Draft;
 use crate::{
     cuda::{
-        KernelParameter, Signature, lexer,
-        lexer::{Kind, Token},
+        KernelParameter, Signature,
+        lexer::{self, Kind, Token},
     },
     scene::draft::{
         code::{Span, pointers::without_casts},

@@ -5,8 +5,8 @@ use crate::{
     cuda::lexer,
     scene::draft::{
         code::{
-            LONGEST, interface,
-            interface::Effect,
+            LONGEST,
+            interface::{self, Effect},
             libraries,
             parameters::called_with,
             readers,

@@ -1,7 +1,6 @@
 //! What the host does with the device, in the order in which it does it: calls of the file's own functions are
 //! followed, so that what one of them does is done once for each of its calls, with what that gives.
 
-use crate::scene::draft::host::done::{Act, Done};
 use std::{
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
@@ -20,6 +19,7 @@ use crate::{
         },
         host::{
             Host, MOST_LAUNCHES,
+            done::{Act, Done},
             place::{Call, Place},
         },
     },

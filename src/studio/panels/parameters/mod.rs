@@ -13,10 +13,11 @@ use egui::{
     ScrollArea, Sense, TextEdit, Ui, vec2,
 };
 
-use super::{Action, color_field, named, number_edit, shortened};
+use super::{color_field, named, number_edit, shortened};
 use crate::{
     session::{Command, Control, Parameter, Snapshot, Value},
     studio::{
+        action::Action,
         animation::Animations,
         icons::{self, Icon},
         parameter_keys::Keys,
