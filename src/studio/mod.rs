@@ -35,6 +35,7 @@ mod keyboard;
 mod layout;
 mod look;
 mod notice;
+mod notices;
 mod number;
 mod origin;
 mod panels;

@@ -311,6 +311,7 @@ fn only_named_places_are_unsafe() {
         "array/algorithm/reduction.rs",
         "array/user_kernel/scan_kernel.rs",
         "array/algorithm/sort.rs",
+        "array/algorithm/sort/radix.rs",
         "array/algorithm/summary.rs",
         "array/algorithm/columns.rs",
         "array/algorithm/sweep.rs",

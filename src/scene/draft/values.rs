@@ -18,6 +18,7 @@ pub(super) mod jumps;
 pub(super) mod loops;
 pub(super) mod mathematics;
 pub(super) mod meaning;
+pub(super) mod names;
 pub(super) mod overloads;
 pub(super) mod runs;
 pub(super) mod sizes;
