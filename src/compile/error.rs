@@ -54,7 +54,7 @@ pub enum Error {
         /// What is wrong with it now.
         problem: String,
     },
-    /// It was cancelled; see [`Cancel`].
+    /// It was cancelled; see [`Cancel`](super::Cancel).
     #[error("the compilation was cancelled")]
     Cancelled,
     /// The target is older than anything that this NVRTC compiles for.

@@ -3,9 +3,9 @@
 //! Enters: CUDA C++, the headers and folders that it may include, a target. Leaves: PTX, lowered names of kernels,
 //! diagnostics. Must not know: `scene`, `device`.
 //!
-//! What a [`Request`] leads to is PTX, or [`Diagnostic`]s with file, line and column. NVRTC is found and loaded at run
-//! time, never linked; a [`Cache`] answers what was compiled before without loading it at all. No CUDA driver is
-//! called.
+//! What a [`Request`] leads to is PTX, or [`Diagnostic`](crate::diagnostic::Diagnostic)s with file, line and column.
+//! NVRTC is found and loaded at run time, never linked; a [`Cache`] answers what was compiled before without loading it
+//! at all. No CUDA driver is called.
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 
-/// What became of a [`Request`].
+/// What became of a [`Request`](super::Request).
 ///
 /// ```
 /// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
@@ -30,7 +30,7 @@ pub enum Outcome {
         diagnostics: Vec<Diagnostic>,
         /// All that the compiler said.
         log: String,
-        /// Files that it wants to include and [may not](Request::reach), which then is all that is wrong.
+        /// Files that it wants to include and [may not](super::Request::reach), which then is all that is wrong.
         untrusted: Vec<String>,
     },
 }

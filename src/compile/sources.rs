@@ -1,9 +1,10 @@
 //! What NVRTC is given of a request's files: what is for the device.
 //!
-//! nvcc takes files with host code in them, and so does this compiler: what [`HostCode`] finds in the source, and in
-//! the headers beside it, becomes blank. Types and constants without a mark may be for both, and often name what only
-//! the host has. They stay until the compiler complains of one: then it goes, too, and the rest is compiled again.
-//! That is right where no kernel needs it; where one does, the first complaint is what is told.
+//! nvcc takes files with host code in them, and so does this compiler: what
+//! [`HostCode`](crate::cuda::host::HostCode) finds in the source, and in the headers beside it, becomes blank. Types
+//! and constants without a mark may be for both, and often name what only the host has. They stay until the compiler
+//! complains of one: then it goes, too, and the rest is compiled again. That is right where no kernel needs it; where
+//! one does, the first complaint is what is told.
 //!
 //! Enters: a request, and the files that it includes. Leaves: the texts that the compiler is given, and its remarks as
 //! the user's files have them. Must not know: `compile::nvrtc`, `compile::server`.

@@ -1,4 +1,5 @@
-//! The thread that turns source text into a [`Program`], so that neither drawing nor a running step waits.
+//! The thread that turns source text into a [`Program`](super::program::Program), so that neither drawing nor a running
+//! step waits.
 
 use std::{
     panic,

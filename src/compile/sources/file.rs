@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A macro of ours for `constexpr`, as long as the `const` that it stands for: columns stay.
-pub(super) const CONSTEXPR: &str = "__cx_";
+const CONSTEXPR: &str = "__cx_";
 
 /// A file with what is known of it.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl SourceFile {
 
     /// The data members that went from classes that are still there: the place of the class, and where the member
     /// begins. Of each class the first one.
-    pub(super) fn dropped_data(&self) -> BTreeMap<usize, usize> {
+    fn dropped_data(&self) -> BTreeMap<usize, usize> {
         let gone = |class: usize| {
             let whole = self.host.classes.get(class).map(|class| &class.whole);
             let mut dropped = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
@@ -141,7 +141,7 @@ impl SourceFile {
     }
 
     /// Finds out where the open declarations begin and end, once.
-    pub(super) fn find_places(&mut self) {
+    fn find_places(&mut self) {
         if self.places.is_empty() {
             let lines = Lines::new(&self.text);
             let place =
@@ -151,7 +151,7 @@ impl SourceFile {
     }
 
     /// The smallest open declaration that a remark is about, where it may go and is none of `dropped`.
-    pub(super) fn open_at(&self, remark: &Diagnostic, dropped: &BTreeSet<usize>) -> Option<usize> {
+    fn open_at(&self, remark: &Diagnostic, dropped: &BTreeSet<usize>) -> Option<usize> {
         let (line, column) = (remark.line?, remark.column);
         let is_at = |(first, last): (Position, Position)| match column {
             Some(column) if first.line == last.line => {

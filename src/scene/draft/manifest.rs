@@ -17,6 +17,7 @@ mod overloads;
 mod rows;
 mod sampling;
 mod shape;
+mod spot;
 mod steps;
 mod symbols;
 mod textures;

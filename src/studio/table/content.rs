@@ -32,7 +32,7 @@ pub(super) struct Column {
 }
 
 /// So many columns are shown.
-pub(super) const MOST_COLUMNS: usize = 64;
+const MOST_COLUMNS: usize = 64;
 
 impl Content {
     /// That of `resource`, whose elements are of the type `of`, after a step, at which a session had this picture.

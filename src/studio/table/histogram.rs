@@ -39,7 +39,7 @@ pub(super) fn histogram(
 }
 
 /// Gives `take` the finite values of a column in these rows.
-pub(super) fn each_finite(
+fn each_finite(
     content: &Content,
     rows: &Rows,
     column: usize,

@@ -56,7 +56,7 @@ pub(super) fn rank(number: Number, least: i128, down: bool) -> u64 {
 }
 
 /// Puts two runs that are sorted behind `merged`, as one.
-pub(super) fn merge<T: Copy>(
+fn merge<T: Copy>(
     a: &[T],
     b: &[T],
     merged: &mut Vec<T>,

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::mpsc::{self},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 

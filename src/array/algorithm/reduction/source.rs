@@ -80,7 +80,7 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
         )
     }
 
-    pub(super) fn body(&self) -> String {
+    fn body(&self) -> String {
         let (lanes, slots) = (self.plan.lanes, self.plan.slots());
         // Threads of one output are neighbours, or those of neighbouring outputs are.
         let (thread, step) = if self.plan.columns {
@@ -118,7 +118,7 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
     }
 
     /// The loops over the elements of one output from `begin_` to `end_`.
-    pub(super) fn loops(&self) -> String {
+    fn loops(&self) -> String {
         let Plan { width, unroll, .. } = *self.plan;
         if width == 1 {
             return self.looped(1, unroll, "begin_", "end_");
@@ -129,7 +129,7 @@ extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}
     }
 
     /// A loop over pieces of `width` elements, `unroll` at a time where there are as many.
-    pub(super) fn looped(&self, width: usize, unroll: usize, from: &str, to: &str) -> String {
+    fn looped(&self, width: usize, unroll: usize, from: &str, to: &str) -> String {
         let lanes = self.plan.lanes;
         let mut text = format!("{{ Index p_ = {from} + lane_; const Index to_ = {to};\n");
         if unroll > 1 {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The algorithm.
-pub(super) const SORT: &str = concat!(
+const SORT: &str = concat!(
     include_str!("../lanes.cuh"),
     include_str!("../scan.cuh"),
     include_str!("../order.cuh"),
@@ -24,7 +24,7 @@ pub(super) const SORT: &str = concat!(
 );
 
 /// Values of a digit.
-pub(super) const DIGITS: usize = 256;
+const DIGITS: usize = 256;
 
 /// Threads of a block that counts digits, and blocks for each multiprocessor.
 pub(super) const BLOCK: usize = 256;
@@ -47,7 +47,7 @@ pub(super) struct Radix {
 }
 
 /// One compiled source: keys and values of some expressions.
-pub(super) struct Stage<'a> {
+struct Stage<'a> {
     radix: &'a Radix,
     code: Code<'a>,
     /// The types of keys and values.
@@ -71,7 +71,7 @@ impl Radix {
     }
 
     /// Bytes of what tiles count keys in: two bits of it say what a count means.
-    pub(super) fn tally_bytes(&self) -> usize {
+    fn tally_bytes(&self) -> usize {
         if self.count() < 1 << 30 { 4 } else { 8 }
     }
 
@@ -115,7 +115,7 @@ impl Radix {
 }
 
 /// Where a pass writes, and the next reads.
-pub(super) struct Buffers<K, V> {
+struct Buffers<K, V> {
     keys: GpuArray<K>,
     values: Option<GpuArray<V>>,
 }
@@ -240,7 +240,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds}) sort_digit({parameters}
 
     /// The pass of a digit, to `keys` and `values`.
     #[expect(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn sort_digit(
+    fn sort_digit(
         &self,
         digit: usize,
         begins: &PoolBlock,

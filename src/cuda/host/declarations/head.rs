@@ -31,7 +31,7 @@ pub(super) struct Head<'s> {
     /// The name before its first parentheses, and how many words stand before it.
     pub(super) function: Option<(&'s str, usize)>,
     /// The same of the last macro with arguments: an attribute, a type, a name, or a function by itself.
-    pub(super) macro_call: Option<(&'s str, usize)>,
+    macro_call: Option<(&'s str, usize)>,
     /// How many words there are, and the last one.
     pub(super) words: usize,
     pub(super) last: &'s str,
@@ -158,7 +158,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Whether a mark stands in the parentheses at `open`.
-    pub(super) fn holds_mark(&self, open: usize) -> bool {
+    fn holds_mark(&self, open: usize) -> bool {
         let end = self.brackets.after(open).unwrap_or(open);
         self.code[open..end].iter().any(|token| self.marks.has(token.text))
     }
@@ -175,7 +175,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Whether the brace at `open` opens the body of a function that a macro alone declares: `TEST(some, thing) {`.
-    pub(super) fn is_body_of_macro(&self, open: usize, head: &Head<'_>) -> bool {
+    fn is_body_of_macro(&self, open: usize, head: &Head<'_>) -> bool {
         let is_behind = open.checked_sub(1).is_some_and(|at| self.code.text_at(at) == ")");
         let ends = self.brackets.after(open).is_some_and(|end| self.code.text_at(end) == ";");
         head.function.is_none() && !(head.is_class || head.is_enumeration) && is_behind && !ends

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Draft, FILL_IN,
-    entries::{Open, groups},
+    spot::{Open, groups},
 };
 use crate::{
     cuda::lexer::Token,

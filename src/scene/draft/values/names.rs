@@ -46,11 +46,11 @@ impl<'s> Host<'s> {
         }
     }
 
-    pub(super) fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+    fn told_variable(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
         self.told_set(id, look).or_else(|| self.assumption(id))
     }
 
-    pub(super) fn told_set(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+    fn told_set(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
         if look.depth > DEEPEST {
             return None;
         }
@@ -91,7 +91,7 @@ impl<'s> Host<'s> {
     }
 
     /// The type of what a variable begins with, which has that of `auto`, where it is set to something else later.
-    pub(super) fn type_of_first(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Type> {
+    fn type_of_first(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Type> {
         let [first, _, ..] = self.variables.get(id).definitions.as_slice() else { return None };
         let Value::Expression(span) = &first.value else { return None };
         let place = Place { at: first.at, ..look.place.clone() };
@@ -101,7 +101,7 @@ impl<'s> Host<'s> {
     }
 
     /// What a parameter is given in the call that led to a place, where the function does not set it anew.
-    pub(super) fn told_argument(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
+    fn told_argument(&self, id: Id, look: &Look<'_, '_, 's>) -> Option<Told> {
         let name = self.variables.get(id).name;
         let (span, outer) = self.argument_of(name, look.place)?;
         if self.is_set_again(id, look.place.at) {
@@ -118,7 +118,7 @@ impl<'s> Host<'s> {
     }
 
     /// What another variable of this name is, where the one that is meant has no number.
-    pub(super) fn told_namesake(&self, name: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
+    fn told_namesake(&self, name: &str, look: &Look<'_, '_, 's>) -> Option<Told> {
         let found = self.namesake(name, look.place.at)?;
         let Value::Expression(span) = &found.value else { return None };
         let place = Place::of(found.at);

@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// So much of a unit stands behind a number.
-pub(super) const MOST_OF_UNIT: usize = 12;
+const MOST_OF_UNIT: usize = 12;
 
 /// What a slider says of itself.
-pub(super) const SLIDER: &str = "Double click: back to the manifest's value";
+const SLIDER: &str = "Double click: back to the manifest's value";
 
 /// What reads a number that was typed.
-pub(super) type Parse<'a> = Box<dyn Fn(&str) -> Option<f64> + 'a>;
+type Parse<'a> = Box<dyn Fn(&str) -> Option<f64> + 'a>;
 
 /// A number, a switch or a colour at the right end of the parameter's name.
 pub(super) fn beside_label(
@@ -56,7 +56,7 @@ pub(super) fn beside_label(
 }
 
 /// A number that is dragged, or typed, as an expression, too: by a field that takes what reads such.
-pub(super) fn number_field<'a>(
+fn number_field<'a>(
     ui: &mut Ui,
     parameter: &'a Parameter,
     all: &'a [Parameter],
@@ -88,7 +88,7 @@ pub(super) fn number_field<'a>(
 }
 
 /// Whether a control was clicked twice. A slider asks for drags alone, so that egui tells it of no clicks.
-pub(super) fn is_double_clicked(ui: &Ui, control: &Response) -> bool {
+fn is_double_clicked(ui: &Ui, control: &Response) -> bool {
     let is_here = control.contains_pointer() || control.is_pointer_button_down_on();
     is_here && ui.input(|input| input.pointer.button_double_clicked(PointerButton::Primary))
 }
@@ -121,7 +121,7 @@ pub(super) fn below_label(ui: &mut Ui, parameter: &Parameter, value: &mut Value)
     }
 }
 
-pub(super) fn choice(ui: &mut Ui, choices: &[String], value: &mut i64) {
+fn choice(ui: &mut Ui, choices: &[String], value: &mut i64) {
     let chosen = usize::try_from(*value).ok().and_then(|at| choices.get(at));
     ComboBox::from_id_salt("choice")
         .selected_text(chosen.map_or("?", String::as_str))

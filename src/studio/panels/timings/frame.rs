@@ -11,7 +11,7 @@ use crate::studio::{
 pub(super) const PART: f32 = 19.0;
 
 /// The height of the bars among which a frame is chosen.
-pub(super) const CHOOSER: f32 = 34.0;
+const CHOOSER: f32 = 34.0;
 
 /// One frame in all its parts, below the bars of all, among which it is chosen.
 pub(super) fn frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
@@ -30,7 +30,7 @@ pub(super) fn frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
 }
 
 /// A bar for each frame, as high as it took long; a click chooses one.
-pub(super) fn choose_frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
+fn choose_frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), CHOOSER), Sense::click_and_drag());
     response.widget_info(|| {
@@ -59,7 +59,7 @@ pub(super) fn choose_frame(ui: &mut Ui, trace: &Trace, local: &mut Local) {
 }
 
 /// The parts of a frame: a row for each track, on a scale of time that has all of them.
-pub(super) fn flame(ui: &Ui, rect: Rect, frame: &TracedFrame, hovered: Option<Pos2>) {
+fn flame(ui: &Ui, rect: Rect, frame: &TracedFrame, hovered: Option<Pos2>) {
     let whole =
         Span { track: Track::Window, name: "frame".into(), start_ms: frame.start_ms, ms: frame.ms };
     let all = || [&whole].into_iter().chain(&frame.spans);
@@ -105,7 +105,7 @@ pub(super) fn flame(ui: &Ui, rect: Rect, frame: &TracedFrame, hovered: Option<Po
     }
 }
 
-pub(super) fn color_of(track: Track, at: usize) -> Color32 {
+fn color_of(track: Track, at: usize) -> Color32 {
     let series = theme::series();
     match track {
         Track::Window => theme::raised(),
