@@ -11,6 +11,7 @@ pub(in crate::array) mod compact;
 pub(in crate::array) mod gather;
 pub(in crate::array) mod histogram;
 pub(in crate::array) mod join;
+pub(in crate::array) mod minmax;
 pub(in crate::array) mod rank;
 pub(in crate::array) mod reduce;
 pub(in crate::array) mod reduction;

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{Data, Error, Index, Layout, Result, dtype::expect_sized};
+use super::{Data, Error, Index, Layout, Result, data::expect_sized};
 use crate::{
     device::{Fill, PoolBlock, Slice},
     kernel::{Argument, Context},

@@ -22,8 +22,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accumulator;
 mod algorithm;
 mod creation;
+mod data;
 mod dtype;
 mod error;
 mod example;
@@ -34,6 +36,7 @@ mod gpu_array;
 mod index;
 mod layout;
 mod node;
+mod placed;
 pub mod random;
 mod user_kernel;
 pub mod vector;
@@ -54,9 +57,8 @@ pub(crate) use algorithm::{
 };
 pub use compact::Chosen;
 pub use custom::KernelArgument;
-pub use dtype::{
-    Additive, Arithmetic, Bits, DType, Data, Float, Inexact, Integer, Number, Promote, Real,
-};
+pub use data::{Additive, Arithmetic, Bits, Data, Float, Inexact, Integer, Number, Promote, Real};
+pub use dtype::DType;
 pub use elementwise_kernel::ElementwiseKernel;
 pub use error::{Error, Result};
 pub use expression::Expr;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, hash::BuildHasherDefault, sync::Arc};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{DType, Data, GpuArray, Layout, dtype::expect_sized};
+use super::{DType, Data, GpuArray, Layout, data::expect_sized};
 use crate::{
     device::PoolBlock,
     kernel::{Context, Key},

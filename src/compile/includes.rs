@@ -24,6 +24,7 @@ use super::c_headers;
 use super::discovery::{Stamp, Toolchain};
 use super::host_headers;
 use super::mentions::{Mention, Mentions};
+use super::options::Options;
 use super::reach::{Reach, is_below};
 use super::request::{PRELUDE_NAME, Request};
 use crate::diagnostic::Diagnostic;
@@ -165,42 +166,6 @@ pub(super) fn folders(request: &Request) -> Vec<PathBuf> {
     let options = Options::of(&request.options).unwrap_or_default();
     let own_dir = parent(Path::new(request.file_name()));
     [own_dir].into_iter().chain(request.include_dirs.iter().cloned()).chain(options.dirs).collect()
-}
-
-/// What the user's options say about files.
-#[derive(Debug, Default)]
-struct Options {
-    dirs: Vec<PathBuf>,
-    files: Vec<String>,
-}
-
-impl Options {
-    /// `None` where an option brings in what is not looked at here: precompiled headers, option files, or a
-    /// macro that may stand in an `#include`.
-    fn of(options: &[String]) -> Option<Self> {
-        let mut found = Self::default();
-        let mut words = options.iter().map(String::as_str);
-        while let Some(word) = words.next() {
-            let word = word.trim();
-            if word.contains("pch") || word.contains("options-file") || word.starts_with("-optf") {
-                return None;
-            }
-            let mut value_of = |names: &[&str]| {
-                let rest = names.iter().find_map(|name| word.strip_prefix(name))?;
-                let value = rest.strip_prefix('=').unwrap_or(rest).trim();
-                Some(
-                    if value.is_empty() { words.next().unwrap_or_default() } else { value }
-                        .to_owned(),
-                )
-            };
-            if let Some(file) = value_of(&["--pre-include", "-include"]) {
-                found.files.push(file);
-            } else if let Some(dir) = value_of(&["--include-path", "-I"]) {
-                found.dirs.push(dir.into());
-            }
-        }
-        Some(found)
-    }
 }
 
 fn parent(file: &Path) -> PathBuf {

@@ -3,9 +3,9 @@
 //! Enters: CUDA C++, the headers and folders that it may include, a target. Leaves: PTX, lowered names of kernels,
 //! diagnostics. Must not know: `scene`, `device`.
 //!
-//! What a [`Request`] leads to is PTX, or [`Diagnostic`]s with file, line and column. NVRTC is found and loaded at run
-//! time, never linked; a [`Cache`] answers what was compiled before without loading it at all. No CUDA driver is
-//! called.
+//! What a [`Request`] leads to is PTX, or [`Diagnostic`](crate::diagnostic::Diagnostic)s with file, line and column.
+//! NVRTC is found and loaded at run time, never linked; a [`Cache`] answers what was compiled before without loading it
+//! at all. No CUDA driver is called.
 //!
 //! NVRTC's options and functions: *NVRTC, CUDA C++ Runtime Compilation*, NVIDIA.
 
@@ -21,6 +21,7 @@ mod diagnostics;
 mod discovery;
 mod disk;
 mod entry;
+mod error;
 mod extensions;
 mod host_headers;
 mod includes;
@@ -29,6 +30,8 @@ mod library;
 mod limits;
 mod mentions;
 mod nvrtc;
+mod options;
+mod outcome;
 mod precompiled;
 mod promoted;
 mod reach;
@@ -42,19 +45,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::diagnostic::Diagnostic;
-
 #[cfg(feature = "gl")]
 pub(crate) use budget::Budget;
 pub use cache::Cache;
 pub use cancel::Cancel;
 #[cfg(feature = "gl")]
 pub(crate) use diagnostics::remark_of_name;
+pub use error::{Error, Result};
 #[cfg(feature = "gl")]
 pub(crate) use includes::TRUST;
 pub use limits::Limits;
 #[cfg(feature = "gl")]
 pub(crate) use mentions::included_names;
+pub use outcome::{Compiled, Outcome};
 pub use reach::Reach;
 pub use request::{Header, PRELUDE_NAME, Request, Target};
 pub use seed::{has_seed, write_seed};
@@ -66,79 +69,6 @@ use job::Facts;
 use precompiled::Precompiled;
 use server::{Lease, Problem};
 use sources::Sources;
-
-/// What stops a compilation that the user's source has no part in.
-///
-/// ```
-/// use warpaint::compile::{Cache, Compiler, Error, Request, Target};
-///
-/// let compiler = Compiler::new(Cache::memory());
-/// let for_fermi = Request::new("k.cu", "__global__ void k() {}", Target(2, 0));
-/// match compiler.compile(&for_fermi) {
-///     Err(Error::Target { oldest, .. }) => assert!(oldest >= 50),
-///     other => panic!("{other:?}"),
-/// }
-/// ```
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// No NVRTC on this machine.
-    #[error(
-        "no NVRTC library found: run `scripts/setup` or `pip install nvidia-cuda-nvrtc`, or point \
-         WARPAINT_NVRTC at libnvrtc.so (searched: {})",
-        searched.join("; ")
-    )]
-    NvrtcNotFound {
-        /// Each place that was looked at, with what was wrong there where there was something.
-        searched: Vec<String>,
-    },
-    /// `WARPAINT_NVRTC` is set, and names nothing usable.
-    #[error("WARPAINT_NVRTC is {}: {problem}; correct it or unset it", path.display())]
-    NvrtcVariable {
-        /// The variable's value.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A call into NVRTC failed for a reason that is not in the source.
-    #[error("{call} failed with {code} ({number}) while compiling {name}")]
-    Nvrtc {
-        /// The NVRTC function.
-        call: String,
-        /// The error's name as NVRTC tells it.
-        code: String,
-        /// The error's number (`nvrtcResult`).
-        number: i32,
-        /// The file that was compiled, as the user named it.
-        name: String,
-    },
-    /// NVRTC was there, and is not any more: its process has ended, and another one cannot load it.
-    #[error("NVRTC {problem}")]
-    NvrtcLost {
-        /// What is wrong with it now.
-        problem: String,
-    },
-    /// It was cancelled; see [`Cancel`].
-    #[error("the compilation was cancelled")]
-    Cancelled,
-    /// The target is older than anything that this NVRTC compiles for.
-    #[error(
-        "NVRTC {}.{} compiles for compute_{oldest} and newer, not for {target}: install an older NVRTC, \
-         for instance `pip install nvidia-cuda-nvrtc-cu12`",
-        version.0,
-        version.1
-    )]
-    Target {
-        /// What was asked for.
-        target: Target,
-        /// The oldest architecture that the library knows, as in `compute_75`.
-        oldest: u32,
-        /// The library's version.
-        version: (u32, u32),
-    },
-}
-
-/// A [`Result`](std::result::Result) with this module's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
 
 /// The NVRTC library in use.
 ///
@@ -156,74 +86,6 @@ pub struct NvrtcInfo {
     pub version: (u32, u32),
     /// The library file.
     pub path: PathBuf,
-}
-
-/// What became of a [`Request`].
-///
-/// ```
-/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
-///
-/// let compiler = Compiler::new(Cache::memory());
-/// let request = Request::new("k.cu", "__global__ void k() {\n    int x = y;\n}", Target::CPU);
-/// match compiler.compile(&request)? {
-///     Outcome::Rejected { diagnostics, .. } => {
-///         let [error] = &diagnostics[..] else { panic!("`y` alone is wrong") };
-///         assert_eq!((error.file.as_str(), error.line, error.column), ("k.cu", Some(2), Some(13)));
-///     }
-///     Outcome::Compiled(compiled) => panic!("{}", compiled.ptx),
-/// }
-/// # Ok::<(), warpaint::compile::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    /// It compiled, perhaps with warnings.
-    Compiled(Compiled),
-    /// The source (or an option) is wrong.
-    Rejected {
-        /// What is wrong, in the compiler's order; at least one error.
-        diagnostics: Vec<Diagnostic>,
-        /// All that the compiler said.
-        log: String,
-        /// Files that it wants to include and [may not](Request::reach), which then is all that is wrong.
-        untrusted: Vec<String>,
-    },
-}
-
-impl Outcome {
-    /// A source about which the compiler itself has nothing to say.
-    fn rejected(name: &str, text: String) -> Self {
-        let diagnostics = vec![Diagnostic::error(name, text)];
-        Self::Rejected { diagnostics, log: String::new(), untrusted: Vec::new() }
-    }
-}
-
-/// PTX and what belongs to it.
-///
-/// ```
-/// use warpaint::compile::{Cache, Compiler, Outcome, Request, Target};
-///
-/// let source = "template<class T> __global__ void fill(T *x, T v) { x[threadIdx.x] = v; }";
-/// let mut request = Request::new("fill.cu", source, Target::CPU);
-/// request.name_expressions.push("fill<float>".into());
-/// let Outcome::Compiled(compiled) = Compiler::new(Cache::memory()).compile(&request)? else { panic!() };
-/// assert_eq!(compiled.names["fill<float>"], "_Z4fillIfEvPT_S0_");
-/// assert!(compiled.ptx.contains(".entry _Z4fillIfEvPT_S0_("));
-/// # Ok::<(), warpaint::compile::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The PTX; its `.file` entries name files as the request did.
-    pub ptx: Arc<str>,
-    /// The lowered (mangled) name of each name expression.
-    pub names: std::collections::BTreeMap<String, String>,
-    /// All that the compiler said, warnings among it.
-    pub log: String,
-    /// The warnings.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Whether it came from the cache.
-    pub cached: bool,
-    /// The version of the NVRTC that made it.
-    pub nvrtc: (u32, u32),
 }
 
 /// Compiles CUDA C++; cheap to clone, usable from any thread, several at once.

@@ -73,6 +73,6 @@ fn check_one(
     };
     match device {
         Some(device) => Ok(session::examine_on(scene, device, compiler)?),
-        None => Ok(session::examine(&mut scene, Target::CPU, compiler)?),
+        None => Ok(session::examine_for(&mut scene, Target::CPU, compiler)?),
     }
 }

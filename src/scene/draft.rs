@@ -6,7 +6,7 @@
 //! Host code is read (`reader`) into its parts, variables and launches: `host` holds them, and `code` has their types.
 //! What an expression (`expression`) is at a place is told by `values`: a number, with C++'s own meaning, or a formula
 //! of the rounds of loops that means the same in a manifest. `fills` tells which numbers the memory of the device
-//! begins with, and `manifest` writes all of it down.
+//! begins with. `reading` has all of that done in its order, and `manifest` writes it down.
 
 mod code;
 mod expression;
@@ -14,6 +14,7 @@ mod fills;
 mod host;
 mod manifest;
 mod reader;
+mod reading;
 mod values;
 
 pub use self::code::source::Includes;
@@ -62,5 +63,5 @@ fn read<T>(
     let kernels = cuda::scan(name, &source);
     let structures = Structures::of(Macros::default(), &source);
     let members = Members::new(&source, &structures);
-    look(&Host::read(&source, &structures, &members), &kernels)
+    look(&reading::read(&source, &structures, &members), &kernels)
 }

@@ -7,7 +7,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Error, Reset, Session, contents::bytes_of, program::Program, snapshot::Moment};
+use super::{Error, Reset, Session, contents::bytes_of, moment::Moment, program::Program};
 use crate::{
     device::Device,
     interop,

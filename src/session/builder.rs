@@ -1,33 +1,33 @@
 //! Makes programs of scenes: examines them, loads what the compiler made, checks each launch.
 
 use std::{
-    collections::BTreeSet,
+    path::PathBuf,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Error,
     address_lists::AddressLists,
-    examine::{Examined, examine_with, values_of},
+    effort::Effort,
+    examine::{Examined, examine_with},
     fetched::Fetched,
     guarding,
     layout::declared_at,
+    made::Made,
     program::{Pass, Program, shapes},
+    request::values_of,
     reset_edit,
     run_files::used_files,
-    source::Made,
     stat::Stat,
+    summaries::Summaries,
     unwritten,
     variables::Variables,
-    worker::Built,
 };
 use crate::{
-    array::{Binning, Checksum, Summary, Values},
+    array::Checksum,
     compile::{Compiled, Compiler, Target},
     cuda::mangled,
     data::Cache,
@@ -38,18 +38,6 @@ use crate::{
     scene::{self, PlannedPass, Scene},
     state::Aside,
 };
-
-/// How much the compiler optimises. Roundings may depend on it: what is a multiplication and an addition in a draft may
-/// become one `fma`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effort {
-    /// Little: for the first look at an edit.
-    Draft,
-    /// As usual.
-    #[default]
-    Full,
-}
 
 /// NVRTC's option for a draft: it halves the compilation of the particles scene and makes its step 1.2 times as
 /// long. The level above it, `max`, makes steps eight times as long.
@@ -77,6 +65,37 @@ pub(super) struct Builder {
     files: Cache,
 }
 
+/// Either a program, or the reasons why there is none.
+pub(super) struct Built {
+    pub(super) program: Option<Program>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) log: Arc<str>,
+    pub(super) cached: bool,
+    /// The files beside the scene that it includes or reads, or would if they were there; `None` where that is not
+    /// known.
+    pub(super) included: Option<Vec<PathBuf>>,
+    /// Files that it wants to include or to read and may not.
+    pub(super) untrusted: Vec<String>,
+    /// It has no manifest.
+    pub(super) lacks_manifest: bool,
+}
+
+impl Built {
+    /// What became of a source that did not come to the compiler.
+    pub(super) fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
+        let (log, untrusted) = (Arc::from(""), Vec::new());
+        Self {
+            program: None,
+            diagnostics,
+            log,
+            cached: false,
+            included: None,
+            untrusted,
+            lacks_manifest: false,
+        }
+    }
+}
+
 /// What is to be there with each program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OwnKernels {
@@ -84,44 +103,6 @@ pub(super) struct OwnKernels {
     pub(super) statistics: bool,
     /// That of checksums, as the past is kept.
     pub(super) checksum: bool,
-}
-
-/// The statistics kernels of what some resources hold. To translate them takes as long as a scene, so they are made
-/// when they are needed first.
-pub(super) struct Summaries {
-    device: Device,
-    compiler: Compiler,
-    values: BTreeSet<Values>,
-    made: OnceLock<Summary>,
-    binning: OnceLock<Binning>,
-}
-
-impl Summaries {
-    /// The kernels.
-    ///
-    /// # Errors
-    /// The compiler's and the device's, when they are made.
-    pub(super) fn get(&self) -> Result<&Summary, Error> {
-        if let Some(made) = self.made.get() {
-            return Ok(made);
-        }
-        let (target, values) = (target_of(&self.device), self.values.iter().copied());
-        let made = Summary::of_values(&self.compiler, &self.device, target, values)?;
-        Ok(self.made.get_or_init(|| made))
-    }
-
-    /// The kernels of histograms, likewise.
-    ///
-    /// # Errors
-    /// The compiler's and the device's, when they are made.
-    pub(super) fn binning(&self) -> Result<&Binning, Error> {
-        if let Some(made) = self.binning.get() {
-            return Ok(made);
-        }
-        let scalars = self.values.iter().map(|values| values.element().scalar).collect();
-        let made = Binning::new(&self.compiler, &self.device, target_of(&self.device), &scalars)?;
-        Ok(self.binning.get_or_init(|| made))
-    }
 }
 
 /// Says that kernels are being loaded, as long as it is there.
@@ -210,12 +191,12 @@ impl Builder {
                 return Ok(None);
             }
         };
-        let Made { scene, ptx, names, contents, files, effort, .. } = made;
+        let Made { scene, plan, ptx, names, contents, files, effort } = made;
         diagnostics.extend(not_guarded);
         diagnostics.extend(unwritten::warnings(&scene, &passes, &ptx));
         let (summary, checksum) = (self.summary(&scene)?, self.checksum()?);
         let types = scene.manifest.resources().iter().map(scene::Resource::of).collect();
-        let beginning = reset_edit::beginning(&scene, &passes);
+        let beginning = reset_edit::beginning(&scene, &plan.passes);
         let outline = Outline::new(&ptx);
         let allocates = outline.allocates;
         let variables = Variables::of(&ptx, outline, &module, &self.device)?;
@@ -253,16 +234,10 @@ impl Builder {
 
     fn summary(&mut self, scene: &Scene) -> Result<Arc<Summaries>, Error> {
         let values = values_of(scene);
-        let known = self.summary.take().filter(|known| known.values == values);
+        let known = self.summary.take().filter(|known| *known.values() == values);
         let summary = known.unwrap_or_else(|| {
-            let (device, compiler) = (self.device.clone(), self.compiler.clone());
-            Arc::new(Summaries {
-                device,
-                compiler,
-                values,
-                made: OnceLock::new(),
-                binning: OnceLock::new(),
-            })
+            let of = (&self.compiler, target_of(&self.device));
+            Arc::new(Summaries::new(of, &self.device, values))
         });
         if self.own.statistics {
             summary.get()?;

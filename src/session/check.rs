@@ -4,9 +4,11 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{
     Error,
-    builder::{Builder, Effort, OwnKernels, refusal, target_of},
+    builder::{Builder, OwnKernels, refusal, target_of},
     draft::instances_of,
-    examine::{examine_with, request},
+    effort::Effort,
+    examine::examine_with,
+    request::request,
 };
 use crate::{
     compile::{self, Compiler, Outcome, Target},
@@ -100,7 +102,7 @@ fn loaded(scene: &Scene, instances: &[String], ptx: &str, device: &Device) -> Di
 }
 
 /// Binds and compiles `scene` for `target`, and reads the files that it begins with: all that is to be said about it.
-pub(crate) fn examine(
+pub(crate) fn examine_for(
     scene: &mut Scene,
     target: Target,
     compiler: &Compiler,

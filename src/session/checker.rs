@@ -1,8 +1,8 @@
 //! What the CPU device's checker finds in the passes of a scene, in the words of the scene.
 
 use super::{
-    fault::{place, remark},
     options::Engine,
+    place::{place, remark},
 };
 use crate::{
     device::{

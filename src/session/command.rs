@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Keeping, Session, Variant, export::Exportable, snapshot::Moment};
+use super::{Keeping, Session, Variant, export::Exportable, moment::Moment};
 use crate::scene::{Parameter, Value};
 
 /// What a session can be told, as a plain value.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Arrival, Error, Session, snapshot::Moment};
+use super::{Arrival, Error, Session, moment::Moment};
 use crate::state::{HostCopy, Subject};
 
 /// The bytes of a digest.

@@ -2,7 +2,16 @@
 
 use std::{sync::Arc, time::Instant};
 
-use super::{migration::Migration, program::Program, rename::Rename, snapshot::CompileState};
+use super::{
+    Session,
+    compile_state::{CompileState, Phase},
+    effort::Effort,
+    migration::Migration,
+    program::Program,
+    rename::Rename,
+    source::Source,
+    worker::Job,
+};
 
 /// The newest text on its way.
 pub(super) struct Edit {
@@ -28,5 +37,26 @@ impl Edit {
             migration: None,
             rename: None,
         }
+    }
+}
+
+impl Session {
+    /// Compiles new text on the worker; the running program goes on until it is ready. Returns its generation.
+    pub fn set_source(&mut self, text: String) -> u64 {
+        self.submit(Source::Text(text.into()), None)
+    }
+
+    /// As [`Session::set_source`], compiled with this effort alone.
+    pub fn set_source_with(&mut self, text: String, effort: Effort) -> u64 {
+        self.submit(Source::Text(text.into()), Some(effort))
+    }
+
+    pub(super) fn submit(&mut self, source: Source, effort: Option<Effort>) -> u64 {
+        self.edit.compile.generation += 1;
+        self.edit.compile.phase = Phase::Compiling;
+        self.edit.submitted = Instant::now();
+        let (generation, trusted) = (self.edit.compile.generation, self.options.trust);
+        self.worker.submit(Job { generation, source, trusted, effort });
+        self.edit.compile.generation
     }
 }

@@ -1,7 +1,7 @@
 //! What there is to be said of a scene before it runs: its manifest, its arguments, what the compiler makes of it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -9,15 +9,15 @@ use std::{
 
 use super::{
     contents::{Contents, Reader},
-    layout, parameter_names, stat,
+    included::{included, reach_from, read_included},
+    layout, parameter_names,
+    request::request,
 };
 use crate::{
-    array::{Checksum, Summary, Values},
     compile::{
-        self, Compiled, Compiler, Header, Limits, Outcome, PRELUDE_NAME, Reach, Request, Target,
-        debug_info, remark_of_name,
+        self, Compiled, Compiler, Limits, Outcome, PRELUDE_NAME, Request, Target, debug_info,
+        remark_of_name,
     },
-    cuda::{self, SourceFile},
     data::Cache,
     diagnostic::{Diagnostic, Severity},
     ptx::outline::Outline,
@@ -233,96 +233,6 @@ fn compile(scene: &Scene, request: &mut Request, compiler: &Compiler) -> compile
     })
 }
 
-/// The files beside the scene that it includes, directly or by way of one another; they need not be there.
-#[cfg(feature = "cli")]
-pub(crate) fn included_files(scene: &Scene) -> Vec<PathBuf> {
-    let Some(path) = &scene.path else { return Vec::new() };
-    let included = included(&scene.source, path, &include_dirs(scene), &reach(scene));
-    included.files.into_iter().map(|file| file.path).collect()
-}
-
-/// Reads the kernels of the files beside the scene that it includes, directly or by way of one another, and gives these
-/// files, sorted. What cannot be read is for the compiler to say.
-fn read_included(scene: &mut Scene) -> Vec<PathBuf> {
-    let Some(path) = scene.path.clone() else { return Vec::new() };
-    let included = included(&scene.source, &path, &include_dirs(scene), &reach(scene));
-    read_kernels(scene, &included);
-    let mut paths: Vec<PathBuf> = included.files.into_iter().map(|file| file.path).collect();
-    paths.sort_unstable();
-    paths
-}
-
-/// Reads the kernels of `scene` again, now with those of the files that it includes.
-fn read_kernels(scene: &mut Scene, included: &Included) {
-    let texts = included.files.iter().filter_map(|file| Some((file, file.text.as_deref()?)));
-    let files: Vec<(&IncludedFile, &str, String)> =
-        texts.map(|(file, text)| (file, text, file.path.display().to_string())).collect();
-    if files.is_empty() {
-        return;
-    }
-    // The scene itself is the first one.
-    let places: BTreeMap<&Path, usize> =
-        files.iter().map(|(file, ..)| file.path.as_path()).zip(1..).collect();
-    let place = |(name, path): &(String, PathBuf)| Some((name.clone(), *places.get(&**path)?));
-    let placed = |names: &[(String, PathBuf)]| names.iter().filter_map(place).collect();
-    let (name, text) = (scene.name.clone(), scene.source.clone());
-    let own = SourceFile { name: &name, text: &text, includes: placed(&included.names) };
-    let others = files.iter().map(|(file, text, name)| {
-        let includes = placed(&file.names);
-        SourceFile { name, text, includes }
-    });
-    scene.read_kernels(&[own].into_iter().chain(others).collect::<Vec<_>>());
-}
-
-/// The files beside a scene that it includes, directly or by way of one another.
-struct Included {
-    /// The names that the scene itself includes, and which files these are.
-    names: Vec<(String, PathBuf)>,
-    /// In the order in which they are read.
-    files: Vec<IncludedFile>,
-}
-
-struct IncludedFile {
-    path: PathBuf,
-    /// `None` where it cannot be read.
-    text: Option<String>,
-    /// The names that it includes, and which files these are.
-    names: Vec<(String, PathBuf)>,
-}
-
-/// The files beside a `source` that it includes.
-fn included(source: &str, path: &Path, searched: &[PathBuf], reach: &Reach) -> Included {
-    let beside = |text: &str, path: &Path| -> Vec<(String, PathBuf)> {
-        let own = path.parent().unwrap_or(Path::new("")).to_owned();
-        let folders: Vec<PathBuf> = [own].into_iter().chain(searched.iter().cloned()).collect();
-        let names = compile::included_names(text.as_bytes()).unwrap_or_default();
-        // The first one that is there, or where it would be.
-        let placed = names.into_iter().map(|name| {
-            let places = folders.iter().map(|folder| folder.join(&name));
-            let found = places.clone().find(|path| path.is_file());
-            let path = found.unwrap_or_else(|| folders[0].join(&name));
-            (name, path)
-        });
-        placed.collect()
-    };
-    let mut budget = compile::Budget::new();
-    let (mut seen, mut files) = (BTreeSet::new(), Vec::new());
-    let names = beside(source, path);
-    let mut open: Vec<PathBuf> = names.iter().map(|(_, path)| path.clone()).collect();
-    // What is too much is told before it is compiled.
-    while let Some(path) = open.pop().filter(|_| budget.follow()) {
-        if !seen.insert(path.clone()) {
-            continue;
-        }
-        let text = reach.holds(&path).then(|| budget.read(&path).ok()).flatten();
-        let text = text.and_then(|text| String::from_utf8(text).ok());
-        let names = text.as_ref().map_or_else(Vec::new, |text| beside(text, &path));
-        open.extend(names.iter().map(|(_, path)| path.clone()));
-        files.push(IncludedFile { path, text, names });
-    }
-    Included { names, files }
-}
-
 /// Reads a scene from its text, which lies at `path`. Where that alone does not explain it, the headers beside it are
 /// looked at: they may define structures that it names, and variables that it sets.
 ///
@@ -350,64 +260,4 @@ pub(crate) fn parse(
         return parsed.map(placed);
     }
     Scene::parse(name, text, &scene::Overrides { headers, ..overrides.clone() }).map(placed)
-}
-
-/// Which files a scene may include.
-fn reach(scene: &Scene) -> Reach {
-    reach_from(scene.path.as_deref(), scene.trusted, &scene.include_dirs)
-}
-
-fn reach_from(path: Option<&Path>, trusted: bool, include_dirs: &[PathBuf]) -> Reach {
-    if trusted { Reach::Anywhere } else { Reach::of_file(path).and(include_dirs) }
-}
-
-/// The folders in which included files are looked for: the scene's own, those that its manifest names, and those of the
-/// command line.
-fn include_dirs(scene: &Scene) -> Vec<PathBuf> {
-    let own = scene.path.as_deref().and_then(Path::parent);
-    let named = scene.manifest.compile.include.iter();
-    let named = named.map(|folder| own.unwrap_or(Path::new("")).join(folder));
-    let own = own.map(Path::to_owned).into_iter();
-    own.chain(named).chain(scene.include_dirs.iter().cloned()).collect()
-}
-
-/// What the compiler is asked to do for a scene, and for its kernels if they bind as `plan` says.
-pub(super) fn request(scene: &Scene, target: Target, plan: Option<&Plan>) -> Request {
-    let probes = plan.map_or_else(String::new, |plan| layout::probes(scene, plan));
-    let stats = [stat::kernels(scene), stat::library(scene)].concat();
-    let source = [&*scene.source, &probes, &stats].concat();
-    let mut request = Request::new(&*scene.name, source, target);
-    request.path = scene.path.clone().filter(|path| path.as_os_str() != &*scene.name);
-    request.prelude = scene.prelude();
-    request.headers = cuda::headers()
-        .iter()
-        .map(|header| Header { name: header.name.to_owned(), text: header.text.to_owned() })
-        .collect();
-    request.include_dirs = include_dirs(scene);
-    request.options = scene.manifest.compile.arguments();
-    request.name_expressions = plan.map_or_else(Vec::new, Plan::name_expressions);
-    request.reach = reach(scene);
-    request
-}
-
-/// What the built-in scenes ask the compiler for, statistics included: the seed of its cache is made from these.
-pub fn requests_of_built_ins(target: Target) -> Vec<Request> {
-    let overrides =
-        scene::Overrides { cpu: Some(target == Target::CPU), ..scene::Overrides::default() };
-    let mut requests = Vec::new();
-    for built_in in scene::built_ins() {
-        let name = format!("{}.cu", built_in.name);
-        let Ok(scene) = Scene::parse(&name, built_in.source, &overrides) else {
-            continue;
-        };
-        requests.push(request(&scene, target, scene.plan().ok().as_ref()));
-        requests.push(Summary::request_of_values(values_of(&scene), target));
-    }
-    requests.push(Checksum::request(target));
-    requests
-}
-
-pub(super) fn values_of(scene: &Scene) -> BTreeSet<Values> {
-    let resources = scene.manifest.resources().iter();
-    resources.flat_map(|resource| Values::of(&resource.of())).collect()
 }

@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    Error, Session, digests::Digests, files::write_state, run::Run, run_files::Reading,
-    snapshot::Moment, variables::Addresses,
+    Error, Session, digests::Digests, files::write_state, moment::Moment, run::Run,
+    run_files::Reading, variables::Addresses,
 };
 use crate::state::{Download, HostCopy, archive::About};
 

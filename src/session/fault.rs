@@ -4,15 +4,15 @@ use super::{
     Session,
     in_flight::{Cause, InFlight},
     launch::Stopped,
+    place::{is_in_groups, place, remark},
     program::Pass,
     symbol,
 };
 use crate::{
-    device::{Allocation, Fault, FaultKind, InlinedCall, Location},
+    device::{Allocation, Fault, FaultKind},
     diagnostic::{Diagnostic, Severity},
-    element::Part,
     ptx::outline::Outline,
-    scene::{Manifest, Number, ResourceId},
+    scene::{Number, ResourceId},
     state::Extent,
 };
 
@@ -84,7 +84,10 @@ impl Session {
     /// What is usually behind such a fault.
     fn hint(&self, fault: &Fault) -> String {
         let Some(pass) = self.faulty_pass(fault) else { return String::new() };
-        if fault.kind == FaultKind::Trap && is_in_groups(fault) && !pass.plan.declared.cooperative {
+        if fault.kind == FaultKind::Trap
+            && is_in_groups(fault.location.as_ref())
+            && !pass.plan.declared.cooperative
+        {
             return "; blocks can wait for one another where the pass has `cooperative = true`"
                 .to_owned();
         }
@@ -150,53 +153,5 @@ impl Session {
             return None;
         }
         self.told_element(found, address)
-    }
-}
-
-impl Extent {
-    /// `position[10000]`, and which field of it, where it is a structure: `body[3].mass`.
-    pub(super) fn element_at(&self, address: u64, manifest: &Manifest) -> String {
-        let resource = manifest.resource(self.id);
-        let memory = self.memory;
-        let each = i128::from((memory.bytes / resource.count().max(1)).max(1));
-        let distance = i128::from(address) - i128::from(memory.address);
-        let (index, within) = (distance.div_euclid(each), distance.rem_euclid(each) as usize);
-        let of = resource.of();
-        let fields = of.structure().map_or(&[][..], |structure| &structure.parts);
-        let is_there = |part: &&Part| (part.offset..part.offset + part.bytes()).contains(&within);
-        let field =
-            fields.iter().find(is_there).map_or_else(String::new, |part| format!(".{}", part.path));
-        format!("`{}[{index}]{field}`", resource.name)
-    }
-}
-
-/// The file of CUDA's headers in which blocks wait for one another.
-const GROUPS: &str = "cooperative_groups";
-
-/// Whether it happened in the functions of cooperative groups.
-fn is_in_groups(fault: &Fault) -> bool {
-    fault.location.as_ref().is_some_and(|place| place.file.contains(GROUPS))
-}
-
-/// Where something happened, as its author sees it: the functions of surfaces stand in a header of the compiler's own,
-/// those of cooperative groups in one of the toolkit's.
-pub(super) fn place<'a>(
-    location: Option<&'a Location>,
-    inlined: &'a [InlinedCall],
-) -> Option<&'a Location> {
-    let calls = inlined.iter().map(|frame| &frame.call_site);
-    let mut places = location.into_iter().chain(calls);
-    let is_own =
-        |place: &&Location| !place.file.starts_with("__nv_nvrtc") && !place.file.contains(GROUPS);
-    places.find(is_own).or(location)
-}
-
-/// A remark on a place of the source, or on the whole `file` where none is known.
-pub(super) fn remark(place: Option<&Location>, file: &str, text: String) -> Diagnostic {
-    let file = place.map_or(file, |place| place.file.as_str());
-    let remark = Diagnostic::error(file, text);
-    match place {
-        Some(at) if at.line > 0 => remark.at(at.line, (at.column > 0).then_some(at.column)),
-        Some(_) | None => remark,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Guarding, KernelGuarding, program::Program};
+use serde::Serialize;
+
+use super::program::Program;
 use crate::{
     device::{GuardedModule, Module},
     diagnostic::{Diagnostic, Severity},
@@ -12,6 +14,30 @@ use crate::{
 
 /// Most faults that are kept.
 pub(super) const MOST_REPORTED: usize = 1000;
+
+/// The accesses of guarded kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Guarding {
+    /// All, but those of parameters by their name.
+    pub accesses: u32,
+    /// Those that need no check of their own.
+    pub proved: u32,
+    /// Checks.
+    pub checked: u32,
+    /// Those of the checks that most launches do without, because the host sees that they need not be.
+    pub at_launch: u32,
+    /// Those that are not guarded: nothing is known to compare their addresses with.
+    pub unchecked: u32,
+}
+
+/// The accesses of a guarded kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelGuarding {
+    /// Its name, as the manifest gives it.
+    pub kernel: String,
+    /// What is done with them.
+    pub accesses: Guarding,
+}
 
 /// What is remarked on a scene whose kernels are not guarded, and why.
 pub(super) fn remark(scene: &Scene, why: &str) -> Diagnostic {

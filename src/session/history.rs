@@ -18,8 +18,9 @@ use std::{
 use super::{
     Error,
     line::{Line, Log, Newcomers, Segment, Text},
+    moment::Moment,
+    past_gap::PastGap,
     program::Program,
-    snapshot::{Moment, PastGap},
     timing::Stopwatch,
 };
 use crate::{

@@ -6,9 +6,12 @@ use std::{
 };
 
 use super::{
-    Error, Phase, Reset, Session, guarding,
+    Error, Session,
+    compile_state::Phase,
+    guarding,
     launch::{Launcher, Queue, Stopped, rest},
-    seek::Shown,
+    reset::Reset,
+    shown::Shown,
     snapshot::Running,
     watchdog::Watch,
     work::{Again, Work},

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    builder::Effort, checksums::Checksums, program::Program, run_files::UsedFile, snapshot::Moment,
+    checksums::Checksums, effort::Effort, moment::Moment, program::Program, run_files::UsedFile,
 };
 use crate::{scene::Inputs, state::Checkpoint};
 

@@ -13,9 +13,12 @@ use std::{
 };
 
 use super::{
-    Error, Moment, Reset, Session,
+    Error, Session,
+    carried::Carried,
+    moment::Moment,
     program::Program,
     rename::{Rename, likely_rename},
+    reset::Reset,
     work::is_reset_for,
 };
 use crate::{
@@ -39,16 +42,6 @@ pub(super) struct Migration {
     /// What the program has by another name, perhaps: that is asked, and it does not go on by itself.
     leaving: Option<(Carried, Moment)>,
     stage: Stage,
-}
-
-/// A resource whose content goes on.
-pub(super) struct Carried {
-    /// As it was.
-    pub(super) old: scene::Resource,
-    /// As it is called now.
-    pub(super) name: String,
-    /// What it held, and perhaps others beside it, once that is known.
-    content: Option<HostCopy>,
 }
 
 enum Stage {

@@ -13,6 +13,7 @@ mod adoption;
 mod arrival;
 mod brought;
 mod builder;
+mod carried;
 #[cfg(feature = "cli")]
 mod check;
 mod checker;
@@ -20,12 +21,14 @@ mod checksums;
 mod clock;
 mod command;
 mod comparison;
+mod compile_state;
 mod condition;
 mod contents;
 mod digests;
 #[cfg(feature = "cli")]
 mod draft;
 mod edit;
+mod effort;
 mod ending;
 mod error;
 mod examine;
@@ -38,33 +41,42 @@ mod grid_texture;
 mod guarding;
 mod history;
 mod in_flight;
+mod included;
 mod launch;
 mod layout;
 mod line;
 mod loading;
+mod made;
 mod migration;
+mod moment;
 mod nan_watch;
 mod options;
 mod parameter_names;
+mod past_gap;
 mod pick;
+mod place;
 mod playback;
 mod plots;
 mod program;
 mod reading;
 mod rename;
 mod replay;
+mod request;
 mod rescue;
 mod reset;
 mod reset_edit;
+mod resets;
 mod run;
 mod run_files;
 mod seek;
+mod shown;
 mod snapshot;
 mod source;
 mod spread;
 mod stat;
 mod statistics;
 mod status;
+mod summaries;
 mod symbol;
 mod time_series;
 mod timing;
@@ -77,19 +89,24 @@ mod worker;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 pub use arrival::Arrival;
-pub use builder::Effort;
 pub use command::Command;
 pub use comparison::{
     Compared, Comparison, ComparisonPhase, Gap, Last, Parting, PassRatio, Unlike, Variant,
     VariantText,
 };
+pub use compile_state::{CompileState, Phase};
 pub use condition::statistic_of;
 pub use digests::Digests;
+pub use effort::Effort;
 pub use error::Error;
 pub use export::{Exportable, Exported};
+pub use guarding::{Guarding, KernelGuarding};
 pub use history::{Budget, Keeping};
 pub use loading::LoadedState;
+pub use moment::Moment;
+pub use nan_watch::FirstNan;
 pub use options::{Engine, Options, Past};
+pub use past_gap::PastGap;
 pub use pick::{ElementRead, Found, Picked};
 pub use replay::{Deviation, Next, Outcome, Rejected, Replay};
 pub use rescue::Rescued;
@@ -97,14 +114,16 @@ pub use run::{Entered, Run, Text};
 pub use run_files::{RunFile, Unpacked};
 pub use snapshot::*;
 pub use spread::Spread;
+pub use timing::PassTiming;
 
-pub use examine::requests_of_built_ins;
+pub use request::requests_of_built_ins;
 #[cfg(feature = "cli")]
 pub(crate) use {
-    check::{examine, examine_on, examine_plain},
+    check::{examine_for, examine_on, examine_plain},
     comparison::{PassTimes, in_common, quartiles},
     draft::draft_of,
-    examine::{included_files, parse},
+    examine::parse,
+    included::included_files,
 };
 
 use crate::{
@@ -131,7 +150,8 @@ use playback::Playback;
 use plots::Plots;
 use program::Program;
 use rescue::Rescue;
-use reset::{Reset, Resets};
+use reset::Reset;
+use resets::Resets;
 use seek::Seek;
 use timing::{Stopwatch, Timings};
 use watchdog::Watchdog;

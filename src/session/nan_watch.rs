@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Arrival, Error, Session, seek::Shown};
+use super::{Arrival, Error, Session, shown::Shown};
 use crate::{
     element::Type,
     scene::{ResourceId, When},

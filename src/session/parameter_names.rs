@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::examine::request;
+use super::request::request;
 use crate::{
     compile::{
         self, Compiled, Compiler, Outcome, Target,

@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use super::{
-    Error, builder::Summaries, program::Program, statistics::Board, time_series::TimeSeries,
+    Error, program::Program, statistics::Board, summaries::Summaries, time_series::TimeSeries,
 };
 use crate::{
     array::{Counts, PendingCounts},

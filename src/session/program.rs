@@ -6,15 +6,17 @@ use std::{
 };
 
 use super::{
-    Error, Reset,
+    Error,
     address_lists::AddressLists,
-    builder::{Effort, Summaries},
     contents::Contents,
+    effort::Effort,
     fetched::Fetched,
+    past_gap::PastGap,
+    reset::Reset,
     reset_edit::Beginning,
     run_files::UsedFile,
-    snapshot::PastGap,
     stat::Stat,
+    summaries::Summaries,
     variables::{Addresses, Variables},
 };
 use crate::{

@@ -3,7 +3,7 @@
 //! The edit alone does not tell, so the new one begins anew, and what the old one held is kept until somebody says
 //! which it is: by `was` in the manifest, or that it is another one.
 
-use super::{Moment, Renamed, Session, migration::Carried, program::Program};
+use super::{Renamed, Session, carried::Carried, moment::Moment, program::Program};
 use crate::scene::{Change, Manifest, Resource};
 
 /// What may have been renamed, and what it held.

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::program::Pass;
 use crate::{
     cuda::lexer,
-    scene::{Manifest, Scene, What, When},
+    scene::{Manifest, PlannedPass, Scene, What, When},
 };
 
 /// The kernels of the reset passes, each with its text without blanks and comments.
 pub(super) type Beginning = BTreeMap<String, String>;
 
 /// What a scene begins with whose manifest's launches are these passes.
-pub(super) fn beginning(scene: &Scene, passes: &[Pass]) -> Beginning {
+pub(super) fn beginning(scene: &Scene, passes: &[PlannedPass]) -> Beginning {
     let kernels = kernels(&scene.manifest, passes);
     let names = kernels.iter().map(|kernel| plain(kernel)).collect();
     let texts = definitions(&scene.source, names);
@@ -20,13 +19,13 @@ pub(super) fn beginning(scene: &Scene, passes: &[Pass]) -> Beginning {
     kernels.iter().map(|kernel| (kernel.clone(), text(kernel))).collect()
 }
 
-fn kernels(manifest: &Manifest, passes: &[Pass]) -> Vec<String> {
+fn kernels(manifest: &Manifest, passes: &[PlannedPass]) -> Vec<String> {
     let mut entries: Vec<_> = manifest.entries(When::Reset).collect();
     let mut kernels = Vec::new();
     while let Some(entry) = entries.pop() {
         match &entry.what {
             What::Launch(index) => {
-                kernels.extend(passes.get(*index).map(|pass| pass.plan.declared.kernel.clone()))
+                kernels.extend(passes.get(*index).map(|pass| pass.declared.kernel.clone()))
             }
             What::Group { entries: within, .. } => entries.extend(within),
             What::Copy { .. } => {}

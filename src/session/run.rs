@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Error, Session,
-    builder::Effort,
     digests::Digests,
+    effort::Effort,
     line::{Line, Text as Logged},
     options::Engine,
     run_files::{Reading, RunFile, Unpacked},

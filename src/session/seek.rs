@@ -3,12 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Error, Reset, Session,
+    Error, Session,
     brought::Brought,
     history::{History, Keeping, Source},
     line::{self, Entrance},
+    moment::Moment,
     program::Program,
-    snapshot::{Line, Moment, Timeline},
+    reset::Reset,
+    shown::Shown,
+    snapshot::{Line, Timeline},
     work::{Again, Work},
 };
 use crate::{scene::Inputs, state::Checkpoint};
@@ -27,23 +30,6 @@ pub(super) struct Seek {
     pub(super) sought: Option<Sought>,
     /// What is needed on the way there, or to begin anew, and lay with the host.
     pub(super) brought: Option<Brought>,
-}
-
-/// What the state is one of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// The end of the line that goes on.
-    #[default]
-    Present,
-    /// A past moment.
-    Past {
-        /// Of this line.
-        line: u64,
-        /// The steps that were finished at the copy from which it was had again.
-        from: u64,
-    },
-    /// None: the way to a past moment was broken off.
-    Nothing,
 }
 
 /// A moment that is to be shown.

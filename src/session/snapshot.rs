@@ -1,11 +1,20 @@
 //! What a session shows of itself: plain values, no device, no GL. Panels and `--json` read it.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-pub use super::nan_watch::FirstNan;
-use super::{comparison::Comparison, history::Keeping};
+use super::{
+    comparison::Comparison,
+    compile_state::CompileState,
+    compile_state::as_milliseconds,
+    guarding::{Guarding, KernelGuarding},
+    history::Keeping,
+    moment::Moment,
+    nan_watch::FirstNan,
+    past_gap::PastGap,
+    timing::PassTiming,
+};
 use crate::diagnostic::Diagnostic;
 pub use crate::{
     array::Statistics,
@@ -113,30 +122,6 @@ pub struct Running {
     pub is_ending: bool,
 }
 
-/// The accesses of guarded kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Guarding {
-    /// All, but those of parameters by their name.
-    pub accesses: u32,
-    /// Those that need no check of their own.
-    pub proved: u32,
-    /// Checks.
-    pub checked: u32,
-    /// Those of the checks that most launches do without, because the host sees that they need not be.
-    pub at_launch: u32,
-    /// Those that are not guarded: nothing is known to compare their addresses with.
-    pub unchecked: u32,
-}
-
-/// The accesses of a guarded kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct KernelGuarding {
-    /// Its name, as the manifest gives it.
-    pub kernel: String,
-    /// What is done with them.
-    pub accesses: Guarding,
-}
-
 /// How results get from the device to OpenGL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "path", content = "reason")]
@@ -164,15 +149,6 @@ pub struct Clock {
     pub steps_per_second: f32,
 }
 
-/// A moment of the past, or the present.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Moment {
-    /// The line of steps: see [`Timeline::lines`].
-    pub line: u64,
-    /// Steps finished since the reset.
-    pub step: u64,
-}
-
 /// What is known of the past.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
@@ -196,16 +172,6 @@ pub struct Timeline {
     pub share: f64,
     /// Why the past is not whole, where it is not.
     pub gap: Option<PastGap>,
-}
-
-/// Why there are no copies of states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PastGap {
-    /// A copy had no room.
-    NoRoom,
-    /// Kernels take memory by themselves (`malloc`, `new`), of which there is no copy.
-    Heap,
 }
 
 /// Steps that follow one another.
@@ -306,82 +272,6 @@ pub struct Stat {
     pub values: Option<Statistics>,
 }
 
-/// Device time of one pass.
-#[derive(Clone, Debug, Serialize)]
-pub struct PassTiming {
-    /// The kernel's name, as the manifest gives it.
-    pub name: String,
-    /// Milliseconds of the last finished step.
-    pub last_ms: f32,
-    /// Milliseconds of the last steps, oldest first.
-    pub history_ms: Vec<f32>,
-    /// Bytes that the manifest says a step's launches move, with the present parameters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<f64>,
-    /// Operations that it says they do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flops: Option<f64>,
-}
-
-/// What became of the latest source.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct CompileState {
-    /// Counts the sources given to the session, from 1.
-    pub generation: u64,
-    /// The generation that is running; 0 before the first.
-    pub running: u64,
-    /// Where the latest one stands.
-    pub phase: Phase,
-    /// Everything the manifest parser, the compiler and the binder had to say about it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub diagnostics: Vec<Diagnostic>,
-    /// How long it took from text to running module.
-    #[serde(serialize_with = "as_milliseconds", rename = "elapsed_ms")]
-    pub elapsed: Duration,
-    /// Whether the compiler's cache had it.
-    pub cached: bool,
-    /// Whether the floating-point arithmetic of the one that runs is fast rather than exact.
-    #[serde(skip)]
-    pub fast_math: bool,
-    /// The files beside the scene that it includes, directly or by way of one another, or begins with; or would if they
-    /// were there.
-    #[serde(skip)]
-    pub included: Vec<PathBuf>,
-    /// Files that it wants to include or to read and may not, since they lie elsewhere than below its own folder;
-    /// `trust` in [`Options`](super::Options) allows them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub untrusted: Vec<String>,
-    /// It has no manifest, so that nothing can run; [`draft`](crate::scene::draft) writes one.
-    #[serde(skip)]
-    pub lacks_manifest: bool,
-    /// The compiler's log, also on success.
-    #[serde(skip)]
-    pub log: Arc<str>,
-    /// The PTX of the running module.
-    #[serde(skip)]
-    pub ptx: Arc<str>,
-}
-
-/// Where a source stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// On the worker.
-    #[default]
-    Compiling,
-    /// Running.
-    Running,
-    /// It has errors; the one before runs on.
-    Rejected,
-}
-
 fn shared<S: serde::Serializer>(charts: &[Arc<Chart>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(charts.iter().map(Arc::as_ref))
-}
-
-fn as_milliseconds<S: serde::Serializer>(
-    value: &Duration,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(value.as_secs_f64() * 1e3)
 }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Error, program::Program, snapshot::Statistics, timing::Stopwatch};
+use super::{Error, program::Program, timing::Stopwatch};
 use crate::{
-    array::Pending,
+    array::{Pending, Statistics},
     device::{self, Slice, Stream},
     scene::{Inputs, ResourceId},
 };

@@ -2,7 +2,7 @@
 
 use super::{
     Error, Parameter, PassTiming, Resource, Running, Session, Sharing, Snapshot, Stat,
-    condition::statistic_of, guarding, seek::Shown,
+    condition::statistic_of, guarding, shown::Shown,
 };
 #[cfg(feature = "cli")]
 use crate::scene::Overrides;

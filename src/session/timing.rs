@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::snapshot::PassTiming;
+use serde::Serialize;
+
 use crate::device::{self, Device, Event, Stream};
 
 /// Steps that the history remembers: four seconds at 60 steps a second.
@@ -101,4 +102,21 @@ impl Timings {
             })
             .collect()
     }
+}
+
+/// Device time of one pass.
+#[derive(Clone, Debug, Serialize)]
+pub struct PassTiming {
+    /// The kernel's name, as the manifest gives it.
+    pub name: String,
+    /// Milliseconds of the last finished step.
+    pub last_ms: f32,
+    /// Milliseconds of the last steps, oldest first.
+    pub history_ms: Vec<f32>,
+    /// Bytes that the manifest says a step's launches move, with the present parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
+    /// Operations that it says they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Error, Reset, history::History, program::Program, seek::Shown, snapshot::Moment};
+use super::{
+    Error, history::History, moment::Moment, program::Program, reset::Reset, shown::Shown,
+};
 use crate::{
     device::Stream,
     scene::{Entry, Inputs, When},

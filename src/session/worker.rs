@@ -1,4 +1,5 @@
-//! The thread that turns source text into a [`Program`], so that neither drawing nor a running step waits.
+//! The thread that turns source text into a [`Program`](super::program::Program), so that neither drawing nor a running
+//! step waits.
 
 use std::{
     panic,
@@ -14,10 +15,11 @@ use std::{
 
 use super::{
     Error,
-    builder::{Builder, Effort, OwnKernels},
+    builder::{Builder, Built, OwnKernels},
+    effort::Effort,
     examine,
-    program::Program,
-    source::{Made, Source},
+    made::Made,
+    source::Source,
 };
 use crate::{
     compile::{self, Cancel, Compiler},
@@ -57,37 +59,6 @@ pub(super) struct CompileResult {
     pub(super) refined: bool,
     pub(super) elapsed: Duration,
     pub(super) outcome: Result<Built, Error>,
-}
-
-/// Either a program, or the reasons why there is none.
-pub(super) struct Built {
-    pub(super) program: Option<Program>,
-    pub(super) diagnostics: Vec<Diagnostic>,
-    pub(super) log: Arc<str>,
-    pub(super) cached: bool,
-    /// The files beside the scene that it includes or reads, or would if they were there; `None` where that is not
-    /// known.
-    pub(super) included: Option<Vec<PathBuf>>,
-    /// Files that it wants to include or to read and may not.
-    pub(super) untrusted: Vec<String>,
-    /// It has no manifest.
-    pub(super) lacks_manifest: bool,
-}
-
-impl Built {
-    /// What became of a source that did not come to the compiler.
-    pub(super) fn rejected(diagnostics: Vec<Diagnostic>) -> Self {
-        let (log, untrusted) = (Arc::from(""), Vec::new());
-        Self {
-            program: None,
-            diagnostics,
-            log,
-            cached: false,
-            included: None,
-            untrusted,
-            lacks_manifest: false,
-        }
-    }
 }
 
 /// What a program is to be made of.

@@ -4,8 +4,9 @@ use super::{fill, parity::Parity, texture::SceneTexture};
 use crate::{
     data::Found,
     device::{self, Allocation, Fill, Memory, Region, Slice, Stream},
+    element::Part,
     interop::Error,
-    scene::{ResourceId, Wanted},
+    scene::{Manifest, ResourceId, Wanted},
 };
 
 /// A resource while work that uses it is put on the stream.
@@ -124,6 +125,23 @@ impl Borrowed<'_> {
 pub(crate) struct Extent {
     pub(crate) id: ResourceId,
     pub(crate) memory: Allocation,
+}
+
+impl Extent {
+    /// `position[10000]`, and which field of it, where it is a structure: `body[3].mass`.
+    pub(crate) fn element_at(&self, address: u64, manifest: &Manifest) -> String {
+        let resource = manifest.resource(self.id);
+        let memory = self.memory;
+        let each = i128::from((memory.bytes / resource.count().max(1)).max(1));
+        let distance = i128::from(address) - i128::from(memory.address);
+        let (index, within) = (distance.div_euclid(each), distance.rem_euclid(each) as usize);
+        let of = resource.of();
+        let fields = of.structure().map_or(&[][..], |structure| &structure.parts);
+        let is_there = |part: &&Part| (part.offset..part.offset + part.bytes()).contains(&within);
+        let field =
+            fields.iter().find(is_there).map_or_else(String::new, |part| format!(".{}", part.path));
+        format!("`{}[{index}]{field}`", resource.name)
+    }
 }
 
 /// Where all of them lie that kernels take by their addresses.

@@ -5,7 +5,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::workspace::Wake;
+use super::wake::Wake;
 use crate::interrupt::Interrupt;
 
 /// Work that is being done. It is given up when this is dropped, which waits until it has heard of that.

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{panels::banner::Notice, standard_output::StandardOutput, workspace::Wake};
+use super::{notice::Notice, standard_output::StandardOutput, wake::Wake};
 use crate::{
     device::{Device, cpu::Printed},
     diagnostic::{Diagnostic, Severity},

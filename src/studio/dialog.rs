@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::workspace::Wake;
+use super::wake::Wake;
 
 /// Nobody cancels a dialog so quickly: there was none.
 const QUICKEST: Duration = Duration::from_millis(500);

@@ -16,7 +16,7 @@ use egui::{
 use fontdb::{Database, ID};
 use skrifa::{FontRef, MetadataProvider as _};
 
-use super::workspace::Wake;
+use super::wake::Wake;
 
 /// As many letters are looked for at once, and as many fonts are taken for them.
 const MOST_LETTERS: usize = 4096;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::PathBuf};
 
 use egui::{Context, TextureHandle, TextureOptions};
 
-use super::{thumbnails::Thumbnails, workspace::Wake};
+use super::{thumbnails::Thumbnails, wake::Wake};
 use crate::scene::{Overrides, Scene, built_ins, templates};
 
 /// The groups, and the built-in scenes of each with the number of steps after which it is worth a look.

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::workspace::Wake;
+use super::wake::Wake;
 use crate::file;
 
 /// From a change until it is written: long enough for a few keys, short enough that a crash takes little.

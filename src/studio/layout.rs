@@ -10,32 +10,28 @@ use std::{collections::BTreeMap, time::SystemTime};
 use egui::{CentralPanel, Color32, Frame, Margin, Panel, Rect, Ui, UiBuilder, Vec2};
 
 use super::{
+    action::Action,
     console::Console,
     course::Course,
-    followed::Followed,
     gallery::Gallery,
     keyboard::Keyboard,
     panels::{
-        Action, FrameTimes, Probe, banner, comparison, compiler, console, diagnostics, editor,
-        file_line, naming, numbers, offers, parameters, plots, start, statistics, status, timeline,
-        timings, title, trouble, unsaved, view,
+        FrameTimes, banner, comparison, compiler, console, diagnostics, editor, file_line, naming,
+        numbers, offers, parameters, plots, start, statistics, status, timeline, timings, title,
+        trouble, unsaved, view,
     },
     panes::{Board, Contents, Pane, Slot},
-    reel::Progress,
     runners::{Runner, Runners},
+    seen::Seen,
     sides::Sides,
     state::State,
     tables::Tables,
     theme,
     trace::Trace,
     trends::Trends,
-    viewpoints::Viewpoint,
     workspace::Workspace,
 };
-use crate::{
-    scene::ViewId,
-    session::{Legend, Snapshot, Spread},
-};
+use crate::session::Snapshot;
 
 /// Points around the plots that stand where a view would.
 const AROUND_PLOTS: f32 = 16.0;
@@ -97,50 +93,6 @@ pub struct Shown<'a> {
     pub gallery: &'a Gallery,
     /// The names of the built-in scenes.
     pub built_ins: &'a [&'a str],
-}
-
-/// What a pane shows of a view.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// The view.
-    pub view: ViewId,
-    /// What an image has under the pointer.
-    pub probe: Option<Probe>,
-    /// Whether B has a picture, too.
-    pub has_other: bool,
-    /// What the colours of the picture of differences stand for.
-    pub difference: Option<Legend>,
-    /// From where it is seen, and what is shown around it.
-    pub viewpoint: Viewpoint,
-    /// How far its recording is, where it is recorded.
-    pub recording: Option<Progress>,
-    /// The element that is followed in it.
-    pub marked: Option<Marked>,
-    /// What its colours stand for, as they are.
-    pub legend: Option<Legend>,
-    /// How the values are spread that it colours, while their colours are chosen.
-    pub spread: Option<Spread>,
-    /// What is measured in it.
-    pub measured: Option<Measured>,
-}
-
-/// A distance that is measured in a view.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
-    /// Its ends so far, from 0 at the picture's lower left corner to 1 at its upper right one; `None` behind the eye.
-    pub ends: Vec<Option<[f32; 2]>>,
-    /// How long it is, once there are both.
-    pub told: String,
-}
-
-/// An element that is followed in a view.
-#[derive(Clone, Debug)]
-pub struct Marked {
-    /// What is known of it.
-    pub followed: Followed,
-    /// Where it is drawn, from 0 at the picture's lower left corner to 1 at its upper right one; `None` where it is
-    /// not.
-    pub at: Option<[f32; 2]>,
 }
 
 /// Where, in points, views are to be drawn.

@@ -7,6 +7,7 @@
 //! Each frame the window polls the session, lets `layout` show the panels, carries out what they return, draws the
 //! view and swaps.
 
+mod action;
 mod animation;
 mod background;
 mod colors;
@@ -32,6 +33,9 @@ mod icons;
 mod keeper;
 mod keyboard;
 mod layout;
+mod look;
+mod notice;
+mod notices;
 mod number;
 mod origin;
 mod panels;
@@ -43,6 +47,7 @@ mod redraw;
 mod reel;
 mod runners;
 mod scrub;
+mod seen;
 mod shortcuts;
 mod sides;
 mod signals;
@@ -61,6 +66,7 @@ mod trends;
 mod typing;
 mod values;
 mod viewpoints;
+mod wake;
 mod watch;
 mod window;
 mod workspace;

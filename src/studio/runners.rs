@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use super::workspace::Wake;
+use super::wake::Wake;
 use crate::{
     device::{Choice, Device, DeviceInfo, DeviceKind},
     session::Engine,

@@ -1,136 +1,28 @@
 //! The elements of a resource as a table: which rows, in which order, and how a column's values are spread.
+//!
+//! Enters: the content of a resource, what is wanted of it. Leaves: rows, a histogram, and the table as a file. Must
+//! not know: `device`, `gl`, `studio::panels`, `studio::window`.
 
-use std::{cmp::Ordering, io, io::Write as _, ops::Range, sync::Arc};
+mod content;
+mod histogram;
+mod rows;
+mod sort;
+mod written;
 
+pub use content::Content;
+pub use histogram::Histogram;
+pub use rows::{PAGE, Rows};
+pub use written::Written;
+
+use self::{histogram::histogram, sort::sort_by};
 use super::filter::Filter;
-use crate::{
-    element::{Part, Type},
-    scene::{Kind, Number, Resource},
-};
 
-/// Bars of a histogram.
-pub const BARS: usize = 64;
 /// Larger resources are not read.
 pub const MOST_BYTES: u64 = 256 << 20;
-/// So many rows are shown at once: a scroll bar over many more could not stop at each of them.
-pub const PAGE: u64 = 100_000;
 /// So many elements are chosen or sorted; more would take too much memory.
 const MOST_ROWS: usize = 1 << 24;
 /// After so many elements it is asked whether to go on, and so many are sorted at once.
 const RUN: usize = 1 << 16;
-
-/// Floating-point numbers that are written without an exponent.
-const PLAIN: Range<f64> = 1e-5..1e16;
-
-/// The content of a resource after a step.
-#[derive(Clone, Debug)]
-pub struct Content {
-    /// What it is.
-    pub resource: Resource,
-    /// How its elements lie in memory.
-    of: Type,
-    /// The step.
-    pub step: u64,
-    /// What [`Session::picture`](crate::session::Session::picture) was then: an edit may change it, and not the step.
-    pub picture: u64,
-    bytes: Arc<Vec<u8>>,
-    columns: Vec<Column>,
-    /// What they are called; the name of the resource where elements are numbers.
-    pub names: Vec<String>,
-}
-
-/// A number of each element.
-#[derive(Clone, Debug)]
-struct Column {
-    part: Part,
-    number: usize,
-}
-
-/// So many columns are shown.
-const MOST_COLUMNS: usize = 64;
-
-impl Content {
-    /// That of `resource`, whose elements are of the type `of`, after a step, at which a session had this picture.
-    pub fn new(resource: Resource, of: Type, (step, picture): (u64, u64), bytes: Vec<u8>) -> Self {
-        let parts = of.parts();
-        let columns = parts.iter().flat_map(|part| {
-            (0..part.numbers()).map(|number| Column { part: part.clone(), number })
-        });
-        let columns: Vec<Column> = columns.take(MOST_COLUMNS).collect();
-        let names = columns.iter().map(|column| match column.part.number_name(column.number) {
-            name if name.is_empty() => resource.name.clone(),
-            name => name,
-        });
-        let names = names.collect();
-        Self { resource, of, step, picture, bytes: Arc::new(bytes), columns, names }
-    }
-
-    /// How many elements it has.
-    pub fn count(&self) -> u64 {
-        (self.bytes.len() / self.of.bytes().max(1)) as u64
-    }
-
-    /// The number of an element in a column; NaN where there is none.
-    pub fn value(&self, element: u64, column: usize) -> f64 {
-        let number =
-            self.place(element, column).and_then(|(of, bytes)| of.part.number(bytes, of.number));
-        number.unwrap_or(f64::NAN)
-    }
-
-    /// The same, integers to the last digit.
-    pub fn number(&self, element: u64, column: usize) -> Number {
-        let integer =
-            self.place(element, column).and_then(|(of, bytes)| of.part.integer(bytes, of.number));
-        integer.map_or_else(|| Number::Float(self.value(element, column)), Number::Int)
-    }
-
-    /// What an expression knows each column as.
-    fn terms(&self) -> Vec<(&str, Kind)> {
-        let kind = |column: &Column| match column.part.element.scalar.is_integer() {
-            true => Kind::Int,
-            false => Kind::Float,
-        };
-        self.names.iter().map(String::as_str).zip(self.columns.iter().map(kind)).collect()
-    }
-
-    fn place(&self, element: u64, column: usize) -> Option<(&Column, &[u8])> {
-        let size = self.of.bytes().max(1);
-        let at = element as usize * size;
-        self.columns.get(column).zip(self.bytes.get(at..at + size))
-    }
-
-    /// Its bytes, for a file.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// These elements as text with commas, the names of the columns first.
-    ///
-    /// # Errors
-    /// Whatever the system says about writing.
-    pub fn write_csv(&self, rows: &Rows, to: &mut dyn io::Write) -> io::Result<()> {
-        let mut to = io::BufWriter::new(to);
-        writeln!(to, "index,{}", self.names.join(","))?;
-        for row in 0..rows.count(self) {
-            let element = rows.element(row);
-            write!(to, "{element}")?;
-            for column in 0..self.columns.len() {
-                match self.number(element, column) {
-                    Number::Float(number) if PLAIN.contains(&number.abs()) || number == 0.0 => {
-                        write!(to, ",{number}")
-                    }
-                    // With all their zeros such numbers have up to 300 digits.
-                    Number::Float(number) if number.is_finite() => write!(to, ",{number:e}"),
-                    number @ (Number::Int(_) | Number::Float(_) | Number::Bool(_)) => {
-                        write!(to, ",{number}")
-                    }
-                }?;
-            }
-            writeln!(to)?;
-        }
-        to.flush()
-    }
-}
 
 /// What the user wants to see of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,65 +33,6 @@ pub struct Wish {
     pub sort: Option<(usize, bool)>,
     /// The column whose values are counted.
     pub column: usize,
-}
-
-/// Which elements are shown, in which order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Rows {
-    /// All, as they lie in memory.
-    #[default]
-    All,
-    /// These; no resource that is read has so many that an index needs more bits.
-    These(Vec<u32>),
-}
-
-impl Rows {
-    /// How many there are.
-    pub fn count(&self, content: &Content) -> u64 {
-        match self {
-            Self::All => content.count(),
-            Self::These(elements) => elements.len() as u64,
-        }
-    }
-
-    /// The element in a row.
-    pub fn element(&self, row: u64) -> u64 {
-        match self {
-            Self::All => row,
-            Self::These(elements) => elements.get(row as usize).map_or(0, |of| u64::from(*of)),
-        }
-    }
-
-    /// The row of an element.
-    pub fn row(&self, element: u64) -> Option<u64> {
-        match self {
-            Self::All => Some(element),
-            Self::These(elements) => {
-                elements.iter().position(|of| u64::from(*of) == element).map(|row| row as u64)
-            }
-        }
-    }
-
-    /// How many pages they make, at least one.
-    pub fn pages(&self, content: &Content) -> u64 {
-        self.count(content).div_ceil(PAGE).max(1)
-    }
-
-    /// The rows of a page, the first of which is 0.
-    pub fn page(&self, content: &Content, page: u64) -> Range<u64> {
-        let count = self.count(content);
-        let first = page.saturating_mul(PAGE).min(count);
-        first..(first + PAGE).min(count)
-    }
-}
-
-/// How the values of a column are spread.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
-    /// The least and the greatest finite value.
-    pub range: [f64; 2],
-    /// How many are in each of equal parts of it.
-    pub bars: Vec<u64>,
 }
 
 /// A table as it is wanted.
@@ -298,133 +131,10 @@ fn chosen(
     Ok((Rows::These(elements), None))
 }
 
-/// Sorts elements by their `key`, those with the same one as they were. NaN comes last, whichever way.
-fn sort_by(
-    elements: &mut [u32],
-    key: impl Fn(u32) -> Number,
-    down: bool,
-    go_on: GoOn<'_>,
-) -> Result<(), Halt> {
-    let integers = elements.iter().filter_map(|of| match key(*of) {
-        Number::Int(value) => Some(value),
-        Number::Float(_) | Number::Bool(_) => None,
-    });
-    let least = integers.min().unwrap_or(0);
-    let mut sorted: Vec<(u64, u32)> =
-        elements.iter().map(|of| (rank(key(*of), least, down), *of)).collect();
-    let order = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0);
-    for run in sorted.chunks_mut(RUN) {
-        go_on()?;
-        run.sort_by(order);
-    }
-    let (mut length, mut merged) = (RUN, Vec::with_capacity(sorted.len()));
-    while length < sorted.len() {
-        merged.clear();
-        for pair in sorted.chunks(2 * length) {
-            let (a, b) = pair.split_at(length.min(pair.len()));
-            merge(a, b, &mut merged, order, go_on)?;
-        }
-        std::mem::swap(&mut sorted, &mut merged);
-        length *= 2;
-    }
-    elements.iter_mut().zip(sorted).for_each(|(to, (_, element))| *to = element);
-    Ok(())
-}
-
-/// A number whose order is that of all numbers of a column: of integers, of which none is below `least`, or of numbers
-/// with a point. Small, for there may be millions.
-fn rank(number: Number, least: i128, down: bool) -> u64 {
-    const SIGN: u64 = 1 << 63;
-    let up = match number {
-        // Two integers of one type are less than 2^64 apart.
-        Number::Int(value) => (value - least) as u64,
-        Number::Float(value) if value.is_nan() => return u64::MAX,
-        Number::Float(value) => match (value + 0.0).to_bits() {
-            bits if bits & SIGN != 0 => !bits,
-            bits => bits | SIGN,
-        },
-        Number::Bool(value) => value.into(),
-    };
-    if down { !up } else { up }
-}
-
-/// Puts two runs that are sorted behind `merged`, as one.
-fn merge<T: Copy>(
-    a: &[T],
-    b: &[T],
-    merged: &mut Vec<T>,
-    order: impl Fn(&T, &T) -> Ordering,
-    go_on: GoOn<'_>,
-) -> Result<(), Halt> {
-    let (mut a, mut b) = (a, b);
-    while let ([first, rest @ ..], [other, others @ ..]) = (a, b) {
-        if merged.len().is_multiple_of(RUN) {
-            go_on()?;
-        }
-        match order(first, other) {
-            Ordering::Less | Ordering::Equal => {
-                merged.push(*first);
-                a = rest;
-            }
-            Ordering::Greater => {
-                merged.push(*other);
-                b = others;
-            }
-        }
-    }
-    merged.extend_from_slice(a);
-    merged.extend_from_slice(b);
-    Ok(())
-}
-
-fn histogram(
-    content: &Content,
-    rows: &Rows,
-    column: usize,
-    go_on: GoOn<'_>,
-) -> Result<Histogram, Halt> {
-    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
-    each_finite(content, rows, column, go_on, |value| {
-        range = [range[0].min(value), range[1].max(value)];
-    })?;
-    let [low, high] = range;
-    if low > high {
-        return Ok(Histogram::default());
-    }
-    // Halves of them, as their distance may be more than any number.
-    let width = (high / 2.0 - low / 2.0).max(f64::MIN_POSITIVE);
-    let mut bars = vec![0; BARS];
-    each_finite(content, rows, column, go_on, |value| {
-        let at = ((value / 2.0 - low / 2.0) / width * BARS as f64) as usize;
-        bars[at.min(BARS - 1)] += 1;
-    })?;
-    Ok(Histogram { range, bars })
-}
-
-/// Gives `take` the finite values of a column in these rows.
-fn each_finite(
-    content: &Content,
-    rows: &Rows,
-    column: usize,
-    go_on: GoOn<'_>,
-    mut take: impl FnMut(f64),
-) -> Result<(), Halt> {
-    for row in 0..rows.count(content) {
-        if row.is_multiple_of(RUN as u64) {
-            go_on()?;
-        }
-        let value = content.value(rows.element(row), column);
-        if value.is_finite() {
-            take(value);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 pub mod tests {
-    use super::*;
-    use crate::scene::{Overrides, Scene};
+    use super::{histogram::BARS, *};
+    use crate::scene::{Number, Overrides, Scene};
 
     /// Elements `(x, y)` of a buffer of `float2`.
     pub fn content(elements: &[[f32; 2]]) -> Content {

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     table::{Content, Halt, Table, Wish},
-    workspace::Wake,
+    wake::Wake,
 };
 
 /// Filtering, sorting and counting take no longer.

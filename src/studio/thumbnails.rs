@@ -17,7 +17,7 @@ use std::{
 use egui::ColorImage;
 use sha2::{Digest, Sha256};
 
-use super::workspace::Wake;
+use super::wake::Wake;
 
 /// In pixels: twice the size of a card's picture, for screens with small pixels.
 pub const SIZE: [u32; 2] = [384, 216];

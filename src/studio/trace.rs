@@ -85,6 +85,15 @@ pub struct Trace {
     running: u64,
 }
 
+/// What it is written to a file as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// What Chrome and Perfetto read.
+    Trace,
+    /// A line for each part of each frame.
+    Csv,
+}
+
 impl Default for Trace {
     fn default() -> Self {
         let now = Instant::now();

@@ -3,27 +3,25 @@
 //! All that the studio does to the user's files is here, and none of it needs a window.
 
 use std::{
-    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use ropey::Rope;
 
 use super::{
+    action::Action,
     document::{DiskChange, Document},
     keeper::{Due, Failure, Keeper},
-    panels::{Action, banner::Notice},
+    notice::Notice,
+    notices::Notices,
     plainly,
     recovery::{Recovery, Version},
+    wake::Wake,
     watch::FileWatch,
 };
 use crate::{diagnostic::Severity, file};
-
-/// Called, on any thread, when the window should look at the workspace again.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// A file that has been missing for so long is gone: other programs take it away for a moment as they write it.
 const GONE_AFTER: Duration = Duration::from_millis(500);
@@ -32,8 +30,7 @@ const GONE_AFTER: Duration = Duration::from_millis(500);
 pub struct Workspace {
     /// The text and its file.
     pub document: Document,
-    notices: Vec<Notice>,
-    next_notice: u64,
+    notices: Notices,
     watch: Option<FileWatch>,
     /// Since when the file cannot be read; `None` once that has been looked into.
     unreadable_since: Option<Instant>,
@@ -49,8 +46,6 @@ pub struct Workspace {
     unsaved: Vec<Version>,
     /// Whether the user is to be asked about them.
     asks: bool,
-    /// What was told once and is not told again.
-    told: BTreeSet<String>,
     wake: Wake,
 }
 
@@ -77,8 +72,7 @@ impl Workspace {
     pub fn new(document: Document, recovery: Option<Recovery>, wake: Wake) -> Self {
         let mut workspace = Self {
             document,
-            notices: Vec::new(),
-            next_notice: 0,
+            notices: Notices::default(),
             watch: None,
             unreadable_since: None,
             conflict: None,
@@ -88,7 +82,6 @@ impl Workspace {
             due: Due::default(),
             unsaved: Vec::new(),
             asks: false,
-            told: BTreeSet::new(),
             wake,
         };
         workspace.look_for_unsaved();
@@ -100,7 +93,7 @@ impl Workspace {
     fn look_for_unsaved(&mut self) {
         let Some(recovery) = &mut self.recovery else {
             let text = "Nothing is kept: the system knows no home folder. Save often.";
-            return self.tell_lasting(text, Vec::new());
+            return self.notices.tell_lasting(text, Vec::new());
         };
         let prepared = recovery.prepare();
         self.unsaved = recovery.left();
@@ -114,7 +107,7 @@ impl Workspace {
     pub fn open(&mut self, document: Document) {
         self.lay_aside();
         self.document = document;
-        self.notices.retain(|notice| notice.lasting);
+        self.notices.forget_document();
         self.conflict = None;
         self.unreadable_since = None;
         self.watch_file();
@@ -144,43 +137,12 @@ impl Workspace {
 
     /// What there is to tell and ask.
     pub fn notices(&self) -> &[Notice] {
-        &self.notices
+        self.notices.all()
     }
 
     /// Tells `text` until the user closes it; the same text once.
     pub fn tell(&mut self, severity: Severity, text: impl Into<String>) {
-        self.ask(severity, text, Vec::new());
-    }
-
-    fn ask(
-        &mut self,
-        severity: Severity,
-        text: impl Into<String>,
-        answers: Vec<(&'static str, Action)>,
-    ) {
-        self.notify(severity, text.into(), answers, false);
-    }
-
-    fn notify(
-        &mut self,
-        severity: Severity,
-        text: String,
-        answers: Vec<(&'static str, Action)>,
-        lasting: bool,
-    ) {
-        self.notices.retain(|notice| notice.text != text);
-        let number = self.next_notice;
-        let since = Instant::now();
-        self.notices.push(Notice { number, severity, text, answers, lasting, since });
-        self.next_notice += 1;
-    }
-
-    /// Tells `text`, which is about more than the open document, once.
-    fn tell_lasting(&mut self, text: &str, answers: Vec<(&'static str, Action)>) {
-        if self.told.insert(text.to_owned()) {
-            tracing::warn!("{text}");
-            self.notify(Severity::Error, text.to_owned(), answers, true);
-        }
+        self.notices.ask(severity, text, Vec::new());
     }
 
     fn tell_not_kept(&mut self, error: &io::Error) {
@@ -190,23 +152,19 @@ impl Workspace {
         let text = format!(
             "Unsaved text cannot be kept in {folder}: {why}. Save often: a crash would take it."
         );
-        self.tell_lasting(&text, save_as());
+        self.notices.tell_lasting(&text, save_as());
     }
 
     /// Says that the file at `path`, which is not about text, could not be written.
     fn tell_not_remembered(&mut self, path: &Path, error: &io::Error) {
         let (path, why) = (path.display(), plainly::told_of_writing(error));
         let text = format!("Layout and last scene are not remembered in {path}: {why}.");
-        self.tell_lasting(&text, Vec::new());
+        self.notices.tell_lasting(&text, Vec::new());
     }
 
     /// Takes away the notice `number`.
     pub fn dismiss(&mut self, number: u64) {
-        self.notices.retain(|notice| notice.number != number);
-    }
-
-    fn dismiss_question(&mut self, answer: &Action) {
-        self.notices.retain(|notice| notice.answers.iter().all(|(_, action)| action != answer));
+        self.notices.dismiss(number);
     }
 
     /// Looks whether another program has changed the file, or one of those that it includes: `included`. Gives the text
@@ -245,7 +203,7 @@ impl Workspace {
     fn on_disk(&mut self, disk: String) -> DiskChange {
         self.unreadable_since = None;
         let text = self.gone_text();
-        self.notices.retain(|notice| notice.text != text);
+        self.notices.take_back(&text);
         let change = self.document.on_disk(&disk);
         match change {
             DiskChange::Reloaded => {
@@ -254,7 +212,7 @@ impl Workspace {
             DiskChange::Conflict => self.ask_about(disk),
             DiskChange::None => {
                 self.conflict = None;
-                self.dismiss_question(&Action::ReloadFromDisk);
+                self.notices.dismiss_question(&Action::ReloadFromDisk);
             }
         }
         change
@@ -262,14 +220,14 @@ impl Workspace {
 
     fn ask_about(&mut self, disk: String) {
         self.conflict = Some(disk);
-        self.dismiss_question(&Action::ReloadFromDisk);
+        self.notices.dismiss_question(&Action::ReloadFromDisk);
         let text = format!(
             "{} was changed by another program, and you have changed it here.",
             self.document.file_name()
         );
         let answers =
             vec![("Reload from disk", Action::ReloadFromDisk), ("Keep mine", Action::KeepMine)];
-        self.ask(Severity::Warning, text, answers);
+        self.notices.ask(Severity::Warning, text, answers);
     }
 
     /// Takes the disk's text, where the two differ. The editor's stays in the recovery folder.
@@ -278,7 +236,7 @@ impl Workspace {
             self.lay_aside();
             self.document.reload(&disk);
         }
-        self.dismiss_question(&Action::ReloadFromDisk);
+        self.notices.dismiss_question(&Action::ReloadFromDisk);
     }
 
     /// Keeps the editor's text, where the two differ.
@@ -286,7 +244,7 @@ impl Workspace {
         if let Some(disk) = self.conflict.take() {
             self.document.keep(&disk);
         }
-        self.dismiss_question(&Action::ReloadFromDisk);
+        self.notices.dismiss_question(&Action::ReloadFromDisk);
     }
 
     /// The unsaved texts that the user is asked about.
@@ -356,14 +314,14 @@ impl Workspace {
         match saved {
             Ok(()) => {
                 let text = self.gone_text();
-                self.notices.retain(|notice| notice.text != text);
+                self.notices.take_back(&text);
                 self.forget_saved();
             }
             Err(error) => {
                 let (name, why) = (self.document.file_name(), plainly::told_of_writing(&error));
                 let text = format!("{name} was not saved: {why}. Your text is still here.");
                 let cure = if self.conflict.is_some() { Vec::new() } else { save_as() };
-                self.ask(Severity::Error, text, cure);
+                self.notices.ask(Severity::Error, text, cure);
             }
         }
     }
@@ -376,9 +334,9 @@ impl Workspace {
         let written = file::replace(&path, self.document.to_disk());
         written.map_err(|error| plainly::told_of_writing(&error))?;
         let text = self.gone_text();
-        self.notices.retain(|notice| notice.text != text);
+        self.notices.take_back(&text);
         self.conflict = None;
-        self.dismiss_question(&Action::ReloadFromDisk);
+        self.notices.dismiss_question(&Action::ReloadFromDisk);
         self.document.saved_as(path.clone());
         self.watch_file();
         self.forget_saved();
@@ -417,7 +375,7 @@ impl Workspace {
     }
 
     fn forget_saved(&mut self) {
-        self.notices.retain(|notice| notice.severity < Severity::Error);
+        self.notices.forget_errors();
         self.keep();
     }
 
@@ -429,13 +387,7 @@ impl Workspace {
         if self.due.has_come(differs, now) {
             self.keep();
         }
-        self.due.at().into_iter().chain(look).chain(self.forget_read(now)).min()
-    }
-
-    /// Takes away the notices that have been read. Gives when to call this again.
-    fn forget_read(&mut self, now: Instant) -> Option<Instant> {
-        self.notices.retain(|notice| notice.goes_at().is_none_or(|at| now < at));
-        self.notices.iter().filter_map(Notice::goes_at).min()
+        self.due.at().into_iter().chain(look).chain(self.notices.forget_read(now)).min()
     }
 
     /// Whether the recovery folder has something else than it should.

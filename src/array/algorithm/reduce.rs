@@ -2,18 +2,19 @@
 
 use std::marker::PhantomData;
 
-use crate::array::{
-    Additive, DType, Data, Error, Expr, GpuArray, Layout, Number, Promote, Real, Result,
-    dtype::Instance,
-    elementwise::{reads, through_another},
-    example::{example, example_of_rows},
-    layout::Axes,
-    node::Operand,
-    readback::written,
-    reduction::{Identity, Job, Reduction, Results, split},
-    source::Code,
+use crate::{
+    array::{
+        Additive, Data, Error, Expr, GpuArray, Number, Promote, Real, Result,
+        elementwise::{reads, through_another},
+        example::{example, example_of_rows},
+        layout::Axes,
+        node::Operand,
+        readback::written,
+        reduction::{Job, Reduction, Results, split},
+        source::Code,
+    },
+    kernel::Context,
 };
-use crate::{index, kernel::Context};
 
 /// An expression that is to be reduced, and along which axes: all, unless [`Reduce::along`] names them.
 ///
@@ -91,7 +92,7 @@ impl<T: Data> Reduce<T> {
         Reduce { value: value(&self.value), axes: self.axes, keep_axes: self.keep_axes }
     }
 
-    fn by<O>(self, reduction: Reduction) -> Reduced<T, O> {
+    pub(super) fn by<O>(self, reduction: Reduction) -> Reduced<T, O> {
         Reduced { of: self, reduction, to: PhantomData }
     }
 }
@@ -115,7 +116,7 @@ impl<T: Data, O: Data> Reduced<T, O> {
     }
 
     /// The shape of the result for values of this shape.
-    fn shape_of(&self, shape: &[usize]) -> Result<Axes<usize>> {
+    pub(super) fn shape_of(&self, shape: &[usize]) -> Result<Axes<usize>> {
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         if self.of.keep_axes {
             let mut shape = Axes::from(shape);
@@ -125,7 +126,7 @@ impl<T: Data, O: Data> Reduced<T, O> {
         Ok(kept.into_iter().map(|axis| shape[axis]).collect())
     }
 
-    fn code(&self) -> Result<Code<'_>> {
+    pub(super) fn code(&self) -> Result<Code<'_>> {
         Code::new(&self.of.value.node)
     }
 
@@ -221,7 +222,12 @@ impl<T: Data, O: Data> Reduced<T, O> {
     }
 
     /// Computes it into `out`, which is contiguous; `shape` is that of `code`.
-    fn compute(&self, code: &mut Code<'_>, shape: &[usize], out: &Operand) -> Result<()> {
+    pub(super) fn compute(
+        &self,
+        code: &mut Code<'_>,
+        shape: &[usize],
+        out: &Operand,
+    ) -> Result<()> {
         code.write_on(&out.context, out)?;
         self.run(code, shape, &out.context, out.into())
     }
@@ -236,74 +242,6 @@ impl<T: Data, O: Data> Reduced<T, O> {
         let (kept, reduced) = split(shape.len(), self.of.axes.as_deref())?;
         let reduction = &self.reduction;
         Job { context, shape, kept: &kept, reduced: &reduced, reduction }.run(code, out)
-    }
-}
-
-impl Reduction {
-    /// One whose accumulator of nothing is `identity`, in CUDA C++.
-    fn new(
-        accumulator: DType,
-        identity: &'static str,
-        absorb: &'static str,
-        combine: &'static str,
-    ) -> Self {
-        Self {
-            accumulator,
-            of: accumulator,
-            identity: Identity::Code(identity.into()),
-            absorb: absorb.into(),
-            combine: combine.into(),
-            finish: "static_cast<Result>(a)".into(),
-            ordered: false,
-            needs_values: None,
-        }
-    }
-
-    /// One of values that have no result where there are none.
-    fn of_values<T: Data, A: bytemuck::NoUninit>(
-        operation: &'static str,
-        accumulator: DType,
-        identity: &[A],
-        absorb: &'static str,
-        combine: &'static str,
-    ) -> Self {
-        Self {
-            of: T::DTYPE,
-            identity: Identity::Value(bytemuck::cast_slice(identity).into()),
-            finish: "a".into(),
-            needs_values: Some(operation),
-            ..Self::new(accumulator, "", absorb, combine)
-        }
-    }
-
-    /// The place of an extreme, where `identity` is the value that any other one beats.
-    fn placed<T: Real>(operation: &'static str, identity: T, combine: &'static str) -> Self {
-        // Laid out as `Placed` is; no place is the last one.
-        let mut bytes = [u8::MAX; 16];
-        bytes[..8].fill(0);
-        bytes.iter_mut().zip(bytemuck::bytes_of(&identity)).for_each(|(to, from)| *to = *from);
-        let place = Self::of_values::<T, u8>(operation, Instance::<T>::PLACED, &bytes, "", combine);
-        Self {
-            absorb: "combine(a, Accumulator{x, r})".into(),
-            finish: "static_cast<Result>(a.place)".into(),
-            ordered: true,
-            ..place
-        }
-    }
-
-    /// The variance with `freedom` degrees of freedom fewer than values, through `finish`.
-    fn moments<T: Number>(freedom: usize, root: &str) -> Self {
-        let variance = format!("{root}(warpaint::variance(a, n - {freedom}.0))");
-        Self {
-            of: T::Mean::DTYPE,
-            finish: format!("warpaint::convert<Result>({variance})").into(),
-            ..Self::new(
-                T::MOMENTS,
-                "Accumulator{}",
-                "warpaint::absorb_moment(a, warpaint::convert<Accumulator::Value>(x))",
-                "warpaint::combine_moments(a, b)",
-            )
-        }
     }
 }
 
@@ -524,93 +462,5 @@ impl<T: Data> GpuArray<T> {
     /// ```
     pub fn reduce(&self) -> Reduce<T> {
         Expr::from(self).reduce()
-    }
-}
-
-impl<T: Real> Reduce<T> {
-    fn minmax(self) -> Result<(GpuArray<T>, GpuArray<T>)> {
-        let (pair, none) = (Instance::<T>::RANGE, [T::GREATEST, T::LEAST]);
-        let (absorb, combine) = ("warpaint::both(a, Accumulator{x, x})", "warpaint::both(a, b)");
-        let both: Reduced<T, T> =
-            self.by(Reduction::of_values::<T, T>("minmax", pair, &none, absorb, combine));
-        let mut code = both.code()?;
-        let shape = code.shape()?;
-        let pairs = both.shape_of(&shape)?;
-        let out = GpuArray::empty(code.context()?, &[&pairs[..], &[2]].concat())?;
-        let pairs = Layout::contiguous(&pairs)?.into();
-        both.compute(&mut code, &shape, &Operand { dtype: pair, layout: pairs, ..out.operand() })?;
-        Ok((out.slice(&index![..., 0])?, out.slice(&index![..., 1])?))
-    }
-}
-
-impl<T: Real> Expr<T> {
-    /// The least and the greatest element in one pass, as [`Expr::min`] and [`Expr::max`] have them.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
-    /// let (least, greatest) = (&a - 4).minmax()?;
-    /// assert_eq!((least.item()?, greatest.item()?), (-3, 4));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Expr::min`].
-    pub fn minmax(&self) -> Result<(GpuArray<T>, GpuArray<T>)> {
-        self.reduce().minmax()
-    }
-
-    /// As [`Expr::minmax`], along `axes`, which go.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
-    /// let (least, greatest) = (&a - 4).minmax_along(&[0])?;
-    /// assert_eq!(least.to_vec()?, [-3, 1, -1]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Expr::min`].
-    pub fn minmax_along(&self, axes: &[usize]) -> Result<(GpuArray<T>, GpuArray<T>)> {
-        self.reduce().along(axes).minmax()
-    }
-}
-
-impl<T: Real> GpuArray<T> {
-    /// As [`Expr::minmax`].
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
-    /// let (least, greatest) = a.minmax()?;
-    /// assert_eq!((least.item()?, greatest.item()?), (1, 8));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Expr::min`].
-    pub fn minmax(&self) -> Result<(Self, Self)> {
-        self.reduce().minmax()
-    }
-
-    /// As [`Expr::minmax`], along `axes`, which go.
-    ///
-    /// ```
-    /// # use warpaint::{array::GpuArray, device::Device, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// let a = GpuArray::from_shape(&context, &[2, 3], &[1, 8, 3, 4, 5, 6])?;
-    /// let (least, greatest) = a.minmax_along(&[0])?;
-    /// assert_eq!(greatest.to_vec()?, [4, 8, 6]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Expr::min`].
-    pub fn minmax_along(&self, axes: &[usize]) -> Result<(Self, Self)> {
-        self.reduce().along(axes).minmax()
     }
 }

@@ -1,32 +1,33 @@
 //! How reductions run: over all elements, or along axes.
 //!
+//! Enters: what is done with values, expressions, axes. Leaves: launches of generated kernels. Must not know:
+//! `array::random`, `array::algorithm::reduce`.
+//!
 //! Each output is reduced by a fixed number of threads of a block, whose results meet in a fixed tree; long ones are
 //! split among blocks, and a second launch of the same kind reduces their results. Memory is read in order: where
 //! neighbouring outputs lie side by side, so do the threads that reduce them; else the threads of one output do, with
 //! the widest accesses there are and several of them on their way at once. Which elements meet in which order depends
 //! on shapes, layouts and device alone, so a result has the same bits each time.
 
-use std::{
-    borrow::Cow,
-    cmp::Reverse,
-    fmt::Write as _,
-    hash::{Hash, Hasher},
-    sync::Arc,
-};
+mod places;
+mod source;
 
+use std::{borrow::Cow, hash::Hash, sync::Arc};
+
+use places::Places;
 use smallvec::SmallVec;
+use source::{LIBRARY, Source};
 
-use crate::array::{
-    DType, Error, Layout, Result,
-    elementwise::{Piece, index_type, width},
-    layout::{self, Axes},
-    node::{Node, Operand},
-    places::Packed,
-    source::Code,
-};
 use crate::{
-    device::{Arguments, LaunchConfig},
-    kernel::{Context, GENERATED},
+    array::{
+        DType, Data, Error, Layout, Number, Real, Result,
+        layout::Axes,
+        node::{Node, Operand},
+        placed::Instance,
+        source::Code,
+    },
+    device::LaunchConfig,
+    kernel::Context,
 };
 
 const BLOCK: usize = 256;
@@ -41,9 +42,6 @@ const BYTES_IN_FLIGHT: usize = 64;
 const MOST_UNROLLED: usize = 32;
 /// Operations that are too many to be written more than once.
 const MANY_OPERATIONS: usize = 64;
-
-/// Functions that reductions call.
-const LIBRARY: &str = include_str!("reduce.cuh");
 
 /// What a reduction does with values: an accumulator type, and CUDA C++ for its three steps.
 #[derive(Clone, Debug)]
@@ -64,6 +62,78 @@ pub(in crate::array) struct Reduction {
     pub(in crate::array) ordered: bool,
     /// What it is called, where no values have no result.
     pub(in crate::array) needs_values: Option<&'static str>,
+}
+
+impl Reduction {
+    /// One whose accumulator of nothing is `identity`, in CUDA C++.
+    pub(super) fn new(
+        accumulator: DType,
+        identity: &'static str,
+        absorb: &'static str,
+        combine: &'static str,
+    ) -> Self {
+        Self {
+            accumulator,
+            of: accumulator,
+            identity: Identity::Code(identity.into()),
+            absorb: absorb.into(),
+            combine: combine.into(),
+            finish: "static_cast<Result>(a)".into(),
+            ordered: false,
+            needs_values: None,
+        }
+    }
+
+    /// One of values that have no result where there are none.
+    pub(super) fn of_values<T: Data, A: bytemuck::NoUninit>(
+        operation: &'static str,
+        accumulator: DType,
+        identity: &[A],
+        absorb: &'static str,
+        combine: &'static str,
+    ) -> Self {
+        Self {
+            of: T::DTYPE,
+            identity: Identity::Value(bytemuck::cast_slice(identity).into()),
+            finish: "a".into(),
+            needs_values: Some(operation),
+            ..Self::new(accumulator, "", absorb, combine)
+        }
+    }
+
+    /// The place of an extreme, where `identity` is the value that any other one beats.
+    pub(super) fn placed<T: Real>(
+        operation: &'static str,
+        identity: T,
+        combine: &'static str,
+    ) -> Self {
+        // Laid out as `Placed` is; no place is the last one.
+        let mut bytes = [u8::MAX; 16];
+        bytes[..8].fill(0);
+        bytes.iter_mut().zip(bytemuck::bytes_of(&identity)).for_each(|(to, from)| *to = *from);
+        let place = Self::of_values::<T, u8>(operation, Instance::<T>::PLACED, &bytes, "", combine);
+        Self {
+            absorb: "combine(a, Accumulator{x, r})".into(),
+            finish: "static_cast<Result>(a.place)".into(),
+            ordered: true,
+            ..place
+        }
+    }
+
+    /// The variance with `freedom` degrees of freedom fewer than values, through `finish`.
+    pub(super) fn moments<T: Number>(freedom: usize, root: &str) -> Self {
+        let variance = format!("{root}(warpaint::variance(a, n - {freedom}.0))");
+        Self {
+            of: T::Mean::DTYPE,
+            finish: format!("warpaint::convert<Result>({variance})").into(),
+            ..Self::new(
+                T::MOMENTS,
+                "Accumulator{}",
+                "warpaint::absorb_moment(a, warpaint::convert<Accumulator::Value>(x))",
+                "warpaint::combine_moments(a, b)",
+            )
+        }
+    }
 }
 
 /// The accumulator of no values.
@@ -198,132 +268,6 @@ impl Job<'_> {
     }
 }
 
-/// Where the elements of each array lie, by the axes that stay and those that go.
-struct Places {
-    kept: layout::Places,
-    reduced: layout::Places,
-}
-
-impl Places {
-    fn new(code: &Code<'_>, job: &Job<'_>) -> Result<Self> {
-        let (shape, layouts) = (job.shape, code.layouts());
-        let part = |axes: &[usize]| layout::Places::along(axes.iter().copied(), shape, &layouts);
-        let kept = part(job.kept)?;
-        let mut axes = Axes::from(job.reduced);
-        if let (false, Some(first)) = (job.reduction.ordered, layouts.first()) {
-            axes.sort_by_key(|&axis| Reverse(first.stride_over(shape, axis).unsigned_abs()));
-        }
-        Ok(Self { kept, reduced: part(&axes)? })
-    }
-
-    /// How many arrays there are.
-    fn arrays(&self) -> usize {
-        self.reduced.arrays()
-    }
-
-    /// How many elements each output is reduced from.
-    fn length(&self) -> usize {
-        self.reduced.shape.iter().product()
-    }
-
-    /// Whether neighbouring outputs lie nearer in memory than neighbours that are reduced.
-    fn columns(&self, outputs: usize) -> bool {
-        let last = |places: &layout::Places, k| places.strides(k).next_back();
-        let nearer = |k: usize| match (last(&self.kept, k), last(&self.reduced, k)) {
-            (Some(outer), Some(inner)) => outer.unsigned_abs() < inner.unsigned_abs(),
-            _ => false,
-        };
-        outputs >= 32 && (0..self.arrays()).any(nearer)
-    }
-
-    /// Whether array `k` is the same for all that are reduced.
-    fn is_uniform(&self, k: usize) -> bool {
-        self.reduced.is_uniform(k)
-    }
-
-    /// How many neighbours that are reduced lie one behind the other in pieces that can be read at once.
-    fn width(&self, code: &Code<'_>) -> usize {
-        let moving = (0..self.arrays()).filter(|&k| !self.is_uniform(k));
-        let width = width(moving.clone().map(|k| code.arrays[k]));
-        let whole = |k: usize| {
-            let mut outer = self.kept.strides(k);
-            self.reduced.strides(k).eq([1]) && outer.all(|stride| stride % width as isize == 0)
-        };
-        if moving.clone().next().is_some() && moving.clone().all(whole) { width } else { 1 }
-    }
-
-    /// Gives the parameter `places_` its value.
-    fn push_to(&self, arguments: &mut Arguments) {
-        let (kept, reduced) = (&self.kept, &self.reduced);
-        let lengths = kept.shape.iter().chain(&[1]).chain(&reduced.shape).chain(&[1]);
-        let strides = kept.packed_strides().chain(reduced.packed_strides());
-        let lengths = lengths.map(|&length| length as i64);
-        let packed: Packed = lengths.chain(strides).collect();
-        arguments.push_bytes(bytemuck::cast_slice(&packed), 8);
-    }
-
-    /// The definition of `Places`, which is what [`Places::push_to`] gives.
-    fn definition(&self) -> String {
-        let (outer, inner, arrays) = (self.kept.rank(), self.reduced.rank(), self.arrays());
-        let strides = match arrays * (outer + inner) {
-            0 => String::new(),
-            _ => format!("long long strides[{outer} + {inner}][{arrays}]; "),
-        };
-        format!("struct Places {{ long long kept[{outer} + 1], reduced[{inner} + 1]; {strides}}};")
-    }
-
-    /// Statements that add to the places `to<k>_` of all arrays what index `of` means along the axes that stay.
-    fn to_output(&self, of: &str) -> String {
-        let step = |k: usize, axis: usize| format!("places_.strides[{axis}][{k}]");
-        self.walk("kept", self.kept.rank(), of, "b", &step)
-    }
-
-    /// The same along the axes that go. Neighbours are the rule, which saves a multiplication.
-    fn to_element(&self, of: &str) -> String {
-        let first = self.kept.rank();
-        let step = |k: usize, axis: usize| match self.reduced.stride(k, axis) {
-            1 => "1".to_owned(),
-            _ => format!("places_.strides[{}][{k}]", first + axis),
-        };
-        self.walk("reduced", self.reduced.rank(), of, "o", &step)
-    }
-
-    fn walk(
-        &self,
-        lengths: &str,
-        rank: usize,
-        of: &str,
-        to: &str,
-        step: &dyn Fn(usize, usize) -> String,
-    ) -> String {
-        let mut text = format!("{{ Index rest_ = {of}; ");
-        for axis in (0..rank).rev() {
-            text += &match axis {
-                0 => "{ const Index c_ = rest_; ".to_owned(),
-                _ => format!(
-                    "{{ const Index n_ = places_.{lengths}[{axis}], c_ = rest_ % n_; rest_ /= n_; "
-                ),
-            };
-            for k in 0..self.arrays() {
-                let _ = write!(text, "{to}{k}_ += (long long)c_ * {}; ", step(k, axis));
-            }
-            text.push_str("} ");
-        }
-        text + "} "
-    }
-}
-
-/// What the text of its methods depends on.
-impl Hash for Places {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.kept.rank(), self.reduced.rank(), self.arrays()).hash(state);
-        for k in 0..self.arrays() {
-            self.is_uniform(k).hash(state);
-            self.reduced.strides(k).for_each(|stride| (stride == 1).hash(state));
-        }
-    }
-}
-
 /// How the work is shared out.
 struct Plan {
     outputs: usize,
@@ -393,177 +337,4 @@ fn unroll(code: &Code<'_>, places: &Places, width: usize) -> usize {
     // Kernels of the user's own read whatever they read.
     let reads = BYTES_IN_FLIGHT.checked_div(bytes).unwrap_or(4);
     reads.clamp(1, (MOST_UNROLLED / width).max(1))
-}
-
-/// CUDA C++ of one launch.
-struct Source<'a, 'c> {
-    code: &'a Code<'c>,
-    places: &'a Places,
-    plan: &'a Plan,
-    reduction: &'a Reduction,
-    steps: &'a Steps<'a>,
-    /// The type of the results.
-    out: &'static str,
-}
-
-/// What its text depends on.
-impl Hash for Source<'_, '_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Plan { columns, lanes, width, unroll, .. } = *self.plan;
-        (columns, lanes, width, unroll, index_type(self.elements()), self.out).hash(state);
-        let Reduction { accumulator, identity, combine, .. } = self.reduction;
-        (accumulator.name, identity, combine, self.steps.absorb, self.steps.finish).hash(state);
-        self.places.hash(state);
-        self.code.arrays.iter().for_each(|array| Piece::new(array, width).hash(state));
-    }
-}
-
-impl Source<'_, '_> {
-    /// How many elements there are in all.
-    fn elements(&self) -> u64 {
-        (self.plan.outputs as u64).saturating_mul(self.plan.length.max(1) as u64)
-    }
-
-    fn text(&self) -> String {
-        let (parameter, identity) = match &self.reduction.identity {
-            Identity::Value(_) => ("const Accumulator identity_, ", String::new()),
-            Identity::Code(code) => ("", format!("const Accumulator identity_ = {code}; ")),
-        };
-        format!(
-            "using Accumulator = {accumulator};
-using Result = {result};
-using Index = {index};
-__device__ Accumulator combine(const Accumulator &a, const Accumulator &b) {{ return {combine}; }}
-template <class T> __device__ Accumulator absorb(const Accumulator &a, const T &x, const Index r) {{ return {absorb}; }}
-__device__ Result finish(const Accumulator &a, const double n) {{ return {finish}; }}
-template <class T, int ALIGNMENT> struct alignas(ALIGNMENT) Piece {{ T at[{width}]; }};
-{places}
-extern \"C\" __global__ void __launch_bounds__({BLOCK}) {GENERATED}({parameters}const Places places_,
-    {parameter}Result *out_, const unsigned long long outputs_, const unsigned long long length_,
-    const unsigned long long chunk_, const unsigned long long count_)
-{{
-    {identity}{body}
-}}
-",
-            accumulator = self.reduction.accumulator.name,
-            result = self.out,
-            index = index_type(self.elements()),
-            combine = self.reduction.combine,
-            absorb = self.steps.absorb,
-            finish = self.steps.finish,
-            width = self.plan.width,
-            places = self.places.definition(),
-            parameters = self.code.parameters(),
-            body = self.body(),
-        )
-    }
-
-    fn body(&self) -> String {
-        let (lanes, slots) = (self.plan.lanes, self.plan.slots());
-        // Threads of one output are neighbours, or those of neighbouring outputs are.
-        let (thread, step) = if self.plan.columns {
-            (format!("lane_ = threadIdx.x / {slots}, slot_ = threadIdx.x % {slots}"), slots)
-        } else {
-            (format!("lane_ = threadIdx.x % {lanes}, slot_ = threadIdx.x / {lanes}"), 1)
-        };
-        let bases = self.each(|k| format!("long long b{k}_ = 0; "));
-        format!(
-            "__shared__ alignas(Accumulator) unsigned char memory_[sizeof(Accumulator) * {BLOCK}];
-    Accumulator *const shared_ = (Accumulator *)memory_;
-    const unsigned {thread};
-    const Index begin_ = blockIdx.y * chunk_, end_ = begin_ + chunk_ < length_ ? begin_ + chunk_ : length_;
-    for (unsigned long long first_ = blockIdx.x * {slots}ull; first_ < outputs_; first_ += gridDim.x * {slots}ull) {{
-        const Index k_ = first_ + slot_;
-        Accumulator total_ = identity_;
-        if (k_ < outputs_) {{
-            {bases}{to_output}
-            {elements}
-        }}
-        shared_[threadIdx.x] = total_;
-        for (unsigned half_ = {lanes} / 2; half_ > 0; half_ /= 2) {{
-            __syncthreads();
-            if (lane_ >= half_) continue;
-            shared_[threadIdx.x] = combine(shared_[threadIdx.x], shared_[threadIdx.x + half_ * {step}]);
-        }}
-        if (lane_ == 0 && k_ < outputs_) {{
-            out_[(unsigned long long)k_ * gridDim.y + blockIdx.y] = finish(shared_[threadIdx.x], count_);
-        }}
-        __syncthreads();
-    }}",
-            to_output = self.places.to_output("k_"),
-            elements = self.loops(),
-        )
-    }
-
-    /// The loops over the elements of one output from `begin_` to `end_`.
-    fn loops(&self) -> String {
-        let Plan { width, unroll, .. } = *self.plan;
-        if width == 1 {
-            return self.looped(1, unroll, "begin_", "end_");
-        }
-        let whole = format!("end_ / {width}");
-        let pieces = self.looped(width, unroll, &format!("begin_ / {width}"), &whole);
-        pieces + &self.looped(1, 1, &format!("{whole} * {width}"), "end_")
-    }
-
-    /// A loop over pieces of `width` elements, `unroll` at a time where there are as many.
-    fn looped(&self, width: usize, unroll: usize, from: &str, to: &str) -> String {
-        let lanes = self.plan.lanes;
-        let mut text = format!("{{ Index p_ = {from} + lane_; const Index to_ = {to};\n");
-        if unroll > 1 {
-            let (reach, step) = ((unroll - 1) * lanes, unroll * lanes);
-            let pieces = self.pieces(width, unroll);
-            let _ = writeln!(
-                text,
-                "#pragma unroll 1\nfor (; p_ + {reach} < to_; p_ += {step}) {{ {pieces} }}\n#pragma unroll 1"
-            );
-        }
-        let _ =
-            writeln!(text, "for (; p_ < to_; p_ += {lanes}) {{ {} }} }}", self.pieces(width, 1));
-        text
-    }
-
-    /// Reads `unroll` pieces of `width` elements, and then takes their elements into `total_`.
-    fn pieces(&self, width: usize, unroll: usize) -> String {
-        let lanes = self.plan.lanes;
-        let in_pieces = |k: usize| width > 1 && !self.places.is_uniform(k);
-        let arrays = &self.code.arrays;
-        let held = self.each(|k| match in_pieces(k) {
-            true => format!("{} q{k}_[{unroll}]; ", Piece::new(arrays[k], width)),
-            false => format!("{} q{k}_[{unroll}]; ", arrays[k].dtype.name),
-        });
-        let read = self.each(|k| match in_pieces(k) {
-            true => {
-                let piece = Piece::new(arrays[k], width);
-                format!("q{k}_[u_] = ((const {piece} *)(a{k} + b{k}_))[at_]; ")
-            }
-            false => format!("q{k}_[u_] = a{k}[o{k}_]; "),
-        });
-        let starts = self.each(|k| format!("long long o{k}_ = b{k}_; "));
-        let values = self.code.reads(|k| match in_pieces(k) {
-            true => format!("q{k}_[u_].at[j_]"),
-            false => format!("q{k}_[u_]"),
-        });
-        // Of pieces, only what is the same for all elements is read by itself.
-        let walk = if width == 1 { self.places.to_element("at_") } else { String::new() };
-        format!(
-            "{held}
-#pragma unroll
-for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{ const Index at_ = p_ + u_ * {lanes}; {starts}{walk}{read}}}
-#pragma unroll
-for (unsigned u_ = 0; u_ < {unroll}; ++u_) {{
-#pragma unroll
-for (unsigned j_ = 0; j_ < {width}; ++j_) {{
-const Index r_ = (p_ + u_ * {lanes}) * {width} + j_, i = r_;
-{values}{statements}const auto value_ = {result};
-total_ = absorb(total_, value_, r_); }} }}
-",
-            statements = self.code.statements(),
-            result = self.code.result(),
-        )
-    }
-
-    fn each(&self, text: impl Fn(usize) -> String) -> String {
-        (0..self.code.arrays.len()).map(text).collect()
-    }
 }

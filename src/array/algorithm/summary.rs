@@ -1,4 +1,10 @@
 //! Statistics of an array by reduction on the device.
+//!
+//! Enters: memory of a device, and what elements lie there. Leaves: statistics of each component. Must not know:
+//! `scene`, `array::expression`.
+
+mod statistics;
+mod values;
 
 use std::{
     collections::BTreeMap,
@@ -10,6 +16,8 @@ use crate::{
     device::{self, Arguments, Device, Function, LaunchConfig, Memory, Readback, Slice, Stream},
     element::{Element, Part, Scalar, Type},
 };
+pub(in crate::array) use statistics::Partial;
+pub use {statistics::Statistics, values::Values};
 
 /// Threads of a block, as in `summary.cuh`.
 const BLOCK: u32 = 256;
@@ -58,86 +66,6 @@ pub enum Error {
     },
 }
 
-/// Statistics of one component of an array; NaN and infinite values are counted and otherwise left out.
-///
-/// ```
-/// use warpaint::array::Statistics;
-///
-/// let of_nothing = Statistics::of_all(&[]);
-/// assert_eq!((of_nothing.count, of_nothing.sum), (0, 0.0));
-/// assert_eq!((of_nothing.min, of_nothing.max), (f64::INFINITY, f64::NEG_INFINITY));
-/// assert!(of_nothing.mean.is_nan());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Statistics {
-    /// Values looked at.
-    pub count: u64,
-    /// Least finite value; infinity when there is none.
-    pub min: f64,
-    /// Greatest finite value; minus infinity when there is none.
-    pub max: f64,
-    /// Sum of the finite values.
-    pub sum: f64,
-    /// Mean of the finite values; NaN when there is none.
-    pub mean: f64,
-    /// Standard deviation of the finite values, all of them being there are; NaN when there is none.
-    pub std: f64,
-    /// How many are NaN.
-    pub nan: u64,
-    /// How many are infinite.
-    pub inf: u64,
-}
-
-impl Statistics {
-    /// Those of all values of `parts` together; of nothing where there are none.
-    ///
-    /// ```
-    /// # use warpaint::array::Statistics;
-    /// let of = |count, min, max, mean, std| {
-    ///     Statistics { count, min, max, mean, std, sum: mean * count as f64, nan: 0, inf: 0 }
-    /// };
-    /// let all = Statistics::of_all(&[of(2, 1.0, 3.0, 2.0, 1.0), of(2, 5.0, 7.0, 6.0, 1.0)]); // of 1, 3, 5, 7
-    /// assert_eq!(all, of(4, 1.0, 7.0, 4.0, 5f64.sqrt()));
-    /// ```
-    pub fn of_all(parts: &[Self]) -> Self {
-        let total = |of: fn(&Self) -> u64| parts.iter().map(of).sum::<u64>();
-        let (count, nan, inf) = (total(|s| s.count), total(|s| s.nan), total(|s| s.inf));
-        let finite = (count - nan - inf) as f64;
-        let sum = parts.iter().map(|s| s.sum).sum::<f64>();
-        let mean = sum / finite;
-        // The squares about the common mean: those within each part, and those of the parts' means.
-        let squares = parts.iter().filter(|s| s.finite() > 0);
-        let squares =
-            squares.map(|s| s.finite() as f64 * (s.std.powi(2) + (s.mean - mean).powi(2)));
-        Self {
-            count,
-            min: parts.iter().map(|s| s.min).fold(f64::INFINITY, f64::min),
-            max: parts.iter().map(|s| s.max).fold(f64::NEG_INFINITY, f64::max),
-            sum,
-            mean,
-            std: (squares.sum::<f64>() / finite).sqrt(),
-            nan,
-            inf,
-        }
-    }
-
-    /// How many are neither NaN nor infinite.
-    ///
-    /// ```
-    /// # use warpaint::{array::{GpuArray, Summary}, device::Device, element::{Element, Scalar}, kernel::Context};
-    /// # let context = Context::new(Device::cpu()?)?;
-    /// # let float = Element::scalar(Scalar::F32);
-    /// # let summary = Summary::new(context.compiler(), context.device(), context.target(), [float])?;
-    /// let a = GpuArray::from_slice(&context, &[1.0, f32::NAN, f32::INFINITY, 3.0])?;
-    /// let of = summary.enqueue(context.stream(), a.memory()?, float)?.wait()?[0];
-    /// assert_eq!((of.count, of.finite(), of.mean), (4, 2, 2.0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn finite(&self) -> u64 {
-        self.count - self.nan - self.inf
-    }
-}
-
 /// The reduction kernels for a set of element types, loaded on a device.
 ///
 /// ```
@@ -166,50 +94,6 @@ pub struct Summary {
 struct Scratch {
     partials: Memory,
     results: Memory,
-}
-
-/// What a reduction reads.
-///
-/// ```
-/// use warpaint::{array::Values, element::{Element, Scalar}};
-///
-/// let float = Element::scalar(Scalar::F32);
-/// assert_eq!(Values::of(&float.into()), [Values::Elements(float)]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Values {
-    /// Elements one behind the other.
-    Elements(Element),
-    /// Such fields of structures.
-    Fields(Element),
-}
-
-impl Values {
-    /// What the statistics of elements of this type read, of its [parts](Type::parts) in order.
-    pub fn of(of: &Type) -> Vec<Self> {
-        match of {
-            Type::Element(element) => vec![Self::Elements(*element)],
-            Type::Structure(structure) => {
-                structure.parts.iter().map(|part| Self::Fields(part.element)).collect()
-            }
-        }
-    }
-
-    /// What each of them is.
-    pub const fn element(self) -> Element {
-        match self {
-            Self::Elements(element) | Self::Fields(element) => element,
-        }
-    }
-
-    fn kernel_name(self) -> String {
-        let Element { scalar, lanes } = self.element();
-        let kernel = match self {
-            Self::Elements(_) => "summarize",
-            Self::Fields(_) => "summarize_fields",
-        };
-        format!("warpaint::summary::{kernel}<{}, {lanes}>", Summary::scalar_name(scalar))
-    }
 }
 
 /// Compiles kernels of ours, or takes them from the cache.
@@ -533,41 +417,5 @@ impl Pending {
             .chunks_exact(size_of::<Partial>())
             .map(|chunk| bytemuck::pod_read_unaligned::<Partial>(chunk).into())
             .collect())
-    }
-}
-
-/// `warpaint::summary::Partial` of `summary.cuh`.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(super) struct Partial {
-    least: f64,
-    greatest: f64,
-    sum: f64,
-    shift: f64,
-    distances: f64,
-    squares: f64,
-    count: u64,
-    nan: u64,
-    inf: u64,
-}
-
-impl From<Partial> for Statistics {
-    fn from(p: Partial) -> Self {
-        let finite = (p.count - p.nan - p.inf) as f64;
-        let distance = p.distances / finite;
-        // As numpy has it. The sum of values at the ends of the range overflows, that of their distances may not.
-        let mean = if p.sum.is_finite() { p.sum / finite } else { p.shift + distance };
-        let variance = p.squares / finite - distance.powi(2);
-        Self {
-            count: p.count,
-            min: p.least,
-            max: p.greatest,
-            sum: p.sum,
-            mean,
-            // Rounding may take what is hardly above 0 below it; NaN, of no values, stays.
-            std: if variance < 0.0 { 0.0 } else { variance.sqrt() },
-            nan: p.nan,
-            inf: p.inf,
-        }
     }
 }

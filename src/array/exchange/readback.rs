@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::VecDeque, marker::PhantomData, ops::Range};
 
 use bytemuck::checked::CheckedCastError;
 
-use crate::array::{Data, Error, Result, dtype::expect_sized};
+use crate::array::{Data, Error, Result, data::expect_sized};
 use crate::{
     device::{self, PoolBlock, Stream},
     kernel::Context,

@@ -17,10 +17,8 @@ use std::rc::Rc;
 
 use self::{
     coverage::{Coverage, PLACE, Reach},
-    fillings::{Filling, Piece},
     slots::{Slot, Slots},
     spread::Spread,
-    writes::{Extent, Written},
 };
 use super::{
     code::Span,
@@ -29,12 +27,14 @@ use super::{
         text::one_line,
         told::Told,
     },
-    host::{Assumes, Host},
-    reader::mentions::Does,
-    values::{
-        conditions::When,
+    host::{
+        Assumes, Host,
+        filling::{Filling, Piece},
+        mention::Does,
         place::{Call, Place},
+        write::{Extent, Written},
     },
+    values::conditions::When,
 };
 use crate::{cuda::Structures, element::Element};
 

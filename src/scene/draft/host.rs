@@ -1,14 +1,41 @@
 //! What the host code of a file says of its kernels: launches, allocations, copies, loops, and what its variables are.
 //!
+//! Enters: tokens, and what `reader`, `values` and `fills` find. Leaves: that, as data. Must not know:
+//! `scene::draft::reader`, `scene::draft::values`, `scene::draft::fills`, `scene::draft::manifest`.
+//!
 //! This is no parser of C++, and host code is not run: what is written in the usual way is found, and the rest is left
 //! for a person to fill in.
+
+pub(super) mod allocation;
+pub(super) mod done;
+pub(super) mod filling;
+pub(super) mod launch;
+pub(super) mod loop_header;
+pub(super) mod mention;
+pub(super) mod place;
+pub(super) mod set_fields;
+pub(super) mod transfer;
+pub(super) mod untold;
+pub(super) mod write;
 
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
-    rc::Rc,
 };
 
+use self::{
+    allocation::{Allocating, Allocation},
+    done::Done,
+    filling::Filling,
+    launch::Launch,
+    loop_header::Loop,
+    mention::Mention,
+    place::Place,
+    set_fields::SetFields,
+    transfer::Transfer,
+    untold::Untold,
+    write::Write,
+};
 use super::{
     code::{
         LONGEST, Span,
@@ -18,20 +45,12 @@ use super::{
         functions::Functions,
         macros::Macros,
         members::Members,
-        regions::Regions,
+        regions::{Kind as RegionKind, Regions},
         sections::{Section, sections},
         templates::{HostTemplate, templates},
         variables::{Id, Variables},
     },
     expression::{cpp_number::Type, headers::of_header},
-    fills::{fillings::Filling, writes::Write},
-    reader::{Reader, mentions::Mention},
-    values::{
-        fields::SetFields,
-        loop_header::Loop,
-        place::{Call, Place},
-        trace::{Act, Done},
-    },
 };
 use crate::{
     cuda::{
@@ -46,6 +65,9 @@ use crate::{
 const MOST_TOKENS: usize = 1 << 20;
 /// So many launches, copies, and exchanges of pointers, are told.
 pub(super) const MOST_LAUNCHES: usize = 200;
+
+/// So many tokens stand before the parameters of a function.
+const LONGEST_HEAD: usize = 60;
 
 /// What a size is taken for that the file does not say: three of them make a volume that is computed in no time.
 pub(super) const ASSUMED: u32 = 64;
@@ -157,65 +179,14 @@ pub(super) struct Host<'s> {
     pub(super) is_unsure: Cell<bool>,
 }
 
-/// `kernel<<<grid, block, shared>>>(arguments)`.
-pub(super) struct Launch {
-    /// With its template arguments.
-    pub(super) kernel: String,
-    pub(super) shape: Vec<Span>,
-    pub(super) arguments: Vec<Span>,
-    pub(super) at: usize,
-    /// All its blocks are there at once.
-    pub(super) is_cooperative: bool,
-}
-
-/// `cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice)`, `cudaMemset(to, value, bytes)`.
-pub(super) struct Transfer<'s> {
-    /// `None` where it is no pointer alone.
-    pub(super) to: Option<&'s str>,
-    pub(super) what: Transferred<'s>,
-    pub(super) bytes: Span,
-    /// All of the call.
-    pub(super) call: Span,
-}
-
-/// A call that does something with the device of which nothing is said.
-pub(super) struct Untold {
-    /// All of the call.
-    pub(super) call: Span,
-    /// What it is given, where it may have nothing to do with memory of the device, as one of a library.
-    pub(super) given: Option<Vec<Span>>,
-}
-
-/// `cudaMalloc(target, bytes)`, or `cudaMallocPitch` with so many bytes in each row.
-pub(super) struct Allocating {
-    pub(super) target: Span,
-    pub(super) bytes: Span,
-    pub(super) rows: Option<Span>,
-    /// It is memory of the host, which kernels may be given: `cudaHostAlloc`.
-    pub(super) is_of_host: bool,
-}
-
-/// How many bytes are allocated, and in which call.
-pub(super) struct Allocation {
-    /// Where the pointer stands in it.
-    pub(super) target: usize,
-    pub(super) bytes: Span,
-    /// How often, where it is in rows.
-    pub(super) rows: Option<Span>,
-    pub(super) call: Option<Rc<Call>>,
-    /// The same pointer is given other memory, too, which may be more or less.
-    pub(super) is_one_of_several: bool,
-}
-
-/// What a transfer brings.
-pub(super) enum Transferred<'s> {
-    From(Option<&'s str>),
-    Bytes(Span),
-}
-
 impl<'s> Host<'s> {
-    /// Reads `text`, whose structures are known, and what the pointers are called that these have.
-    pub(super) fn read(text: &'s str, structures: &'s Structures, members: &'s Members) -> Self {
+    /// Of `text` its parts, whose structures are known, and what the pointers are called that these have; of what they
+    /// say nothing as yet.
+    pub(super) fn of(
+        text: &'s str,
+        structures: &'s Structures,
+        members: &'s Members,
+    ) -> (Self, Brackets) {
         let tokens: Vec<Token<'s>> = lexer::lex(text)
             .filter(|token| !matches!(token.kind, Kind::Blank | Kind::Comment | Kind::Disabled))
             .take(MOST_TOKENS)
@@ -231,7 +202,7 @@ impl<'s> Host<'s> {
         let elements = || structures.elements().map(|(name, element)| (name.to_owned(), element));
         let number = |(name, element)| Some((name, Type::of_element(element)?));
         let host_templates = templates(&code, &brackets);
-        let mut found = Self {
+        let found = Self {
             functions: Functions::new(&code, &brackets, &regions),
             candidates: Candidates::new(&code, &brackets, &regions, &host_templates),
             templates: host_templates,
@@ -287,34 +258,7 @@ impl<'s> Host<'s> {
             assumed: RefCell::new(BTreeSet::new()),
             is_unsure: Cell::new(false),
         };
-        Reader::new(&mut found, &brackets).read();
-        let of_device = found.functions_of_device();
-        let is_of_host = |at: usize| {
-            let of = found.regions.function(at);
-            of.is_none_or(|function| !of_device.contains(&function))
-        };
-        let mut untold = std::mem::take(&mut found.untold);
-        untold.retain(|untold| is_of_host(untold.call.start));
-        let mut swaps = std::mem::take(&mut found.swaps);
-        swaps.retain(|(.., at)| is_of_host(*at));
-        (found.untold, found.swaps) = (untold, swaps);
-        (found.run_once, found.recursive) = found.runs_of_functions();
-        found.set_fields = found.fields_set();
-        found.moved_fields = found.fields_moved();
-        found.loops = found.understood_loops();
-        (found.done, found.is_all_done) = found.trace(found.acts(), &brackets);
-        let places =
-            found.done.iter().flat_map(|done| found.place_of(done).levels().collect::<Vec<_>>());
-        found.acting = places.map(|place| place.at).collect();
-        found.is_of_namesakes = found.is_of_namesakes(&brackets);
-        found.called_indirectly = found.called_indirectly(&brackets);
-        found.repeated = found.repeated_swaps();
-        found.take_allocations();
-        let (writes, is_all) = found.writes(&brackets);
-        found.writes = writes;
-        found.fillings = found.fillings(&brackets, is_all);
-        found.filled.extend(found.fillings.keys());
-        found
+        (found, brackets)
     }
 
     /// The text of a token.
@@ -324,6 +268,19 @@ impl<'s> Host<'s> {
 
     pub(super) fn tokens(&self, span: &Span) -> &[Token<'s>] {
         self.code.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The regions of the functions that run on the device.
+    pub(super) fn functions_of_device(&self) -> BTreeSet<usize> {
+        let is_of_device = |start: usize| {
+            let before = self.code[..start].iter().rev().take(LONGEST_HEAD);
+            let mut words = before.take_while(|token| !matches!(token.text, ";" | "}" | "{"));
+            words.any(|token| matches!(token.text, "__global__" | "__device__"))
+        };
+        let functions = self.regions.iter().filter(|(_, region)| {
+            matches!(region.kind, RegionKind::Function { .. }) && is_of_device(region.span.start)
+        });
+        functions.map(|(place, _)| place).collect()
     }
 
     /// The type that a pointer points to, by its name, or that of the member that it is.
@@ -346,65 +303,6 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// Notes what the host allocates and fills, by the names that its pointers have where they are declared.
-    fn take_allocations(&mut self) {
-        let mut allocations: BTreeMap<&str, Allocation> = BTreeMap::new();
-        let mut variables: BTreeMap<&str, Option<Id>> = BTreeMap::new();
-        let mut namesakes = BTreeSet::new();
-        let mut filled = BTreeSet::new();
-        for Done { act, at, call } in &self.done {
-            let target = match act {
-                Act::Allocation(place) => &self.allocating[*place].target,
-                Act::Fill(place) => &self.filling[*place],
-                Act::Launch(_) | Act::Transfer(_) | Act::Swap(_) => continue,
-                Act::Write(_) | Act::Symbol(_) | Act::Untold(_) => continue,
-            };
-            let place = Place { call: call.clone(), ..Place::of(*at) };
-            let mut words = self.tokens(target).iter().filter(|token| token.is_word());
-            let name = match act {
-                // `(void **)&name` ends with the name; what it pointed to before does not matter.
-                Act::Allocation(_) => words.next_back().map(|name| {
-                    let is_address = self.tokens(target).iter().any(|token| token.text == "&");
-                    let (name, there) = self.receiver(name.text, &place, is_address);
-                    // `::name` is another one than what is in sight.
-                    let is_global = self.tokens(target).iter().any(|token| token.text == "::");
-                    let id = self.visible(name, there.at).filter(|_| !is_global);
-                    if variables.insert(name, id).is_some_and(|other| other != id) {
-                        namesakes.insert(name);
-                    }
-                    name
-                }),
-                _ => words.next().map(|name| self.pointer_of(name.text, &place).0),
-            };
-            let Some(name) = name else { continue };
-            match act {
-                Act::Allocation(place) => {
-                    let Allocating { target, bytes, rows, .. } = &self.allocating[*place];
-                    let target = target.start;
-                    let (bytes, rows, call) = (bytes.clone(), rows.clone(), call.clone());
-                    let found = Allocation { target, bytes, rows, call, is_one_of_several: false };
-                    match allocations.remove(name) {
-                        Some(other) => allocations.insert(name, self.greater(other, found)),
-                        None => allocations.insert(name, found),
-                    };
-                }
-                _ => _ = filled.insert(name),
-            }
-        }
-        (self.allocations, self.filled, self.namesakes) = (allocations, filled, namesakes);
-    }
-
-    /// Of two allocations for one pointer the one that has more; it is noted where it is not sure that both have as
-    /// many bytes.
-    fn greater(&self, first: Allocation, second: Allocation) -> Allocation {
-        let ([one, other], is_sure) =
-            self.surely(|host| [&first, &second].map(|of| host.bytes_allocated(of)));
-        let is_same = is_sure && one.is_some() && one == other;
-        let is_several = !is_same || first.is_one_of_several || second.is_one_of_several;
-        let greater = if one > other { first } else { second };
-        Allocation { is_one_of_several: is_several, ..greater }
-    }
-
     /// The bytes that the host allocates for `pointer`.
     pub(super) fn allocation(&self, pointer: &str) -> Option<&Allocation> {
         self.allocations.get(pointer)
@@ -418,37 +316,6 @@ impl<'s> Host<'s> {
     /// What the innermost loop repeats around a place, or around a call that led there, and where that is in it.
     pub(super) fn round_of(&self, place: &Place<'_, 's>) -> Option<(Span, usize)> {
         place.levels().find_map(|level| Some((self.regions.repeated_around(level.at)?, level.at)))
-    }
-
-    /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two
-    /// axes.
-    pub(super) fn block_of(&self, kernel: &str) -> Option<String> {
-        let last = kernel.rsplit("::").next().unwrap_or(kernel);
-        let at = self.code.iter().rposition(|token| token.text == last)?;
-        let until = self.code[at..].iter().position(|token| token.text == "__global__");
-        let body = &self.code[at..until.map_or(self.code.len(), |length| at + length)];
-        let is_flat = !body.windows(3).any(|w| w[0].text == "threadIdx" && w[2].text == "y");
-        let is_named = |token: &&Token<'_>| {
-            let name = token.text.to_ascii_lowercase();
-            let words = ["block", "thread", "tile"];
-            token.is_word() && words.iter().any(|word| name.contains(word))
-        };
-        let place = Place::of(at);
-        let number = |token: &Token<'s>| self.integer_of_text(token.text, &place);
-        let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
-        let most = if is_flat { 1024 } else { 32 };
-        match (sizes.find(|size| (1..=most).contains(size)), is_flat) {
-            (Some(size), true) => Some(size.to_string()),
-            (Some(size), false) => Some(format!("[{size}, {size}]")),
-            (None, true) => None,
-            (None, false) => Some("[16, 16]".to_owned()),
-        }
-    }
-
-    /// Whether some kernel has shared memory of a size that its launch says.
-    pub(super) fn has_dynamic_shared(&self) -> bool {
-        let shared = |w: &[Token<'_>]| w.iter().any(|token| token.text == "__shared__");
-        self.code.windows(3).any(|w| w[0].text == "extern" && shared(w))
     }
 
     /// What `look` finds, and whether each number in it is surely the one that its variable has there.

@@ -17,6 +17,7 @@ mod overloads;
 mod rows;
 mod sampling;
 mod shape;
+mod spot;
 mod steps;
 mod symbols;
 mod textures;
@@ -43,8 +44,8 @@ use self::{
 };
 use super::{
     expression::text::{key, one_line, quoted_text},
-    host::{ASSUMED, Host, Launch, MOST_LAUNCHES},
-    values::{place::Place, sizes::is_size},
+    host::{ASSUMED, Host, MOST_LAUNCHES, launch::Launch, place::Place},
+    values::sizes::is_size,
 };
 use crate::{
     cuda::{CType, KernelParameter, Signature, Structures},
@@ -212,10 +213,10 @@ impl<'a, 's> Draft<'a, 's> {
                 || Guess::open("1", "threads"),
                 |array| Guess::open(format!("\"{array}\""), "threads"),
             );
-            let block = self.host.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
+            let block = self.block_of(&kernel.name).map(|block| Guess::open(block, "a block"));
             let mut shape = vec![("over", over)];
             shape.extend(block.map(|block| ("block", block)));
-            shape.extend(self.host.has_dynamic_shared().then(some_shared));
+            shape.extend(self.has_dynamic_shared().then(some_shared));
             self.pass("[[pass]]", &kernel.name, "step", &shape, &arguments);
         }
         for (index, done) in self.host.done.iter().enumerate() {

@@ -28,7 +28,12 @@ use super::{
         variables::{Id, Value},
     },
     expression::cpp_number::{QUALIFIERS, Type},
-    host::{Allocating, Host, MOST_LAUNCHES, Transfer, Transferred, Untold},
+    host::{
+        Host, MOST_LAUNCHES,
+        allocation::Allocating,
+        transfer::{Transfer, Transferred},
+        untold::Untold,
+    },
 };
 use crate::cuda::{Held, brackets::Brackets, lexer::Tokens};
 

@@ -4,6 +4,7 @@
 //! order. Must not know: `scene::draft::reader`, `scene::draft::fills`, `scene::draft::manifest`.
 
 pub(super) mod aliases;
+pub(super) mod allocations;
 pub(super) mod axes;
 pub(super) mod calls;
 pub(super) mod cases;
@@ -14,12 +15,11 @@ pub(super) mod holders;
 pub(super) mod implied;
 pub(super) mod indirect;
 pub(super) mod jumps;
-pub(super) mod loop_header;
 pub(super) mod loops;
 pub(super) mod mathematics;
 pub(super) mod meaning;
+pub(super) mod names;
 pub(super) mod overloads;
-pub(super) mod place;
 pub(super) mod runs;
 pub(super) mod sizes;
 pub(super) mod structures;

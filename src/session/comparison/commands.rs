@@ -3,11 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use super::{Comparison, Variant, VariantText, companion::Companion, opening::Wanted};
-use crate::session::{
-    Effort, Error, Reset, Session,
-    source::{Made, Source},
-    work::Work,
-};
+use crate::session::{Effort, Error, Reset, Session, made::Made, source::Source, work::Work};
 
 /// How often somebody who waits for a comparison looks whether he should.
 const LOOK: Duration = Duration::from_micros(200);

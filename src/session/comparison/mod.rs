@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use {companion::Companion, opening::Wanted};
 
-use super::source::Made;
+use super::made::Made;
 
 /// The variants of what runs that a session knows.
 #[derive(Default)]

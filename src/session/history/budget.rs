@@ -8,7 +8,7 @@ use super::History;
 use crate::{
     device::{Device, DeviceKind, Stream},
     machine::memory_bytes,
-    session::{Error, line::Line, snapshot::Moment},
+    session::{Error, line::Line, moment::Moment},
     state::Transfer,
 };
 

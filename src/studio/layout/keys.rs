@@ -2,12 +2,15 @@
 
 use egui::{Event, Key, Modifiers, Ui};
 
-use super::{Locals, Seen, Shown};
+use super::{Locals, Shown};
 use crate::{
     session::{Command, Snapshot},
     studio::{
-        panels::{Action, Look, parameters, transport},
+        action::Action,
+        look::Look,
+        panels::{parameters, transport},
         parameter_keys,
+        seen::Seen,
         viewpoints::{Side, Switch},
     },
 };

@@ -12,18 +12,21 @@ use std::collections::BTreeMap;
 
 use egui::{Key, Modifiers, Vec2, vec2};
 
-use super::{Locals, Places, Seen, Shown, show};
+use super::{Locals, Places, Shown, show};
 use crate::{
     session::{Clock, Command, Control, Parameter, PassTiming, Snapshot, Value, ViewState},
     studio::{
+        action::Action,
         console::Console,
         course::Course,
         document::Document,
         gallery::Gallery,
         keeper::no_wake,
-        panels::{Action, FrameTimes, Look},
+        look::Look,
+        panels::FrameTimes,
         panes::{Edge, Pane, Slot},
         runners::{Runner, Runners},
+        seen::Seen,
         state::State,
         tables::Tables,
         test_screen::{TestScreen, snapshot},

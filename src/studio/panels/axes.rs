@@ -5,8 +5,9 @@ use egui::{
     vec2,
 };
 
-use super::{Action, Look};
 use crate::studio::{
+    action::Action,
+    look::Look,
     panes::Slot,
     theme,
     viewpoints::{Side, Viewpoint},

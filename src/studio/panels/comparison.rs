@@ -3,11 +3,11 @@
 use egui::{Align, Color32, Label, Layout, RichText, ScrollArea, Ui, UiBuilder};
 use egui_extras::{Column, TableBody, TableBuilder};
 
-use super::{Action, sides};
+use super::sides;
 use crate::{
     diagnostic::Diagnostic,
     session::{Command, Compared, Comparison, ComparisonPhase, Parting, PassRatio, Unlike},
-    studio::{number, theme},
+    studio::{action::Action, number, theme},
 };
 
 const ROW: f32 = 20.0;

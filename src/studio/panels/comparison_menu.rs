@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use egui::{RichText, ScrollArea, Ui, containers::menu::MenuButton};
 
-use super::Action;
 use crate::{
     session::{Command, Line, Snapshot, Timeline, Value, Variant, VariantText},
-    studio::{number, theme},
+    studio::{action::Action, number, theme},
 };
 
 /// As many versions are offered, the last ones.

@@ -2,10 +2,11 @@
 
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui};
 
-use super::{Action, shortened};
+use super::shortened;
 use crate::{
     diagnostic::Severity,
     studio::{
+        action::Action,
         console::{Console, Line, Origin},
         icons, number, theme,
     },

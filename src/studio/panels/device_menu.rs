@@ -2,10 +2,11 @@
 
 use egui::{Label, RichText, Ui, containers::menu::MenuButton};
 
-use super::{Action, named};
+use super::named;
 use crate::{
     session::{Command, Engine, Snapshot, Variant},
     studio::{
+        action::Action,
         runners::{Runner, Runners},
         theme,
     },

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Action, shortened};
+use super::shortened;
 use crate::{
     diagnostic::{Diagnostic, Severity},
     session::{CompileState, Engine, Phase, Snapshot},
     studio::{
+        action::Action,
         icons, number,
         runners::{Runner, Runners},
         theme,

@@ -2,8 +2,9 @@
 
 use egui::{Align, Layout, RichText, Ui};
 
-use super::{Action, named};
+use super::named;
 use crate::studio::{
+    action::Action,
     icons::{self, Icon},
     panes::{Arrangement, Layouts, brought},
     theme,

@@ -4,8 +4,7 @@ use egui::{
     Align, Button, Color32, Context, Frame, Id, Key, Layout, Margin, Modal, RichText, TextEdit, Ui,
 };
 
-use super::Action;
-use crate::studio::{panes::Layouts, theme};
+use crate::studio::{action::Action, panes::Layouts, theme};
 
 /// The question.
 #[derive(Debug, Default)]

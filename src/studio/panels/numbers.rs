@@ -7,12 +7,13 @@ use egui::{
 };
 use egui_extras::{Column, TableBuilder};
 
-use super::{Action, named};
+use super::named;
 use crate::{
     session::Snapshot,
     studio::{
+        action::Action,
         icons, number,
-        table::{Histogram, MOST_BYTES, PAGE, Table, Wish},
+        table::{Histogram, MOST_BYTES, PAGE, Table, Wish, Written},
         tables::Tables,
         theme,
         trends::{Sample, Trends},
@@ -191,15 +192,6 @@ fn told(ui: &mut Ui, table: &Table) {
         }
     };
     ui.add(egui::Label::new(RichText::new(text).small().color(color)).truncate());
-}
-
-/// What a table is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// Numbers with commas between.
-    Csv,
-    /// numpy's file of an array.
-    Npy,
 }
 
 fn elements(ui: &mut Ui, table: &Table, local: &mut Local) {

@@ -1,9 +1,10 @@
 //! What the list of all commands offers of this machine and of the user: devices, and layouts of panes.
 
-use super::{Action, device_menu};
+use super::device_menu;
 use crate::{
     session::{Command, Snapshot},
     studio::{
+        action::Action,
         panes::{Layouts, brought},
         runners::{Runner, Runners},
     },

@@ -7,12 +7,14 @@ use egui::{
     Modifiers, Order, RichText, ScrollArea, Sense, TextEdit, Ui, vec2,
 };
 
-use super::{Action, Look, transport};
+use super::transport;
 use crate::{
     session::{Command, Snapshot},
     studio::{
+        action::Action,
         colors,
         course::Course,
+        look::Look,
         panes::{Edge, Pane},
         reel::Format,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},

@@ -2,10 +2,9 @@
 
 use egui::{Button, Response, RichText, Ui, containers::menu::MenuButton};
 
-use super::Action;
 use crate::{
     session::{Budget, Command, Keeping, Timeline},
-    studio::{number, theme},
+    studio::{action::Action, number, theme},
 };
 
 /// Memory that is offered, as parts of what is usual.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use egui::{Align2, Area, Frame, Id, Label, Margin, Order, Rect, RichText, Sense, Ui, vec2};
 
-use super::{Action, named};
-use crate::studio::{number, panes::Slot, reel::Progress, theme};
+use super::named;
+use crate::studio::{action::Action, number, panes::Slot, reel::Progress, theme};
 
 /// Distance from the view's upper edge.
 const MARGIN: f32 = 12.0;

@@ -8,8 +8,9 @@ use egui::{
     UiBuilder, Vec2, pos2, text::LayoutJob, vec2,
 };
 
-use super::{Action, path_field::PathField};
+use super::path_field::PathField;
 use crate::studio::{
+    action::Action,
     gallery::{Entry, Gallery},
     theme,
 };

@@ -4,10 +4,11 @@ use egui::{
     Align, Button, Color32, Layout, RichText, Sense, Ui, containers::menu::MenuButton, vec2,
 };
 
-use super::{Action, device_menu, diagnostics, layout_menu, trouble};
+use super::{device_menu, diagnostics, layout_menu, trouble};
 use crate::{
     session::{Phase, Sharing, Snapshot},
     studio::{
+        action::Action,
         colors,
         panes::{Arrangement, Layouts, Pane},
         runners::{Runner, Runners},

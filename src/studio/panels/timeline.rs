@@ -5,10 +5,10 @@ use egui::{
     containers::menu::MenuButton, pos2, vec2,
 };
 
-use super::{Action, comparison_menu, past_menu};
+use super::{comparison_menu, past_menu};
 use crate::{
     session::{Budget, Command, Exportable, Line, Moment, PastGap, Snapshot, Timeline},
-    studio::{number, theme},
+    studio::{action::Action, number, theme},
 };
 
 /// The height of the panel, in points, however many lines there are: what stands above it does not move when one comes.

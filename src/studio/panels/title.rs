@@ -6,10 +6,10 @@ use egui::{
     vec2,
 };
 
-use super::{Action, FrameTimes, path_field::PathField, readout::readout, shortened, transport};
+use super::{FrameTimes, path_field::PathField, readout::readout, shortened, transport};
 use crate::{
     session::Snapshot,
-    studio::{course::Course, document::Document, icons, number, theme},
+    studio::{action::Action, course::Course, document::Document, icons, number, theme},
 };
 
 /// The height of what is above and below the list of scenes in the menu, in points.

@@ -8,10 +8,11 @@ use egui::{
     vec2,
 };
 
-use super::{Action, named, number_edit, readout::readout};
+use super::{named, number_edit, readout::readout};
 use crate::{
     session::{Command, Moment, Snapshot},
     studio::{
+        action::Action,
         course::Course,
         icons::{self, Icon},
         number, theme,

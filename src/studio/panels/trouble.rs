@@ -5,10 +5,9 @@ use egui::{
     Align, Color32, Frame, Label, Layout, Margin, Rect, RichText, Stroke, Ui, UiBuilder, vec2,
 };
 
-use super::Action;
 use crate::{
     session::{Command, Running, Snapshot},
-    studio::{number, panes::Pane, theme},
+    studio::{action::Action, number, panes::Pane, theme},
 };
 
 /// The width of a remark, in points.

@@ -4,10 +4,10 @@ use std::{path::Path, time::SystemTime};
 
 use egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
-use super::{Action, banner};
+use super::banner;
 use crate::{
     diagnostic::Severity,
-    studio::{number, recovery::Version, theme},
+    studio::{action::Action, number, recovery::Version, theme},
 };
 
 /// Below this width, in points, the buttons stand under the names.

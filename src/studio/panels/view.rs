@@ -13,14 +13,16 @@ use std::time::Duration;
 
 use egui::{Align2, FontId, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, vec2};
 
-use super::{Action, Look, Pointer, Probe, axes, legend, recording, sides};
+use super::{axes, legend, recording, sides};
 use crate::{
     session::{Legend, Phase, Snapshot, ViewState},
     studio::{
+        action::Action,
         icons,
-        layout::Seen,
+        look::{Look, Pointer},
         number,
         panes::Slot,
+        seen::{Probe, Seen},
         sides::{Arrangement, Sides},
         theme,
         viewpoints::Switch,

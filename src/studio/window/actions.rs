@@ -11,11 +11,11 @@ use crate::{
     scene::{Overrides, written::Unwritten},
     session::{Command, Exportable, Renamed, Session, Variant, VariantText},
     studio::{
+        action::Action,
         declaration,
         dialog::Purpose,
         document::Document,
         export,
-        panels::Action,
         panes::{Arrangement, Pane, Slot},
         plainly, theme,
         viewpoints::Viewpoints,

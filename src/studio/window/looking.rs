@@ -10,8 +10,9 @@ use crate::{
     studio::{
         Result,
         detail::Detail,
-        panels::{Look, Pointer, Probe},
+        look::{Look, Pointer},
         panes::Slot,
+        seen::Probe,
         sides,
         viewpoints::{Start, Switch, Viewpoint, Viewpoints},
     },

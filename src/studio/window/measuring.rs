@@ -8,7 +8,7 @@ use super::{Studio, looking::centred, picking::Search};
 use crate::{
     diagnostic::Severity,
     draw::Spot,
-    studio::{layout, number, panes::Slot},
+    studio::{number, panes::Slot, seen::Measured},
 };
 
 /// A distance that is being measured.
@@ -86,7 +86,7 @@ impl Studio {
     }
 
     /// What is measured in a pane, while it shows that view.
-    pub(super) fn measured(&self, slot: Slot) -> Option<layout::Measured> {
+    pub(super) fn measured(&self, slot: Slot) -> Option<Measured> {
         let of = self.measuring.as_ref().filter(|_| self.measures_in(slot))?;
         let (size, viewpoint, image) =
             (self.picture_size(slot), self.viewpoint(slot), self.image(slot));
@@ -108,7 +108,7 @@ impl Studio {
             [from, to] => told(*to - *from, image),
             _ => String::new(),
         };
-        Some(layout::Measured { ends, told })
+        Some(Measured { ends, told })
     }
 }
 

@@ -22,6 +22,7 @@ mod picking;
 mod placing;
 mod replaying;
 mod resuming;
+mod start;
 mod switching;
 
 use std::{
@@ -29,7 +30,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        mpsc::{self, Receiver, Sender},
+        mpsc::{Receiver, Sender},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -38,31 +39,24 @@ use std::{
 pub use host::{Ended, run};
 
 use egui_glow::EguiGlow;
-use winit::{
-    dpi::PhysicalSize,
-    event::WindowEvent,
-    event_loop::{ActiveEventLoop, EventLoopProxy},
-    window::{Window, WindowAttributes},
-};
+use winit::{dpi::PhysicalSize, event::WindowEvent, event_loop::EventLoopProxy, window::Window};
 
 use super::{
     Options, Result,
+    action::Action,
     console::Console,
     course::Course,
     dialog::Dialogs,
-    document::Document,
     export,
     fonts::Fonts,
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
-    panels::Action,
     panes::{Pane, Slot},
-    recovery::Recovery,
     redraw::{Next, RedrawSchedule},
     runners::Runners,
     sides,
-    state::{Folders, Remembered, State},
+    state::{Remembered, State},
     tables::Tables,
     theme,
     trace::Trace,
@@ -86,7 +80,6 @@ use looking::Sight;
 use measuring::Measuring;
 use picking::Picking;
 use replaying::{Opening, Replaying};
-use resuming::Left;
 use switching::Switch;
 
 /// While a scene plays its numbers are read so often.
@@ -198,133 +191,6 @@ struct Drawn {
 }
 
 impl Studio {
-    fn open(
-        event_loop: &ActiveEventLoop,
-        mut options: Options,
-        proxy: EventLoopProxy<Event>,
-    ) -> Result<Self> {
-        let folders = Folders::user();
-        let (remembered, state) = match folders.as_ref().map(|f| Remembered::load(&f.state)) {
-            Some((remembered, state)) => (Some(remembered), state),
-            None => (None, State::default()),
-        };
-        let left = options.resume.take().map(|folder| Left::take(&folder, &mut options));
-        let (left, not_left) = match left {
-            None => (None, None),
-            Some(Ok(left)) => (Some(left), None),
-            Some(Err(error)) => (None, Some(error)),
-        };
-        let document = match (&left, options.scene.take()) {
-            (Some(left), _) => Document::of(&left.handover.document),
-            (None, Some(document)) => document,
-            (None, None) => opening::first_document(&state),
-        };
-        let [size, least] = placing::sizes(event_loop, state.window);
-        let attributes = WindowAttributes::default()
-            .with_title("warpaint")
-            // Screen readers are to know of it before it is seen.
-            .with_visible(false)
-            .with_inner_size(size)
-            .with_min_inner_size(least);
-        let (window, context) = gl::CurrentContext::window(event_loop, &attributes)?;
-        let device = opening::open_device(options.device, &context)?;
-        let mut egui = opening::egui(event_loop, &window, &context, &proxy)?;
-        egui.egui_winit.init_accesskit(event_loop, &window, proxy.clone());
-        window.set_visible(true);
-        let recovery = folders.as_ref().map(|folders| Recovery::new(&folders.recovery));
-        let rate = window.current_monitor().and_then(|m| m.refresh_rate_millihertz());
-        let trusted: BTreeSet<Origin> =
-            left.iter().flat_map(|left| left.handover.trusted.iter().cloned()).collect();
-        let engine = left.as_ref().map_or(Engine::Device, |left| left.handover.engine);
-        let trust = options.trust || trusted.contains(document.origin());
-        // What the command line sets is meant for the scene that it names.
-        options.meant_for.get_or_insert_with(|| document.origin().clone());
-        let run = left.as_ref().and_then(Left::run);
-        let session = opening::new_session(
-            (&document, run),
-            &options,
-            trust,
-            &context,
-            (&device, engine),
-            &proxy,
-        )?;
-        // The session has them.
-        options.parameters.clear();
-        let mut redraws = RedrawSchedule::new(rate);
-        redraws.want(Instant::now());
-        let mut studio = Self {
-            snapshot: session.snapshot(),
-            session: Some(session),
-            stuck: Vec::new(),
-            sights: BTreeMap::new(),
-            filming: None,
-            picking: Picking::default(),
-            measuring: None,
-            spreads: BTreeMap::new(),
-            asked_shots: BTreeSet::new(),
-            egui,
-            context,
-            size: window.inner_size(),
-            window,
-            device,
-            engine,
-            runners: Runners::look(opening::wake(&proxy)),
-            switch: None,
-            options,
-            workspace: Workspace::new(document, recovery, opening::wake(&proxy)),
-            proxy,
-            locals: layout::Locals::default(),
-            console: Console::default(),
-            tables: Tables::default(),
-            read_at: Instant::now(),
-            trends: Trends::default(),
-            trace: Trace::default(),
-            fonts: Fonts::default(),
-            course: Course::default(),
-            gallery: Gallery::default(),
-            thumbnails: folders.map(|folders| folders.thumbnails),
-            dialogs: Dialogs::default(),
-            asked_for: None,
-            written: mpsc::channel(),
-            writers: Vec::new(),
-            state,
-            remembered,
-            frame_time: Duration::ZERO,
-            drafting: None,
-            opening: None,
-            replaying: None,
-            parting: None,
-            anew: None,
-            resets: 0,
-            is_fresh: false,
-            mouse: [0.0; 4],
-            trusted,
-            redraws,
-            title: String::new(),
-        };
-        if let Err(error) = studio.console.listen(&studio.device, opening::wake(&studio.proxy)) {
-            let text = format!("What kernels print is in the terminal alone: {error}.");
-            studio.workspace.tell(Severity::Warning, text);
-        }
-        // Another scene than last time is looked at anew.
-        let last = studio.state.scene.clone();
-        studio.note_scene();
-        if studio.state.scene != last {
-            studio.forget_viewpoints();
-        }
-        if let Some(path) = studio.options.run.take() {
-            studio.open_run(&path);
-        }
-        if let Some(left) = left {
-            studio.resume(left);
-        }
-        if let Some(error) = not_left {
-            let text = format!("What the studio was at before it started anew is gone: {error}.");
-            studio.workspace.tell(Severity::Error, text);
-        }
-        Ok(studio)
-    }
-
     fn window_event(&mut self, event: &WindowEvent) -> Result<()> {
         match event {
             WindowEvent::RedrawRequested => return self.redraw(),

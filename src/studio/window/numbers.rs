@@ -17,10 +17,10 @@ use crate::{
     state::archive,
     studio::{
         number,
-        panels::{numbers::Written, timings},
         panes::Pane,
-        table::{Content, MOST_BYTES, Rows, Table},
+        table::{Content, MOST_BYTES, Rows, Table, Written},
         tables::Source,
+        trace,
     },
 };
 
@@ -80,11 +80,11 @@ impl Studio {
 
 impl Studio {
     /// Writes the times of the last frames to a new file in the present folder, on a thread.
-    pub(super) fn export_timings(&mut self, written: timings::Written) {
+    pub(super) fn export_timings(&mut self, written: trace::Written) {
         let scene = self.workspace.document.file_name().trim_end_matches(".cu").to_owned();
         let (text, ending) = match written {
-            timings::Written::Trace => (self.trace.to_chrome(&scene), "json"),
-            timings::Written::Csv => (self.trace.to_csv(), "csv"),
+            trace::Written::Trace => (self.trace.to_chrome(&scene), "json"),
+            trace::Written::Csv => (self.trace.to_csv(), "csv"),
         };
         let count = number::count(self.trace.frames().count() as u64);
         self.on_thread(move || {

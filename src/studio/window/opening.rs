@@ -20,7 +20,7 @@ use crate::{
     scene::Overrides,
     session::{self, Engine, Past, Replay, Session},
     studio::{
-        Options, Result, document::Document, state::State, theme, typing::Typing, workspace::Wake,
+        Options, Result, document::Document, state::State, theme, typing::Typing, wake::Wake,
     },
 };
 

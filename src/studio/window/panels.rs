@@ -4,7 +4,7 @@ use super::Studio;
 use crate::{
     draw,
     scene::built_ins,
-    studio::{layout, panels::Action, panes::Slot, runners::Runner, typing::Typing},
+    studio::{action::Action, layout, panes::Slot, runners::Runner, seen::Seen, typing::Typing},
 };
 
 impl Studio {
@@ -39,10 +39,10 @@ impl Studio {
     }
 
     /// What a pane shows of a view.
-    fn seen(&self, slot: Slot) -> layout::Seen {
+    fn seen(&self, slot: Slot) -> Seen {
         let (view, session, camera) =
             (self.shown(slot), self.session.as_ref(), draw::Camera::default());
-        layout::Seen {
+        Seen {
             view,
             probe: self.sights.get(&slot).and_then(|sight| sight.probe.clone()),
             has_other: session.is_some_and(|session| session.other_frame(view, &camera).is_some()),

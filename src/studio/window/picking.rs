@@ -7,7 +7,7 @@ use crate::{
     diagnostic::Severity,
     draw::Spot,
     session::{Arrival, ElementRead, Error, Found, Picked, Session},
-    studio::{followed::Followed, layout, panes::Slot, table::Content},
+    studio::{followed::Followed, panes::Slot, seen::Marked, table::Content},
 };
 
 /// What has not come is looked for again after this pause.
@@ -166,7 +166,7 @@ impl Studio {
 
     /// What is followed in a pane, while it shows the view in which that was picked, and where in the picture it is:
     /// from 0 at its lower left corner to 1 at its upper right one.
-    pub(super) fn followed(&self, slot: Slot) -> Option<layout::Marked> {
+    pub(super) fn followed(&self, slot: Slot) -> Option<Marked> {
         let (_, followed) = self.picking.followed.as_ref().filter(|(of, _)| *of == slot)?;
         let view = self.shown(slot);
         let name = self.snapshot.views.get(view.0).map(|view| &view.name);
@@ -185,7 +185,7 @@ impl Studio {
                 Some([at.x / w, 1.0 - at.y / h])
             }
         });
-        Some(layout::Marked { followed: followed.clone(), at })
+        Some(Marked { followed: followed.clone(), at })
     }
 }
 

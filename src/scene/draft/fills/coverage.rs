@@ -6,8 +6,11 @@ use crate::scene::{
     draft::{
         code::Span,
         expression::told::Told,
-        host::Host,
-        values::{loops::counter, place::Call, place::Place},
+        host::{
+            Host,
+            place::{Call, Place},
+        },
+        values::loops::counter,
     },
     expression::{Expression, Kind, Meaning, Number},
 };

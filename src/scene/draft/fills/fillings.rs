@@ -1,12 +1,8 @@
 //! Which writes of the host fill the memory of the device: those to what it copies there, in the order in which they
 //! are made, in whichever functions.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    rc::Rc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::writes::{Write, Written};
 use crate::{
     cuda::brackets::Brackets,
     scene::draft::{
@@ -16,13 +12,16 @@ use crate::{
             regions::Kind as Region,
             variables::{Definition, Id, Value},
         },
-        host::{Host, Transfer},
-        reader::mentions::Does,
-        values::{
-            conditions::When,
-            place::{Call, Place},
-            trace::{Act, Done},
+        host::{
+            Host,
+            done::{Act, Done},
+            filling::{Copy, Filling, Piece},
+            mention::Does,
+            place::Place,
+            transfer::Transfer,
+            write::{Write, Written},
         },
+        values::conditions::When,
     },
 };
 
@@ -31,31 +30,6 @@ const MOST_PIECES: usize = 64;
 
 /// The variable of the host that memory belongs to, or its name where there is none.
 type Owner<'s> = (&'s str, Option<Id>);
-
-/// A write, by its place in [`Host::writes`], with the call in which it is made.
-pub(in crate::scene::draft) type Piece = (usize, Option<Rc<Call>>);
-
-/// What the host fills memory of the device with.
-#[derive(Clone, Default)]
-pub(in crate::scene::draft) struct Filling {
-    /// The writes, in the order in which they are made.
-    pub(in crate::scene::draft) pieces: Vec<Piece>,
-    /// The variable that is copied there, where that is a number.
-    pub(in crate::scene::draft) number: Option<(Span, Option<Rc<Call>>)>,
-    /// The copy, and how many bytes it has, where there is one.
-    pub(in crate::scene::draft) copy: Option<Copy>,
-    /// Whether that is all that it has, as far as it is known.
-    pub(in crate::scene::draft) is_all: bool,
-}
-
-/// A copy of memory of the host to the device.
-#[derive(Clone)]
-pub(in crate::scene::draft) struct Copy {
-    pub(in crate::scene::draft) bytes: Option<Span>,
-    pub(in crate::scene::draft) call: Option<Rc<Call>>,
-    /// Where it is made, and each call that leads there.
-    pub(in crate::scene::draft) places: Vec<usize>,
-}
 
 impl<'s> Host<'s> {
     /// That of each pointer and each variable of the device that the host fills, by its name.

@@ -4,8 +4,11 @@ use crate::scene::{
     draft::{
         code::{Span, variables::Value},
         expression::{cpp_number::Type, syntax::Expression},
-        host::{Allocation, Assumes, Host},
-        values::place::{Look, Place},
+        host::{
+            Assumes, Host,
+            allocation::Allocation,
+            place::{Look, Place},
+        },
     },
     operator::{Binary, Operator},
 };

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::scene::draft::{
-    code::{Span, functions::Function, variables::Value},
-    expression::{
-        cpp_number::{Number, Type},
-        syntax::{Callee, Expression, Sign},
-    },
-    host::Host,
-    values::{calls::Called, place::Place},
-};
 use crate::scene::{
     comparison::Comparison,
+    draft::{
+        code::{Span, functions::Function, variables::Value},
+        expression::{
+            cpp_number::{Number, Type},
+            syntax::{Callee, Expression, Sign},
+        },
+        host::{Host, place::Place},
+        values::calls::Called,
+    },
     operator::{Binary, Operator},
 };
 

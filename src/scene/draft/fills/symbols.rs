@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Elements, writes::Extent};
+use super::Elements;
 use crate::{
     cuda::lexer::Tokens,
     element::Element,
     scene::draft::{
         code::{LONGEST, Span, pointers::without_casts, regions::Kind, variables::Value},
         expression::cpp_number::Number,
-        host::Host,
-        values::place::Place,
+        host::{Host, place::Place, write::Extent},
     },
 };
 

@@ -19,8 +19,7 @@ use crate::{
             cpp_number::QUALIFIERS,
             headers::{ADDRESS, of_header},
         },
-        host::Host,
-        values::place::Place,
+        host::{Host, place::Place},
     },
 };
 

@@ -14,9 +14,12 @@ use crate::{
             regions::Kind as RegionKind,
             variables::{Id, Value},
         },
-        host::Host,
-        reader::mentions::{Does, Mention},
-        values::place::Place,
+        host::{
+            Host,
+            mention::{Does, Mention},
+            place::Place,
+            write::{Extent, Write, Written},
+        },
     },
 };
 
@@ -24,51 +27,8 @@ use crate::{
 const MOST_WRITES: usize = 10_000;
 /// So many writes may begin before a mention that is a part of one of them.
 const MOST_COVERING: usize = 8;
-/// So many tokens stand before the parameters of a function.
-const LONGEST_HEAD: usize = 60;
 /// So many tokens of a function without a name are looked at for what it returns.
 const LONGEST_LAMBDA: usize = 200;
-
-/// A statement that writes to the elements of something.
-pub(in crate::scene::draft) struct Write<'s> {
-    /// Where the name stands of what is written to.
-    pub(in crate::scene::draft) at: usize,
-    pub(in crate::scene::draft) what: Written<'s>,
-    /// How much of it is written to, but for elements.
-    pub(in crate::scene::draft) extent: Extent,
-    /// The mentions that are a part of this.
-    covers: Span,
-}
-
-/// How much is written, from the first element on.
-pub(in crate::scene::draft) enum Extent {
-    /// All that there is.
-    Whole,
-    Elements(Span),
-    Bytes(Span),
-}
-
-/// What is written.
-pub(in crate::scene::draft) enum Written<'s> {
-    /// `name[i].field = value`, `name[y][x] = value`; the first without an index.
-    Element { index: Vec<Span>, fields: Vec<&'s str>, value: Span },
-    /// The same number to each element; zeros without one.
-    All(Option<Span>),
-    /// Numbers that begin with this one, each one more than that before.
-    Counted(Span),
-    /// What an expression is each time, in the order of the elements.
-    Drawn(Span),
-    /// The same behind those that are there.
-    Pushed(Span),
-    /// All elements.
-    List(Vec<Span>),
-    /// Random numbers from the first to the second.
-    Between([i32; 2]),
-    /// Whatever a file or a library has.
-    Unknown,
-    /// What a mention does that is not understood.
-    Mentioned(Does),
-}
 
 impl<'s> Host<'s> {
     /// All of them, in the order of the text, but for those of kernels, and whether that is all.
@@ -223,21 +183,6 @@ impl<'s> Host<'s> {
         !is_perhaps(&self.code, at)
             && self.regions.lambda(at).is_none()
             && !self.regions.around(at).any(|(_, region)| is_of_header(&region.kind))
-    }
-}
-
-impl Host<'_> {
-    /// The regions of the functions that run on the device.
-    pub(in crate::scene::draft) fn functions_of_device(&self) -> BTreeSet<usize> {
-        let is_of_device = |start: usize| {
-            let before = self.code[..start].iter().rev().take(LONGEST_HEAD);
-            let mut words = before.take_while(|token| !matches!(token.text, ";" | "}" | "{"));
-            words.any(|token| matches!(token.text, "__global__" | "__device__"))
-        };
-        let functions = self.regions.iter().filter(|(_, region)| {
-            matches!(region.kind, RegionKind::Function { .. }) && is_of_device(region.span.start)
-        });
-        functions.map(|(place, _)| place).collect()
     }
 }
 
@@ -498,12 +443,5 @@ impl Host<'_> {
             _ => return None,
         };
         self.visible(self.text_at(name), name).map(|_| name)
-    }
-}
-
-impl<'s> Write<'s> {
-    /// One to all of what is named at `at`, or to the elements that it says.
-    fn at(at: usize, what: Written<'s>) -> Self {
-        Self { at, what, extent: Extent::Whole, covers: at..at + 1 }
     }
 }

@@ -18,9 +18,8 @@ use crate::{
             text::quoted_text,
             told::Told,
         },
-        host::{Assumes, Launch},
+        host::{Assumes, launch::Launch, place::Place},
         values::{
-            place::Place,
             sizes::is_size,
             structures::{self, Field, Given},
         },

@@ -15,8 +15,7 @@ use crate::{
                 text::{key, one_line},
             },
             fills::{Contents, Elements, sides::Rows, types::element_named},
-            host::{Allocation, Assumes, Host},
-            values::place::Place,
+            host::{Assumes, Host, allocation::Allocation, place::Place},
         },
     },
 };

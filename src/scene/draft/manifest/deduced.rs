@@ -10,8 +10,7 @@ use crate::{
     scene::draft::{
         code::{Span, pointers::without_casts},
         expression::cpp_number::QUALIFIERS,
-        host::Launch,
-        values::place::Place,
+        host::{launch::Launch, place::Place},
     },
 };
 

@@ -6,8 +6,7 @@ use crate::{
     cuda::lexer::Tokens,
     scene::draft::{
         code::Span,
-        host::{Host, MOST_LAUNCHES},
-        values::place::Place,
+        host::{Host, MOST_LAUNCHES, place::Place},
     },
 };
 

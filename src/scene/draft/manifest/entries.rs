@@ -1,8 +1,14 @@
 //! The passes of a drafted manifest, in the groups that loops of the host become.
 
-use std::{fmt::Write as _, rc::Rc};
+use std::fmt::Write as _;
 
-use super::{Draft, FILL_IN, arguments::Wanted, guess::Guess, header, nameless_instance, shape};
+use super::{
+    Draft, FILL_IN,
+    arguments::Wanted,
+    guess::Guess,
+    header, nameless_instance, shape,
+    spot::{Spot, groups},
+};
 use crate::{
     cuda::KernelParameter,
     scene::{
@@ -15,14 +21,14 @@ use crate::{
                 text::{quoted, quoted_text},
                 told::Told,
             },
-            host::{Assumes, Host, Launch, MOST_LAUNCHES},
+            host::{
+                Assumes, Host, MOST_LAUNCHES, done::Act, launch::Launch, loop_header::Until,
+                place::Place,
+            },
             values::{
                 conditions::When,
                 implied::Implied,
-                loop_header::{Loop, Until},
                 loops::{MOST_LOOPS, MOST_ROUNDS, counter},
-                place::{Call, Place},
-                trace::Act,
             },
         },
     },
@@ -30,14 +36,6 @@ use crate::{
 
 /// The most rounds of a loop whose end kernels find, where the host says no more of it.
 const SOME_ROUNDS: i128 = 1000;
-
-/// A loop whose group is open.
-#[derive(Clone, PartialEq)]
-pub(in crate::scene::draft) struct Open {
-    region: usize,
-    /// The call that runs it, by its place alone.
-    call: Option<*const Call>,
-}
 
 impl<'a, 's> Draft<'a, 's> {
     /// A pass for each launch and each copy of the host code, in groups as its loops have them.
@@ -91,19 +89,17 @@ impl<'a, 's> Draft<'a, 's> {
                 is_before = false;
             }
             self.once = once.clone().filter(|_| place.time.is_none() && !is_before);
-            let (on, skipped) = match (place.time, is_before) {
+            let (when, skipped) = match (place.time, is_before) {
                 (Some(_), _) => ("step", 1),
                 (None, true) => ("reset", 0),
                 (None, false) => ("step", 0),
             };
+            let spot = Spot { index, place, when, skipped, open: &mut open };
             match done.act {
-                Act::Launch(launch) => {
-                    let launch = &host.launches[launch];
-                    self.entry(index, launch, &place, on, skipped, &mut open);
-                }
-                Act::Transfer(_) => self.copy(index, &place, on, skipped, &mut open),
-                Act::Untold(_) => self.untold(index, &place, skipped, &open),
-                Act::Swap(_) => self.exchange(index, &place, on, skipped, &mut open),
+                Act::Launch(launch) => self.entry(&host.launches[launch], spot),
+                Act::Transfer(_) => self.copy(spot),
+                Act::Untold(_) => self.untold(index, &spot.place, skipped, spot.open),
+                Act::Swap(_) => self.exchange(spot),
                 Act::Allocation(_) | Act::Fill(_) => {}
                 Act::Write(_) | Act::Symbol(_) => {}
             }
@@ -151,17 +147,9 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    /// Writes the launch that is done at `index` with the groups that begin with it. `open` are the loops whose groups
-    /// are open.
-    fn entry(
-        &mut self,
-        index: usize,
-        launch: &'a Launch,
-        place: &Place<'a, 's>,
-        on: &str,
-        skipped: usize,
-        open: &mut Vec<Open>,
-    ) {
+    /// Writes a launch with the groups that begin with it.
+    fn entry(&mut self, launch: &'a Launch, mut spot: Spot<'_, 'a, 's>) {
+        let place = &spot.place.clone();
         let (instance, is_sure) = self.host.surely(|_| self.instance(launch, place));
         let stem = launch.kernel.split('<').next().unwrap_or_default();
         let Some((declared, is_clear)) = self.kernel_of(launch, place) else {
@@ -198,7 +186,7 @@ impl<'a, 's> Draft<'a, 's> {
             let name = format!("{stem}{instance}");
             self.remark(format!("{FILL_IN}: `{name}` may have other template arguments"));
         }
-        self.open_groups(place, on, skipped, open);
+        self.open_groups(&mut spot);
         // Those that are structures, and their fields.
         let (mut arguments, mut fields) = (Vec::new(), Vec::new());
         let pairs = kernel.parameters.iter().zip(&launch.arguments);
@@ -207,15 +195,13 @@ impl<'a, 's> Draft<'a, 's> {
             let written = self.written_argument(parameter, wanted, span, &mut fields);
             arguments.push((parameter.name.clone(), written));
         }
-        keys.extend(self.clears(index));
+        keys.extend(self.clears(spot.index));
         let shape = self.shape(launch, place, &arguments);
         fields.extend_from_slice(&arguments);
         self.rows(&fields, &shape);
         self.note_threads(shape::threads(&shape), &fields);
         keys.extend(shape);
         keys.extend(launch.is_cooperative.then(|| ("cooperative", Guess::known("true"))));
-        let depth = place.loops.len() - skipped;
-        let on = if depth == 0 { on } else { "step" };
         let name = self.name_of(&kernel, &instance);
         if !is_clear {
             self.remark(format!(
@@ -223,7 +209,7 @@ impl<'a, 's> Draft<'a, 's> {
                 launch.kernel
             ));
         }
-        self.pass(&header(depth), &name, on, &keys, &arguments);
+        self.pass(&header(spot.depth()), &name, spot.on(), &keys, &arguments);
     }
 
     /// An argument as it is written. Those of a structure's parts are noted as `fields`, with their own names.
@@ -366,14 +352,10 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    /// Writes the groups of the loops around a place that are not open yet, and closes others.
-    pub(in crate::scene::draft) fn open_groups(
-        &mut self,
-        place: &Place<'a, 's>,
-        on: &str,
-        skipped: usize,
-        open: &mut Vec<Open>,
-    ) {
+    /// Writes the groups of the loops around an entry that are not open yet, and closes others.
+    pub(in crate::scene::draft) fn open_groups(&mut self, spot: &mut Spot<'_, 'a, 's>) {
+        let Spot { place, when, skipped, open, .. } = spot;
+        let (when, skipped) = (*when, *skipped);
         let all = groups(place, skipped);
         let shared = open.iter().zip(&all).take_while(|(open, own)| open == own).count();
         open.truncate(shared);
@@ -381,7 +363,7 @@ impl<'a, 's> Draft<'a, 's> {
             open.push(opened);
             self.write_untold(Some(open));
             let own = Place { loops: place.loops[..=depth + skipped].to_vec(), ..place.clone() };
-            self.group(&own, on, depth);
+            self.group(&own, when, depth);
         }
     }
 
@@ -463,14 +445,4 @@ impl<'a, 's> Draft<'a, 's> {
         let guess = Guess::of((text, is_sure), &format!("it goes on while {condition}{end}"));
         let _ = writeln!(self.passes, "until  = {}{}", guess.text, guess.remark());
     }
-}
-
-/// What stands for the groups of the loops around a place.
-pub(in crate::scene::draft) fn groups(place: &Place<'_, '_>, skipped: usize) -> Vec<Open> {
-    // Another call runs the rounds of a loop anew.
-    let opened = |(depth, own): (usize, &&Loop<'_>)| {
-        let around = place.around_loop(depth, place.at);
-        Open { region: own.region, call: around.call.map(|call| Rc::as_ptr(&call)) }
-    };
-    place.loops.iter().enumerate().map(opened).skip(skipped).collect()
 }

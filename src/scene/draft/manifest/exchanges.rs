@@ -3,18 +3,19 @@
 
 use std::{fmt::Write as _, rc::Rc};
 
-use super::{Draft, FILL_IN, entries::Open, guess::Guess, header};
+use super::{Draft, FILL_IN, guess::Guess, header, spot::Spot};
 use crate::{
     cuda::{CType, Signature},
     scene::draft::{
         code::Span,
         expression::text::{one_line, quoted_text},
-        host::{Host, Launch},
-        values::{
-            holders::Holder,
+        host::{
+            Host,
+            done::{Act, Done},
+            launch::Launch,
             place::Place,
-            trace::{Act, Done},
         },
+        values::holders::Holder,
     },
 };
 
@@ -238,18 +239,12 @@ impl<'a, 's> Draft<'a, 's> {
         }
     }
 
-    /// Writes what lets two pointers change places at `index`, unless halves do so by themselves: the contents of their
-    /// arrays do, by a third.
-    pub(in crate::scene::draft) fn exchange(
-        &mut self,
-        index: usize,
-        place: &Place<'a, 's>,
-        on: &str,
-        skipped: usize,
-        open: &mut Vec<Open>,
-    ) {
+    /// Writes what lets two pointers change places, unless halves do so by themselves: the contents of their arrays do,
+    /// by a third.
+    pub(in crate::scene::draft) fn exchange(&mut self, mut spot: Spot<'_, 'a, 's>) {
+        let place = &spot.place.clone();
         let host: &'a Host<'s> = self.host;
-        let done = &host.done[index];
+        let done = &host.done[spot.index];
         let Some([first, second]) = self.pair_of(done) else { return };
         let are_halves = [(first, second), (second, first)]
             .iter()
@@ -279,18 +274,17 @@ impl<'a, 's> Draft<'a, 's> {
             self.remark(format!("{FILL_IN}: `{what}` is made, which nothing here does"));
             return;
         };
-        self.open_groups(place, on, skipped, open);
+        self.open_groups(&mut spot);
         let third = self.spare(&one);
-        let on = if place.loops.len() > skipped { "step" } else { on };
         self.write_untold(None);
         let _ = writeln!(self.passes, "\n# {}", one_line(&what));
         self.alike.push([one.clone(), other.clone(), third.clone()]);
         for (from, to) in [(&one, &third), (&other, &one), (&third, &other)] {
             let text = format!("{{ from = {}, to = {} }}", quoted_text(from), quoted_text(to));
             let mut keys = when.clone();
-            keys.extend(self.clears(index));
+            keys.extend(self.clears(spot.index));
             keys.push(("copy", Guess::known(text)));
-            self.table(&header(place.loops.len() - skipped), None, on, &keys);
+            self.table(&header(spot.depth()), None, spot.on(), &keys);
         }
     }
 

@@ -3,8 +3,7 @@
 
 use crate::scene::draft::{
     code::{Span, variables::Value},
-    host::Host,
-    values::place::Place,
+    host::{Host, place::Place},
 };
 
 /// A texture has at most so many texels along an axis.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::{BYTES, Draft, arguments::Wanted};
 use crate::{
-    cuda::{CType, Pointee},
+    cuda::{CType, Pointee, lexer::Tokens},
     element::Element,
     scene::draft::{
         code::{Span, pointers::Offset},
         fills::types::element_named,
-        values::place::Place,
+        host::place::Place,
     },
 };
 
@@ -87,9 +87,8 @@ impl<'s> Draft<'_, 's> {
         place: &Place<'_, 's>,
     ) -> Option<String> {
         let host = self.host;
-        let text = |at: Option<usize>| at.map_or("", |at| host.text_at(at));
-        let is_inside = text(sum.start.checked_sub(1)) == "("
-            && text(sum.start.checked_sub(2)) == ">"
+        let is_inside = host.code.text_before(sum.start) == "("
+            && host.code.text_before(sum.start - 1) == ">"
             && sum.end < span.end;
         if sum == span || is_inside {
             let own = host.element_of_pointer(host.text_at(sum.start), place)?;

@@ -5,11 +5,8 @@ use crate::{
     cuda::{Signature, lexer},
     scene::draft::{
         code::{candidates::type_in, regions::Kind},
-        host::Launch,
-        values::{
-            overloads::{Choice, Named},
-            place::Place,
-        },
+        host::{launch::Launch, place::Place},
+        values::overloads::{Choice, Named},
     },
 };
 

@@ -1,18 +1,20 @@
 //! The grid, the block and the shared memory of a launch.
 
 use super::{Draft, guess::Guess};
-use crate::scene::{
-    Shape,
-    decode::{MOST_IN_BLOCK, MOST_SHARED_BYTES},
-    draft::{
-        code::Span,
-        expression::{
-            cpp_number::{Number, Type},
-            text::{quoted, quoted_text},
-            told::Told,
+use crate::{
+    cuda::lexer::Token,
+    scene::{
+        Shape,
+        decode::{MOST_IN_BLOCK, MOST_SHARED_BYTES},
+        draft::{
+            code::Span,
+            expression::{
+                cpp_number::{Number, Type},
+                text::{quoted, quoted_text},
+                told::Told,
+            },
+            host::{Assumes, Host, launch::Launch, place::Place},
         },
-        host::{Assumes, Host, Launch},
-        values::place::Place,
     },
 };
 
@@ -71,6 +73,37 @@ impl<'s> Draft<'_, 's> {
             Some(bytes) => Some(Guess::of((quoted(&bytes), is_sure), &self.host.text(span))),
             None => Some(some_shared().1),
         }
+    }
+
+    /// A block for a kernel that nothing launches: by a constant that is called so, square where the kernel has two
+    /// axes.
+    pub(in crate::scene::draft) fn block_of(&self, kernel: &str) -> Option<String> {
+        let last = kernel.rsplit("::").next().unwrap_or(kernel);
+        let at = self.host.code.iter().rposition(|token| token.text == last)?;
+        let until = self.host.code[at..].iter().position(|token| token.text == "__global__");
+        let body = &self.host.code[at..until.map_or(self.host.code.len(), |length| at + length)];
+        let is_flat = !body.windows(3).any(|w| w[0].text == "threadIdx" && w[2].text == "y");
+        let is_named = |token: &&Token<'_>| {
+            let name = token.text.to_ascii_lowercase();
+            let words = ["block", "thread", "tile"];
+            token.is_word() && words.iter().any(|word| name.contains(word))
+        };
+        let place = Place::of(at);
+        let number = |token: &Token<'s>| self.host.integer_of_text(token.text, &place);
+        let mut sizes = body.iter().filter(is_named).take(200).filter_map(number);
+        let most = if is_flat { 1024 } else { 32 };
+        match (sizes.find(|size| (1..=most).contains(size)), is_flat) {
+            (Some(size), true) => Some(size.to_string()),
+            (Some(size), false) => Some(format!("[{size}, {size}]")),
+            (None, true) => None,
+            (None, false) => Some("[16, 16]".to_owned()),
+        }
+    }
+
+    /// Whether some kernel has shared memory of a size that its launch says.
+    pub(in crate::scene::draft) fn has_dynamic_shared(&self) -> bool {
+        let shared = |w: &[Token<'_>]| w.iter().any(|token| token.text == "__shared__");
+        self.host.code.windows(3).any(|w| w[0].text == "extern" && shared(w))
     }
 }
 

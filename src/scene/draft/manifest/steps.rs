@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::{Draft, FILL_IN, guess::Guess};
 use crate::scene::draft::{
     expression::{cpp_number::Number, told::Told},
-    host::Host,
-    values::{loop_header::Loop, place::Place},
+    host::{Host, loop_header::Loop, place::Place},
 };
 
 impl<'a, 's> Draft<'a, 's> {

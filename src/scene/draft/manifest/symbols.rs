@@ -7,12 +7,12 @@ use crate::{
     scene::draft::{
         expression::cpp_number::{Number, Type},
         fills::Elements,
-        host::Host,
-        values::{
-            conditions::When,
+        host::{
+            Host,
+            done::{Act, Done},
             place::Place,
-            trace::{Act, Done},
         },
+        values::conditions::When,
     },
 };
 

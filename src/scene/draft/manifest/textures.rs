@@ -11,8 +11,7 @@ use crate::{
     scene::draft::{
         code::pointers::{Offset, without_casts},
         expression::text::one_line,
-        host::{Host, MOST_LAUNCHES},
-        values::place::Place,
+        host::{Host, MOST_LAUNCHES, place::Place},
     },
 };
 

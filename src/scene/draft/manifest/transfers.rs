@@ -1,10 +1,15 @@
 //! What host code copies on the device, and what it sets to bytes that are all the same.
 
-use super::{Draft, FILL_IN, arrays::of_bytes, entries::Open, guess::Guess, header};
+use super::{Draft, FILL_IN, arrays::of_bytes, guess::Guess, header, spot::Spot};
 use crate::scene::draft::{
     expression::{cpp_number::Type, text::quoted_text},
-    host::{Host, Transfer, Transferred},
-    values::{conditions::When, place::Place, trace::Act},
+    host::{
+        Host,
+        done::Act,
+        place::Place,
+        transfer::{Transfer, Transferred},
+    },
+    values::conditions::When,
 };
 
 /// What is set is so by something that is done among so many things behind it.
@@ -178,16 +183,10 @@ impl<'a, 's> Draft<'a, 's> {
         Some(())
     }
 
-    /// Writes the copy from device to device that is done at `index`, with the groups that begin with it.
-    pub(in crate::scene::draft) fn copy(
-        &mut self,
-        index: usize,
-        place: &Place<'a, 's>,
-        on: &str,
-        skipped: usize,
-        open: &mut Vec<Open>,
-    ) {
-        let Act::Transfer(transfer) = self.host.done[index].act else { return };
+    /// Writes a copy from device to device, with the groups that begin with it.
+    pub(in crate::scene::draft) fn copy(&mut self, mut spot: Spot<'_, 'a, 's>) {
+        let place = &spot.place.clone();
+        let Act::Transfer(transfer) = self.host.done[spot.index].act else { return };
         let transfer = &self.host.transfers[transfer];
         let Transferred::From(from) = transfer.what else { return };
         let call = self.host.text(&transfer.call);
@@ -207,13 +206,12 @@ impl<'a, 's> Draft<'a, 's> {
             self.remark(format!("{FILL_IN}: `{call}` copies what no pass here does"));
             return;
         };
-        self.open_groups(place, on, skipped, open);
+        self.open_groups(&mut spot);
         let text = format!("{{ from = {}, to = {} }}", quoted_text(&from), quoted_text(&to));
         let mut keys = when;
-        keys.extend(self.clears(index));
+        keys.extend(self.clears(spot.index));
         keys.push(("copy", Guess::known(text)));
-        let on = if place.loops.len() > skipped { "step" } else { on };
-        self.table(&header(place.loops.len() - skipped), None, on, &keys);
+        self.table(&header(spot.depth()), None, spot.on(), &keys);
     }
 
     /// Whether an array is one of the manifest's: a half alone that no launch takes is none.

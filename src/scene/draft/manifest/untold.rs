@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Draft, FILL_IN,
-    entries::{Open, groups},
+    spot::{Open, groups},
 };
 use crate::{
     cuda::lexer::Token,
@@ -12,8 +12,8 @@ use crate::{
         code::{Span, libraries::holds_memory, variables::Id},
         expression::text::one_line,
         fills::types::element_named,
-        host::{Host, Untold},
-        values::{conditions::When, place::Place, trace::Act},
+        host::{Host, done::Act, place::Place, untold::Untold},
+        values::conditions::When,
     },
 };
 

@@ -7,10 +7,11 @@ use crate::{
     cuda::CType,
     scene::draft::{
         code::Span,
-        host::{Host, Transferred},
-        values::{
+        host::{
+            Host,
+            done::{Act, Done},
             place::Place,
-            trace::{Act, Done},
+            transfer::Transferred,
         },
     },
 };

@@ -12,7 +12,8 @@ use crate::{
             readers,
             variables::{Id, Value},
         },
-        values::{overloads::Choice, place::Place},
+        host::place::Place,
+        values::overloads::Choice,
     },
 };
 

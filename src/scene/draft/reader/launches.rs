@@ -5,7 +5,7 @@ use crate::{
     cuda::lexer,
     scene::draft::{
         code::{LONGEST, Span, pointers::without_casts, variables::Value},
-        host::{Launch, MOST_LAUNCHES},
+        host::{MOST_LAUNCHES, launch::Launch},
     },
 };
 

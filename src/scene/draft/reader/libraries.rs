@@ -7,7 +7,7 @@ use crate::scene::draft::{
         libraries::{computes, filled_by},
         parameters::called_with,
     },
-    host::{MOST_LAUNCHES, Untold},
+    host::{MOST_LAUNCHES, untold::Untold},
 };
 
 /// Namespaces in one another, at most so many.

@@ -9,11 +9,10 @@ use super::{
     Reader,
     callees::{Callee, calls_nothing},
     holders::{Handed, Handing, Holder, Passing},
-    mentions::Does,
 };
 use crate::scene::draft::{
     code::{LONGEST, Span, regions::Kind as Region, variables::Id},
-    host::{MOST_LAUNCHES, Untold},
+    host::{MOST_LAUNCHES, mention::Does, untold::Untold},
 };
 
 /// A call that is not known.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{place::Place, trace::DEEPEST};
+use super::trace::DEEPEST;
 use crate::{
     cuda::lexer::Token,
     scene::draft::{
@@ -12,7 +12,7 @@ use crate::{
             pointers::without_casts,
             variables::{Definition, Id, Value},
         },
-        host::Host,
+        host::{Host, place::Place},
     },
 };
 

@@ -1,12 +1,11 @@
 //! The axes of grids and blocks.
 
-use super::place::Place;
 use crate::scene::draft::{
     code::{
         Span,
         variables::{Definition, Id, Value},
     },
-    host::Host,
+    host::{Host, place::Place},
 };
 
 /// Names that are defined by others, at most so many behind one another.

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    mathematics,
-    place::{Look, Place},
-};
+use super::mathematics;
 use crate::scene::draft::{
     code::{functions::Function, readers::is_rounded_up, sections::Section},
     expression::{
@@ -13,7 +10,10 @@ use crate::scene::draft::{
         syntax::{Callee, Expression},
         told::Told,
     },
-    host::Host,
+    host::{
+        Host,
+        place::{Look, Place},
+    },
 };
 
 impl<'s> Host<'s> {

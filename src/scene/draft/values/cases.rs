@@ -1,10 +1,9 @@
 //! Which case of a `switch` is done.
 
-use super::place::Place;
 use crate::scene::draft::{
     code::{LONGEST, Span, regions::Kind},
     expression::cpp_number::Number,
-    host::{Assumes, Host},
+    host::{Assumes, Host, place::Place},
 };
 
 /// What is known of the case that something lies in.

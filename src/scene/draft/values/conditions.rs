@@ -1,6 +1,6 @@
 //! What host code makes a launch depend on: branches around it, and rounds of loops that end before it.
 
-use super::{cases::Case, loop_header::Loop, place::Place, trace::Done};
+use super::cases::Case;
 use crate::{
     cuda::lexer::Tokens,
     scene::draft::{
@@ -10,7 +10,7 @@ use crate::{
             regions::{Kind, Region},
         },
         expression::{cpp_number::Type, told::Told},
-        host::Host,
+        host::{Host, done::Done, loop_header::Loop, place::Place},
     },
 };
 

@@ -1,13 +1,11 @@
 //! Members of structures that begin with something else than what their declarations say: what a constructor, a list or
 //! whoever has the structure sets.
 
-use std::collections::BTreeSet;
-
 use crate::{
     cuda::lexer::Tokens,
     scene::draft::{
         code::{Span, operands::change_at, regions::Kind, variables::Id},
-        host::Host,
+        host::{Host, set_fields::SetFields},
     },
 };
 
@@ -15,15 +13,6 @@ use crate::{
 const LONGEST_HEAD: usize = 24;
 /// So many fields of one another stand in an operand.
 const DEEPEST: usize = 16;
-
-/// What sets them.
-#[derive(Default)]
-pub(in crate::scene::draft) struct SetFields<'s> {
-    /// The names of those that something sets.
-    names: BTreeSet<&'s str>,
-    /// The structures that are made of something.
-    made: BTreeSet<&'s str>,
-}
 
 impl<'s> Host<'s> {
     /// All of the file.

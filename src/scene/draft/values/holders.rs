@@ -3,10 +3,7 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
-use super::{
-    place::{Call, Place},
-    trace::{Act, DEEPEST, Done},
-};
+use super::trace::DEEPEST;
 use crate::{
     cuda::lexer::Tokens,
     scene::draft::{
@@ -15,7 +12,11 @@ use crate::{
             pointers::without_casts,
             variables::{Id, Value, Variable},
         },
-        host::Host,
+        host::{
+            Host,
+            done::{Act, Done},
+            place::{Call, Place},
+        },
     },
 };
 

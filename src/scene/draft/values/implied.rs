@@ -2,11 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    overloads::{Choice, Named},
-    place::{Call, Place},
-    trace::{Act, Done},
-};
+use super::overloads::{Choice, Named};
 use crate::{
     cuda::{brackets::Brackets, lexer::Tokens},
     scene::draft::{
@@ -15,7 +11,11 @@ use crate::{
             regions::Kind,
             variables::{Id, Variable},
         },
-        host::Host,
+        host::{
+            Host,
+            done::{Act, Done},
+            place::{Call, Place},
+        },
     },
 };
 

@@ -58,14 +58,14 @@ impl<'s> Host<'s> {
     /// Whether a name means no function: a variable, a member of something, what a `using` brings, or a macro.
     fn is_other_name(&self, at: usize) -> bool {
         let text = self.text_at(at);
-        let before = |by: usize| at.checked_sub(by).map_or("", |at| self.text_at(at));
-        let is_member = before(1) == "." || before(1) == ">" && before(2) == "-";
+        let before = self.code.text_before(at);
+        let is_member = before == "." || before == ">" && self.code.text_before(at - 1) == "-";
         let near = (at.saturating_sub(LONGEST)..at).rev();
         let mut path = near.skip_while(|at| {
             self.text_at(*at) == "::" || self.code.is_word_at(*at) && self.text_at(*at) != "using"
         });
         let is_brought = path.next().is_some_and(|at| self.text_at(at) == "using");
-        is_member || is_brought || before(1) != "::" && self.is_hidden(text, at + 1)
+        is_member || is_brought || before != "::" && self.is_hidden(text, at + 1)
     }
 
     /// Whether what stands at a place is an argument of a function that is none of the file's.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::{loop_header::Loop, place::Place};
 use crate::scene::{
     comparison::Comparison,
     draft::{
@@ -18,7 +17,7 @@ use crate::scene::{
             text::possible,
             told::Told,
         },
-        host::Host,
+        host::{Host, loop_header::Loop, place::Place},
     },
     operator::{Binary, Operator},
 };

@@ -2,11 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{
-    loops::MOST_LOOPS,
-    place::{Call, Place},
-    trace::{Act, Done},
-};
+use super::loops::MOST_LOOPS;
 use crate::scene::draft::{
     code::{
         LONGEST, Span,
@@ -14,7 +10,12 @@ use crate::scene::draft::{
         sections::Section,
         variables::{Definition, Id, Value, Variable},
     },
-    host::{Host, Launch},
+    host::{
+        Host,
+        done::{Act, Done},
+        launch::Launch,
+        place::{Call, Place},
+    },
 };
 
 impl<'s> Host<'s> {
@@ -326,7 +327,8 @@ impl<'s> Host<'s> {
             .filter_map(|(region, _)| self.loops.get(&region))
             .collect();
         let mut place = Place { call: call.cloned(), ..Place::of(at) };
-        place.loops = place.outer_loops(self);
+        let outer = |call: &Rc<Call>| self.place_in(call.at, call.caller.as_ref()).loops;
+        place.loops = call.map_or_else(Vec::new, outer);
         own.truncate(MOST_LOOPS - place.loops.len());
         place.loops.extend(own.into_iter().rev());
         place

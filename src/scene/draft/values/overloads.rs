@@ -1,7 +1,6 @@
 //! Which of several functions of one name a call means: by where they lie, and by the types of what they are given, as
 //! C++ chooses where that is decided by what is read.
 
-use super::place::Place;
 use crate::{
     cuda::lexer::{Token, Tokens},
     scene::draft::{
@@ -12,7 +11,7 @@ use crate::{
             variables::{Id, Value},
         },
         expression::cpp_number::{QUALIFIERS, Type},
-        host::Host,
+        host::{Host, place::Place},
     },
 };
 

@@ -1,6 +1,5 @@
 //! How much there is: bytes of allocations, elements in them, and elements of the host's containers.
 
-use super::place::{Look, Place};
 use crate::scene::draft::{
     code::variables::{Id, Value},
     expression::{
@@ -8,7 +7,11 @@ use crate::scene::draft::{
         syntax::Types,
         told::Told,
     },
-    host::{Allocation, Host},
+    host::{
+        Host,
+        allocation::Allocation,
+        place::{Look, Place},
+    },
 };
 
 /// Tokens of the length of an axis in a declaration.

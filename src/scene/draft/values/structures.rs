@@ -1,6 +1,5 @@
 //! Structures that host code gives kernels by value.
 
-use super::place::{Look, Place};
 use crate::{
     cuda::{
         Held, Member, Pointee,
@@ -18,7 +17,10 @@ use crate::{
                 cpp_number::{Number, Type},
                 told::Told,
             },
-            host::Host,
+            host::{
+                Host,
+                place::{Look, Place},
+            },
         },
         operator::Operator,
     },

@@ -6,10 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use super::{
-    overloads::Choice,
-    place::{Call, Place},
-};
+use super::overloads::Choice;
 use crate::{
     cuda::{brackets::Brackets, lexer::Tokens},
     scene::draft::{
@@ -20,7 +17,11 @@ use crate::{
             regions::Kind,
             variables::Value,
         },
-        host::{Host, MOST_LAUNCHES},
+        host::{
+            Host, MOST_LAUNCHES,
+            done::{Act, Done},
+            place::{Call, Place},
+        },
     },
 };
 
@@ -30,26 +31,6 @@ pub(in crate::scene::draft) const DEEPEST: usize = 16;
 const MOST_ACTS: usize = 8 * MOST_LAUNCHES;
 /// So many calls are looked at.
 const MOST_CALLS: usize = 10_000;
-
-/// What the host does, by its place in the lists of [`Host`].
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::scene::draft) enum Act {
-    Launch(usize),
-    Transfer(usize),
-    Swap(usize),
-    Allocation(usize),
-    Fill(usize),
-    Write(usize),
-    Symbol(usize),
-    Untold(usize),
-}
-
-/// Something that the host does at a place, within a call.
-pub(in crate::scene::draft) struct Done {
-    pub(in crate::scene::draft) act: Act,
-    pub(in crate::scene::draft) at: usize,
-    pub(in crate::scene::draft) call: Option<Rc<Call>>,
-}
 
 /// The calls of functions of the file.
 #[derive(Default)]

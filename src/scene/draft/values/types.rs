@@ -1,11 +1,10 @@
 //! Which types the parameters of templates stand for.
 
-use super::place::Place;
 use crate::{
     cuda::lexer::Token,
     scene::draft::{
         code::{LONGEST, Span},
-        host::Host,
+        host::{Host, place::Place},
     },
 };
 

@@ -1,7 +1,6 @@
 //! Loops of host code that go on until kernels have found something: `while (residual > eps)`,
 //! `do ... while (changed)`, where the variable is what is copied from the device in each round.
 
-use super::loop_header::{Loop, Until};
 use crate::scene::{
     comparison::Comparison,
     draft::{
@@ -14,7 +13,10 @@ use crate::scene::{
             cpp_number::{Number, Type},
             syntax::Expression,
         },
-        host::Host,
+        host::{
+            Host,
+            loop_header::{Loop, Until},
+        },
     },
     operator::Operator,
 };

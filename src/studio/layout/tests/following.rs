@@ -5,7 +5,7 @@ use egui::{Pos2, Rect};
 use super::*;
 use crate::{
     session::Picked,
-    studio::{followed::Followed, layout::Marked, table::tests::content},
+    studio::{followed::Followed, seen::Marked, table::tests::content},
 };
 
 impl Window {

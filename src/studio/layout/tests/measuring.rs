@@ -1,7 +1,7 @@
 //! Distances that are measured in a view, and its picture on the clipboard.
 
 use super::*;
-use crate::studio::layout::Measured;
+use crate::studio::seen::Measured;
 
 #[test]
 fn the_menu_begins_to_measure_and_escape_ends_it() {

@@ -8,8 +8,9 @@ use super::{Local, marks::Marks, strokes::EditContext};
 use crate::{
     session::Snapshot,
     studio::{
+        action::Action,
         document::Document,
-        panels::{Action, palette},
+        panels::palette,
         panes::Pane,
         shortcuts::Task,
         typing::{Place, Stroke, Typing},

@@ -35,12 +35,13 @@ use self::{
     picker::Picker, pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
 };
 use super::{
-    Action, named,
+    named,
     palette::{self, Palette},
 };
 use crate::{
     session::Snapshot,
     studio::{
+        action::Action,
         document::Document,
         folds::Folds,
         highlighter::Highlighter,

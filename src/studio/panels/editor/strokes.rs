@@ -7,11 +7,9 @@ use crate::{
     scene,
     session::Snapshot,
     studio::{
+        action::Action,
         document::Document,
-        panels::{
-            Action,
-            palette::{self, Choice},
-        },
+        panels::palette::{self, Choice},
         shortcuts::Task,
         text::{Command, Direction, Motion, Selection, Selections},
         theme,

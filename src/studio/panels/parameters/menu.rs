@@ -9,8 +9,8 @@ use super::{Local, is_changed, named, reset};
 use crate::{
     session::{Control, Parameter},
     studio::{
+        action::Action,
         animation::{Animations, Shape},
-        panels::Action,
         theme, written,
     },
 };

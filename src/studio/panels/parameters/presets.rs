@@ -8,7 +8,7 @@ use egui::{
 use super::is_changed;
 use crate::{
     session::{Command, Snapshot},
-    studio::{panels::Action, theme},
+    studio::{action::Action, theme},
 };
 
 /// The longest name of a preset that can be typed.

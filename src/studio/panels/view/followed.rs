@@ -11,10 +11,10 @@ use crate::{
     studio::{
         followed::Followed,
         icons::{self, Icon},
-        layout::Marked,
         number,
         panels::{named, shortened},
         panes::Slot,
+        seen::Marked,
         theme,
     },
 };

@@ -2,7 +2,7 @@
 
 use egui::{Align2, FontId, Pos2, Rect, Stroke, Ui, pos2, vec2};
 
-use crate::studio::{layout::Measured, theme};
+use crate::studio::{seen::Measured, theme};
 
 /// An end's radius.
 const END: f32 = 3.5;

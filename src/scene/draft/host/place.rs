@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::loop_header::Loop;
-use crate::scene::draft::{code::Span, expression::told::Told, host::Host};
+use crate::scene::draft::{code::Span, expression::told::Told};
 
 /// Where an expression stands.
 #[derive(Clone)]
@@ -20,15 +20,15 @@ pub(in crate::scene::draft) struct Place<'h, 's> {
 /// A call of a function of the file.
 pub(in crate::scene::draft) struct Call {
     /// The region of the function.
-    pub(super) function: usize,
-    pub(super) arguments: Vec<Span>,
+    pub(in crate::scene::draft) function: usize,
+    pub(in crate::scene::draft) arguments: Vec<Span>,
     /// Those in angle brackets.
-    pub(super) template: Vec<Span>,
-    pub(super) at: usize,
+    pub(in crate::scene::draft) template: Vec<Span>,
+    pub(in crate::scene::draft) at: usize,
     /// The loops around it that are understood, those around its callers among them.
     pub(in crate::scene::draft) loops: usize,
     /// The call within which it is made.
-    pub(super) caller: Option<Rc<Self>>,
+    pub(in crate::scene::draft) caller: Option<Rc<Self>>,
 }
 
 /// What an expression is looked at with.
@@ -45,12 +45,6 @@ impl<'h, 's> Place<'h, 's> {
     /// Where no call led, and no loop counts.
     pub(in crate::scene::draft) const fn of(at: usize) -> Self {
         Self { at, loops: Vec::new(), time: None, call: None }
-    }
-
-    /// The loops around the calls that led there.
-    pub(in crate::scene::draft) fn outer_loops(&self, host: &'h Host<'s>) -> Vec<&'h Loop<'s>> {
-        let call = self.call.as_ref();
-        call.map_or_else(Vec::new, |call| host.place_in(call.at, call.caller.as_ref()).loops)
     }
 
     /// Where the function around this place is called.

@@ -18,14 +18,14 @@ pub(in crate::scene::draft) struct Loop<'s> {
     /// `None` where it counts nothing.
     pub(in crate::scene::draft) variable: Option<Id>,
     pub(in crate::scene::draft) name: &'s str,
-    pub(super) of: Type,
+    pub(in crate::scene::draft) of: Type,
     pub(in crate::scene::draft) header: Span,
     pub(in crate::scene::draft) body: Span,
-    pub(super) first: Span,
-    pub(super) comparison: Comparison,
-    pub(super) limit: Expression<'s>,
-    pub(super) step: Operator,
-    pub(super) by: Expression<'s>,
+    pub(in crate::scene::draft) first: Span,
+    pub(in crate::scene::draft) comparison: Comparison,
+    pub(in crate::scene::draft) limit: Expression<'s>,
+    pub(in crate::scene::draft) step: Operator,
+    pub(in crate::scene::draft) by: Expression<'s>,
     /// Its body sets the variable, too.
     pub(in crate::scene::draft) is_changed: bool,
     /// What kernels find ends it: it has no number of rounds then.
