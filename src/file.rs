@@ -8,6 +8,8 @@
 pub(crate) mod any_path;
 #[cfg(feature = "cli")]
 mod below;
+#[cfg(feature = "cli")]
+mod claim;
 mod draft;
 #[cfg(feature = "gl")]
 mod own_folder;
@@ -25,6 +27,8 @@ use std::{
 
 #[cfg(feature = "cli")]
 pub(crate) use below::{find_below, place_below};
+#[cfg(feature = "cli")]
+pub(crate) use claim::Claim;
 pub(crate) use draft::Draft;
 #[cfg(feature = "cli")]
 pub use draft::clear_drafts;

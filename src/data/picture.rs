@@ -3,7 +3,7 @@
 //! Enters: a file's content, the size and the texels that are wanted. Leaves: the texels' bytes. Must not know:
 //! `scene`, `gl`, `session`.
 
-mod gray;
+mod channels;
 
 use std::io::Cursor;
 
@@ -62,8 +62,9 @@ fn decode(content: &[u8], size: [u64; 2]) -> Result<DynamicImage> {
     }
     if reader.format() == Some(ImageFormat::OpenExr) {
         let data = layers(content, size)?;
-        if gray::is_gray(&data) {
-            return gray::decode(content, size);
+        let is_flat = data.headers.iter().any(|header| !header.deep);
+        if is_flat && !channels::has_colours(&data) {
+            return channels::decode(content, size);
         }
     }
     let mut decoder = reader.into_decoder().map_err(wrong)?;
@@ -147,7 +148,17 @@ fn bytes(picture: DynamicImage, element: Element) -> Result<Vec<u8>> {
 
 /// Texels of floating-point numbers: integers become shares of 1. Those with fewer channels have the first ones.
 fn shares(picture: &DynamicImage, element: Element) -> Result<Vec<u8>> {
-    let (pixels, lanes) = (picture.to_rgba32f(), usize::from(element.lanes));
+    // Gray, from which that makes other last bits than from colours, is coloured before.
+    let pixels = match picture {
+        DynamicImage::ImageLuma8(_) | DynamicImage::ImageLumaA8(_) => {
+            DynamicImage::ImageRgba8(picture.to_rgba8()).into_rgba32f()
+        }
+        DynamicImage::ImageLuma16(_) | DynamicImage::ImageLumaA16(_) => {
+            DynamicImage::ImageRgba16(picture.to_rgba16()).into_rgba32f()
+        }
+        _ => picture.to_rgba32f(),
+    };
+    let lanes = usize::from(element.lanes);
     let channels = pixels.pixels().flat_map(|pixel| pixel.0.into_iter().take(lanes));
     let count = pixels.len() / 4 * lanes;
     written(channels.map(f64::from), element.scalar, count)

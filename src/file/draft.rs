@@ -138,6 +138,7 @@ fn living() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// end. For a process that is ended without its values being dropped.
 #[cfg(feature = "cli")]
 pub fn clear_drafts() {
+    super::claim::release_all();
     let living = living();
     for path in &*living {
         // What is not there any more was put in its place.

@@ -9,7 +9,7 @@ use super::{
     symbol,
 };
 use crate::{
-    device::{Allocation, Fault, FaultKind},
+    device::{Fault, FaultKind},
     diagnostic::{Diagnostic, Severity},
     ptx::outline::Outline,
     scene::{Number, ResourceId},
@@ -105,8 +105,8 @@ impl Session {
     }
 
     /// The element that a faulty access would be of, were the resource large enough. Where the code does not tell which
-    /// resource is meant, it is the nearest of those that the kernel takes; none, where memory that is no resource's is
-    /// nearer still.
+    /// resource is meant, it is the nearest of those that the kernel takes; a variable, or none, where memory that is
+    /// no resource's is nearer still.
     fn element(&self, fault: &Fault, in_flight: &InFlight) -> Option<String> {
         let address = fault.missed()?;
         let Some(base) = fault.base else { return self.nearest_element(fault, address, in_flight) };
@@ -145,13 +145,12 @@ impl Session {
             self.faulty_pass(fault).map(|pass| pass.plan.takes().collect());
         let is_taken = |extent: &&Extent| taken.as_ref().is_none_or(|ids| ids.contains(&extent.id));
         let extents = || in_flight.extents.iter();
-        let found =
-            extents().filter(is_taken).min_by_key(|extent| extent.memory.distance(address))?;
-        let is_foreign = |near: &Allocation| extents().all(|extent| extent.memory != *near);
-        let distance = found.memory.distance(address);
-        if is_foreign(&nearest) && nearest.distance(address) < distance {
-            return None;
+        let found = extents().filter(is_taken).min_by_key(|of| of.memory.distance(address));
+        let is_foreign = extents().all(|extent| extent.memory != nearest);
+        let is_nearer = |of: &&Extent| of.memory.distance(address) <= nearest.distance(address);
+        match found.filter(|of| !is_foreign || is_nearer(of)) {
+            Some(extent) => self.told_element(extent, address),
+            None => self.told_variable(nearest.address, address),
         }
-        self.told_element(found, address)
     }
 }

@@ -478,15 +478,17 @@ impl Session {
         let Some(program) = &self.program else { return Ok(()) };
         let (stream, board, inputs) = (&self.stream, &mut self.statistics, &self.state.inputs);
         let plots = &mut self.plots;
-        self.state.resources.read(stream, |borrowed| {
+        let extents = self.state.resources.read(stream, |borrowed| -> Result<_, Error> {
             let slices = linear(borrowed, stream)?;
             board.enqueue(program, stream, &slices, inputs)?;
-            plots.enqueue(program, stream, borrowed, board)
+            plots.enqueue(program, stream, borrowed, board)?;
+            Ok(extents(borrowed))
         })?;
         self.stopwatch.restart();
         self.stopwatch.mark(&self.device, &self.stream)?;
         let (entered, watch) = (self.state.inputs.clone(), self.watchdog.watch());
-        self.in_flight = Some(InFlight::new(Work::Statistics, true, entered, watch));
+        let in_flight = InFlight::new(Work::Statistics, true, entered, watch);
+        self.in_flight = Some(InFlight { extents, ..in_flight });
         Ok(())
     }
 }

@@ -4,8 +4,8 @@
 //! each picture once.
 
 use std::{
-    fs, io,
-    path::{Path, PathBuf},
+    io,
+    path::Path,
     sync::{
         Arc, OnceLock,
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::number;
 use crate::{
     diagnostic::Severity,
-    file,
+    file::{self, Claim},
     record::{self, Clip, Film, Recorder, Target},
 };
 
@@ -89,33 +89,18 @@ impl Format {
         }
     }
 
-    /// Takes a name in `folder` that nothing has: an empty file, whose place the clip takes, or an empty folder.
-    fn claim(self, folder: &Path, stem: &str) -> io::Result<PathBuf> {
+    /// Takes a name in `folder` that nothing has.
+    fn claim(self, folder: &Path, stem: &str) -> io::Result<Claim> {
         loop {
             let path = file::free_name(folder, stem, self.ending());
             let taken = match self {
-                Self::Gif | Self::Mp4 | Self::WebM => file::create(&path, ""),
-                Self::Pictures => fs::create_dir(&path),
+                Self::Gif | Self::Mp4 | Self::WebM => Claim::file(path),
+                Self::Pictures => Claim::folder(path),
             };
             match taken {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                taken => return taken.map(|()| path),
+                taken => return taken,
             }
-        }
-    }
-
-    /// Gives the name back, where nothing has come of it.
-    fn release(self, path: &Path) {
-        let released = match self {
-            Self::Gif | Self::Mp4 | Self::WebM => match fs::metadata(path) {
-                Ok(there) if there.len() == 0 => fs::remove_file(path),
-                Ok(_) | Err(_) => Ok(()),
-            },
-            // Only an empty folder goes.
-            Self::Pictures => fs::remove_dir(path),
-        };
-        if let Err(error) = released {
-            tracing::debug!("{} stays: {error}", path.display());
         }
     }
 }
@@ -166,29 +151,23 @@ impl Reel {
         tell: impl FnOnce(Outcome) + Send + 'static,
     ) -> Result<(Self, JoinHandle<()>), String> {
         let failed = |error: &dyn std::fmt::Display| format!("Nothing is recorded: {error}.");
-        let path = format.claim(folder, stem).map_err(|error| {
+        let claim = format.claim(folder, stem).map_err(|error| {
             failed(&format!("{} cannot be written to: {error}", folder.display()))
         })?;
         let film = Film { size_px, per_second: format.per_second(), frames: 0 };
-        let recorder = Recorder::new(format.target(&path), film).map_err(|error| {
-            format.release(&path);
-            failed(&error)
-        })?;
+        let recorder = Recorder::new(format.target(claim.path()), film);
+        let recorder = recorder.map_err(|error| failed(&error))?;
         let (seen, received) = sync_channel(MOST_WAITING);
         let end = End::default();
         let writer = Writer { format, recorder, end: end.clone(), present: None, written: 0 };
-        let claimed = path.clone();
         let write = move || {
-            let outcome = writer.write(&received, &path);
+            let outcome = writer.write(&received, claim);
             // Who gives it pictures learns that there is no use in it before anything is told.
             drop(received);
             tell(outcome);
         };
         let thread = thread::Builder::new().name("recording".into()).spawn(write);
-        let thread = thread.map_err(|error| {
-            format.release(&claimed);
-            failed(&error)
-        })?;
+        let thread = thread.map_err(|error| failed(&error))?;
         let (begun, last) = (None, None);
         let reel = Self { format, begun, last, pictures: 0, seen, end, is_over: false };
         Ok((reel, thread))
@@ -258,7 +237,7 @@ struct Writer {
 
 impl Writer {
     /// Writes what comes. Gives what became of it.
-    fn write(mut self, seen: &Receiver<Seen>, path: &Path) -> Outcome {
+    fn write(mut self, seen: &Receiver<Seen>, claim: Claim) -> Outcome {
         let format = self.format;
         let result = self.take(seen);
         let (count, seconds) = (self.written, self.written as f64 / format.per_second());
@@ -266,8 +245,8 @@ impl Writer {
             0 => result.map(|()| drop(self.recorder)),
             _ => result.and_then(|()| self.recorder.finish()),
         };
-        let (path_told, pictures) = (path.display(), number::count(count));
-        let outcome = match (finished, count) {
+        let (path_told, pictures) = (claim.path().display(), number::count(count));
+        match (finished, count) {
             (Ok(()), 0) => (Severity::Note, "No picture was recorded.".to_owned()),
             (Ok(()), _) if format.repeats() => {
                 let seconds = number::seconds(seconds);
@@ -277,9 +256,7 @@ impl Writer {
                 (Severity::Note, format!("{pictures} pictures are in the folder {path_told}."))
             }
             (Err(error), _) => (Severity::Error, format!("The recording has ended: {error}.")),
-        };
-        format.release(path);
-        outcome
+        }
     }
 
     /// Takes pictures until somebody ends it, or is gone.
@@ -305,7 +282,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::{fs, sync::mpsc::channel};
 
     use super::*;
 

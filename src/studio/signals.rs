@@ -14,6 +14,8 @@ use signal_hook::{
     iterator, low_level,
 };
 
+use crate::{file::clear_drafts, record};
+
 /// How long an orderly end may take. What is kept is on the disk after a small part of that; the rest is memory and
 /// threads, which the system takes back as well.
 const GRACE: Duration = Duration::from_millis(1200);
@@ -54,7 +56,10 @@ fn wait(mut signals: iterator::Signals, received: &AtomicI32, end: impl Fn()) {
     while start.elapsed() < GRACE && signals.pending().next().is_none() {
         thread::sleep(Duration::from_millis(20));
     }
-    // The main thread usually is faster, and ends the process with this thread.
+    // The main thread usually is faster, and ends the process with this thread. What else is being written, a long
+    // recording, is given up.
+    record::end_encoders();
+    clear_drafts();
     if let Err(error) = low_level::emulate_default_handler(signal) {
         tracing::error!("signal {signal} does not end the process: {error}");
     }

@@ -172,8 +172,8 @@ fn stat(mut table: Fields<'_, '_, '_>, manifest: &Manifest) -> Option<Stat> {
     Some(Stat { name: name?, of: of?, map, map_at, reduce: reduce?, at })
 }
 
-/// C++ that a string holds, on the lines on which it is written, where that makes no other text of it: what the compiler
-/// says of it is told where it stands.
+/// C++ that a string holds, on the lines on which it is written, where that makes no other text of it: what the
+/// compiler says of it is told where it stands.
 fn on_its_lines(held: String, literal: &str) -> String {
     let Some(written) = literal::with_its_lines(literal) else { return held };
     let texts = |text| lexer::code(text).map(|token| token.text).collect::<Vec<_>>().join("\n");

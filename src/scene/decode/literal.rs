@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn what_is_no_literal_has_no_quotes() {
         assert_eq!((place("1 + z", 4), place("", 3), place("\"", 1)), (4, 0, 1));
-        assert_eq!((place("\"\\", 1), place("\"\\u12", 3), place("\"\"\"", 2)), (1, 1, 1));
+        assert_eq!((place("\"\\", 1), place("\"\\u12", 3), place("\"\"\"", 2)), (1, 4, 2));
     }
 
     #[test]

@@ -149,11 +149,13 @@ fn choice(table: &mut Fields<'_, '_, '_>) -> (Value, Control) {
     let list = table.list("choices").unwrap_or_default();
     let names: Vec<String> =
         list.iter().filter_map(|v| v.get_ref().as_str().map(str::to_owned)).collect();
+    let mut last = names.len() as i64 - 1;
     if names.is_empty() || names.len() != list.len() {
         let text = "`choices` must be an array of strings, at least one";
         table.complain_about("choices", text);
+        // How many there are to be is not known.
+        last = i64::MAX;
     }
-    let last = names.len().max(1) as i64 - 1;
     let index = table.integer("value", 0, last).unwrap_or(0);
     (Value::Int(index), Control::Choice(names))
 }

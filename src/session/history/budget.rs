@@ -12,8 +12,8 @@ use crate::{
     state::Transfer,
 };
 
-/// What copies may add to the time of steps, as a part of it, where nobody says. By the clock they add a little more than
-/// their own time, for what a step finds in the processor's caches they have replaced: up to 5 % at this share.
+/// What copies may add to the time of steps, as a part of it, where nobody says. By the clock they add a little more
+/// than their own time, which is what is measured: with this share at most 5 % are wanted.
 const SHARE: f64 = 0.04;
 
 /// So many parts of the past with a program each, which is what begins with an edit: programs stay loaded for it, and

@@ -117,15 +117,19 @@ fn jpeg_openexr_and_radiance_are_read() {
     }
 }
 
-/// Of 4 x 3 pixels, which are numbered from 0 in quarters, the right three columns of the lower two rows are seen.
-fn write_gray(path: &Path, channel: &str, halves: bool) {
+/// Of 4 x 3 pixels, which are numbered from 0 in quarters, the right three columns of the lower two rows are seen. Each
+/// channel has a hundred more than the one before.
+fn write_exr(path: &Path, channels: &[&str], halves: bool) {
     use exr::prelude::*;
-    let values = (0..12).map(|i| i as f32 / 4.0);
-    let samples = match halves {
-        true => FlatSamples::F16(values.map(f16::from_f32).collect()),
-        false => FlatSamples::F32(values.collect()),
-    };
-    let channels = AnyChannels::sort(vec![AnyChannel::new(channel, samples)].into());
+    let list = channels.iter().enumerate().map(|(number, name)| {
+        let values = (0..12).map(|i| 100.0 * number as f32 + i as f32 / 4.0);
+        let samples = match halves {
+            true => FlatSamples::F16(values.map(f16::from_f32).collect()),
+            false => FlatSamples::F32(values.collect()),
+        };
+        AnyChannel::new(*name, samples)
+    });
+    let channels = AnyChannels::sort(list.collect());
     let attributes = LayerAttributes::named("depth");
     let mut layer = Layer::new((4, 3), attributes, Encoding::FAST_LOSSLESS, channels);
     layer.attributes.layer_position = Vec2(-1, -1);
@@ -133,20 +137,71 @@ fn write_gray(path: &Path, channel: &str, halves: bool) {
     Image::new(ImageAttributes::new(window), layer).write().to_file(path).unwrap();
 }
 
-/// A depth, a mask or a luminance.
+/// A depth, a mask, a luminance, a flow. `None` has no channel, and 1 in alpha.
 #[test]
-fn openexr_of_one_channel_is_gray() {
+fn openexr_without_all_colours_is_read_by_its_channels() {
     let folder = Folder::new();
-    for (channel, halves) in [("Y", false), ("Z", true)] {
-        write_gray(&folder.path("a.exr"), channel, halves);
+    for (channels, halves, expected) in [
+        (&["Y"][..], false, [Some(0), Some(0), Some(0), None]),
+        (&["Z"], true, [Some(0), Some(0), Some(0), None]),
+        (&["R", "G"], false, [Some(0), Some(1), None, None]),
+        (&["A", "Y"], true, [Some(1), Some(1), Some(1), Some(0)]),
+        (&["Z", "R"], false, [Some(1), None, None, None]),
+        (&["r", "g", "b"], false, [Some(0), Some(1), Some(2), None]),
+    ] {
+        write_exr(&folder.path("a.exr"), channels, halves);
         let manifest =
-            [texture("one", "r32f", "a.exr"), texture("four", "rgba16f", "a.exr")].concat();
+            [texture("one", "r32f", "a.exr"), texture("four", "rgba32f", "a.exr")].concat();
         let mut session = folder.begun(&warpaint::Device::cpu().unwrap(), &scene(&manifest, ""));
         let seen = [9.0, 10.0, 11.0, 5.0, 6.0, 7.0].map(|i: f32| i / 4.0);
-        assert_eq!(read::<f32>(&mut session, "one"), seen, "{channel}");
-        let four = seen.map(|value| [value, value, value, 1.0].map(f16::from_f32));
-        assert_eq!(read::<f16>(&mut session, "four"), four.as_flattened(), "{channel}");
+        let four = seen.map(|value| {
+            let lane = |lane: usize| match expected[lane] {
+                Some(number) => 100.0 * number as f32 + value,
+                None => f32::from(u8::from(lane == 3)),
+            };
+            [0, 1, 2, 3].map(lane)
+        });
+        // Halves have no quarters of what is above 100.
+        let as_written = |value: f32| if halves { f16::from_f32(value).to_f32() } else { value };
+        let four = four.map(|lanes| lanes.map(as_written));
+        assert_eq!(read::<f32>(&mut session, "four"), four.as_flattened(), "{channels:?}");
+        assert_eq!(read::<f32>(&mut session, "one"), four.map(|lanes| lanes[0]), "{channels:?}");
     }
+    write_exr(&folder.path("a.exr"), &["BY", "RY", "Y"], false);
+    let told = folder.told(&scene(&texture("a", "rgba32f", "a.exr"), ""));
+    let expected = "it has the channels BY, RY, Y: R, G and B are read, Y";
+    assert!(told.iter().any(|told| told.contains(expected)), "{told:?}");
+}
+
+/// Every value of a byte and of sixteen bits is the share of 1 that is nearest, gray as in colour.
+#[test]
+fn gray_and_colours_have_the_same_shares() {
+    let folder = Folder::new();
+    let deep = |x: u32, y: u32| (256 * y + x) as u16;
+    let gray = ImageBuffer::from_fn(256, 1, |x, _| Luma([x as u8]));
+    let gray_deep = ImageBuffer::from_fn(256, 256, |x, y| Luma([deep(x, 255 - y)]));
+    let alpha = ImageBuffer::from_fn(256, 1, |x, _| LumaA([x as u8, 255]));
+    let colour = ImageBuffer::from_fn(256, 1, |x, _| Rgb([x as u8; 3]));
+    save(DynamicImage::ImageLuma8(gray), &folder.path("gray.png"), ImageFormat::Png);
+    save(DynamicImage::ImageLuma16(gray_deep), &folder.path("deep.png"), ImageFormat::Png);
+    save(DynamicImage::ImageLumaA8(alpha), &folder.path("alpha.png"), ImageFormat::Png);
+    save(DynamicImage::ImageRgb8(colour), &folder.path("colour.png"), ImageFormat::Png);
+    let sized = |name: &str, size: &str| {
+        texture(name, "r32f", &format!("{name}.png")).replace("[3, 2]", size)
+    };
+    let manifest = [
+        sized("gray", "[256, 1]"),
+        sized("alpha", "[256, 1]"),
+        sized("colour", "[256, 1]"),
+        sized("deep", "[256, 256]"),
+    ];
+    let device = warpaint::Device::cpu().unwrap();
+    let mut session = folder.begun(&device, &scene(&manifest.concat(), ""));
+    let shares = |most: u16| (0..=most).map(|v| f32::from(v) / f32::from(most)).collect::<Vec<_>>();
+    for name in ["gray", "alpha", "colour"] {
+        assert_eq!(read::<f32>(&mut session, name), shares(255), "{name}");
+    }
+    assert_eq!(read::<f32>(&mut session, "deep"), shares(65535));
 }
 
 #[test]

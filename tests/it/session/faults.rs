@@ -17,6 +17,9 @@ double = true
 [array.none]
 type = \"int\"
 count = 1
+[array.wide]
+type = \"long long\"
+count = 1
 [[pass]]
 kernel = \"k\"
 over = 1
@@ -77,6 +80,11 @@ fn an_access_outside_is_told_by_the_element_that_it_would_be() {
             "__device__ int table[4];\n__global__ void k(int *none) { table[none[0] + 5] = 1; }",
             ["write outside every allocation", "byte 20 of `table`, which has 16 bytes)"],
         ),
+        // The number that was read might be the address as well: what lies nearest is meant.
+        (
+            "__device__ int table[4];\n__global__ void k(const long long *wide) { table[wide[0] + 5] = 1; }",
+            ["write outside every allocation", "byte 20 of `table`, which has 16 bytes)"],
+        ),
     ] {
         let args = match kernel {
             of_structure if of_structure.contains("S s") => "s = { to = \"far\" }",
@@ -90,6 +98,20 @@ fn an_access_outside_is_told_by_the_element_that_it_would_be() {
         let text = fault.unwrap_or_else(|| panic!("{kernel} has no fault")).text;
         assert!(parts.iter().all(|part| text.contains(part)), "{kernel}: {text}");
     }
+}
+
+/// Statistics that are taken by themselves, behind the last step, tell what they read as kernels do.
+#[test]
+fn a_statistic_outside_is_told_by_the_element_that_it_would_be() {
+    let stat =
+        "[[stat]]\nname = \"s\"\nof = \"b\"\nmap = \"far[69990 + i]\"\nreduce = \"sum\"\n[[pass]]";
+    let manifest = MANIFEST.replacen("[[pass]]", stat, 1);
+    let mut session = open(&format!("{manifest}__global__ void k(int *none) {{}}\n"));
+    session.run_steps(0, |_| {}).unwrap();
+    session.measure().unwrap();
+    let text = session.snapshot().fault.expect("it reads outside").text;
+    assert!(text.contains("statistic \"s\"") && text.contains("`far[700"), "{text}");
+    assert!(text.contains("which has 70000 elements)"), "{text}");
 }
 
 /// What lies in shared memory, or is a parameter, is no element of an array, however near that lies.
