@@ -11,7 +11,6 @@ use super::{
     error::unsupported,
     event::Event,
     launch::Pool,
-    memory,
     module::Module,
     printf::{self, Printed},
     shared::Shared,
@@ -24,7 +23,7 @@ use crate::{
         Allocation, CachePreference, DeviceId, DeviceInfo, DeviceKind, EventOptions, Limit,
         LinkCode, LinkInput, MemoryInfo, Result,
     },
-    ptx,
+    machine, ptx,
 };
 
 /// As much as any NVIDIA GPU gives a block (227 KiB).
@@ -61,7 +60,8 @@ impl Device {
             max_block: [1024, 1024, 64],
             max_grid: [i32::MAX as u32, 65535, 65535],
             max_shared_bytes: MAX_SHARED_BYTES,
-            total_memory_bytes: memory::device_bytes(),
+            // The rest is for copies of results, for the compiler and for other programs.
+            total_memory_bytes: machine::memory_bytes() / 4 * 3,
             driver_version: None,
         }
     }

@@ -6,12 +6,10 @@
 mod access;
 mod arena;
 mod heap;
-mod limits;
 mod range;
 mod ranges;
 mod unwritten;
 
 pub(super) use arena::{Arena, Tables};
-pub(super) use limits::{addresses_left, device_bytes};
 pub(super) use range::{CHUNK_BITS, Permission, Range};
 pub(super) use unwritten::Unwritten;

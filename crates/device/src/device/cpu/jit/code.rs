@@ -13,9 +13,9 @@ use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module as _, ModuleReloc, default_libcall_names};
 
 use super::{images, internal, math, order};
-use crate::device::{
-    Error, Result,
-    cpu::{abi::Entry, memory},
+use crate::{
+    device::{Error, Result, cpu::abi::Entry},
+    machine,
 };
 
 /// Addresses reserved for a module's code, so that its functions reach each other by near calls.
@@ -120,7 +120,7 @@ fn isa(allocator: &str, level: &str) -> Result<OwnedTargetIsa> {
 /// An empty module for this processor, in which the host's functions are known.
 pub(super) fn empty_module() -> Result<JITModule> {
     let mut builder = JITBuilder::with_isa(isa(BETTER, OPTIMISES)?, default_libcall_names());
-    let left = memory::addresses_left().unwrap_or(u64::MAX);
+    let left = machine::addresses_left().unwrap_or(u64::MAX);
     let bytes = (left / 16).clamp(LEAST_RESERVED_BYTES, RESERVED_BYTES);
     let memory = ArenaMemoryProvider::new_with_size(bytes as usize);
     let memory = memory.map_err(|_| Error::OutOfMemory {

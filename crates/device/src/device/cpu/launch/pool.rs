@@ -3,12 +3,12 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{Run, scratch::Scratch};
-use crate::device::{
-    Error, Result,
-    cpu::{
-        memory::{self, Arena},
-        thread,
+use crate::{
+    device::{
+        Error, Result,
+        cpu::{memory::Arena, thread},
     },
+    machine,
 };
 
 /// One helper less than there are cores, for the thread that launches works, too.
@@ -151,7 +151,7 @@ impl Pool {
 fn most_helpers() -> usize {
     // The C library reserves as much again for what a thread allocates.
     let each = 2 * thread::STACK_BYTES as u64;
-    memory::addresses_left().map_or(usize::MAX, |left| (left / 4 / each) as usize)
+    machine::addresses_left().map_or(usize::MAX, |left| (left / 4 / each) as usize)
 }
 
 impl Drop for Pool {

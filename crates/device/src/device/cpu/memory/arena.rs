@@ -22,12 +22,14 @@ use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
 
 use super::{
     heap::{Freed, Heap},
-    limits,
     range::{CHUNK, CHUNK_BITS, Permission, Range},
     ranges::Ranges,
     unwritten::Unwritten,
 };
-use crate::device::{Allocation, Error, Fill, Result, cpu::error::NAME};
+use crate::{
+    device::{Allocation, Error, Fill, Result, cpu::error::NAME},
+    machine,
+};
 
 /// Freed ranges of at least so many bytes give their memory back to the system at once.
 const RELEASE_BYTES: u64 = 256 << 10;
@@ -436,7 +438,7 @@ impl Arena {
 
 /// Maps `bytes`, a power of two, or as large a part of it as leaves at least as many addresses to everything else.
 fn reserve(bytes: u64) -> Result<MmapMut> {
-    let left = limits::addresses_left();
+    let left = machine::addresses_left();
     let most = |left: u64| (left / 2).min(left.saturating_sub(OTHERS_BYTES)).max(1);
     let mut bytes = left.map_or(bytes, |left| bytes.min(1 << most(left).ilog2()));
     loop {
