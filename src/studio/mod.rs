@@ -54,6 +54,7 @@ mod signals;
 mod standard_output;
 mod state;
 mod swatch;
+mod symbols;
 mod table;
 mod tables;
 #[cfg(test)]

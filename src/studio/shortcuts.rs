@@ -31,6 +31,8 @@ pub enum Task {
     Replace,
     /// Opens the field for a line's number.
     GoToLine,
+    /// Opens the list of what the text declares.
+    Symbols,
     /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to
     /// the one before.
     Accept(bool),
@@ -107,7 +109,7 @@ impl Task {
             Self::Find | Self::Replace | Self::GoToLine | Self::Enter | Self::Leave => true,
             Self::NextProblem | Self::PreviousProblem => true,
             Self::Accept(_) | Self::OtherField | Self::Close => true,
-            Self::Palette | Self::SaveAs | Self::Open | Self::Start => true,
+            Self::Palette | Self::Symbols | Self::SaveAs | Self::Open | Self::Start => true,
             Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
@@ -126,7 +128,9 @@ impl Task {
             Self::ReplaceAll | Self::Toggle(_) | Self::Suggest => true,
             Self::FindNext | Self::FindPrevious | Self::NextProblem | Self::PreviousProblem => true,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll | Self::Enter => true,
-            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Palette | Self::Leave => false,
+            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Leave => false,
+            // The list is seen above all panes.
+            Self::Palette | Self::Symbols => false,
             Self::Save | Self::SaveAs | Self::Open | Self::Start | Self::Compile => false,
             Self::Larger | Self::Smaller | Self::UsualSize => false,
         }
@@ -211,6 +215,7 @@ pub static SHORTCUTS: &[Shortcut] = &[
     field(&[key(ALT, Key::W)], "Find whole words only", Task::Toggle(Toggle::Words)),
     field(&[key(ALT, Key::R)], "Find by a regular expression", Task::Toggle(Toggle::Regex)),
     window(&[key(COMMAND, Key::G)], "Go to line", Task::GoToLine),
+    window(&[key(COMMAND_SHIFT, Key::O)], "Go to symbol", Task::Symbols),
     window(&[key(NONE, Key::F8)], "Next error", Task::NextProblem),
     window(&[key(SHIFT, Key::F8)], "Previous error", Task::PreviousProblem),
     window(&[key(NONE, Key::F6)], "Into the editor", Task::Enter),

@@ -1,4 +1,4 @@
-//! The list of all commands and their keys, which can be searched.
+//! The list of all commands and their keys, which can be searched; and that of what a text declares.
 
 use std::borrow::Cow;
 
@@ -18,6 +18,7 @@ use crate::{
         panes::{Edge, Pane},
         reel::Format,
         shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
+        symbols::Symbol,
         text::Direction,
         theme,
         viewpoints::{Side, Switch},
@@ -36,13 +37,15 @@ pub enum Choice {
     Task(Task),
     /// Something with the scene.
     Action(Action),
+    /// This line, from 1, of the text that is shown.
+    Line(u32),
 }
 
 /// A row of the list.
 struct Entry {
     title: Cow<'static, str>,
-    /// `None` where no key does it.
-    keys: Option<KeyboardShortcut>,
+    /// What stands at its end: the key that does the same, or what a symbol is.
+    detail: String,
     choice: Choice,
 }
 
@@ -54,10 +57,19 @@ pub struct Palette {
     chosen: usize,
     /// Whether the chosen row is to be brought in sight.
     moved: bool,
+    /// What a text declares, where that is listed instead of commands.
+    symbols: Option<Vec<Symbol>>,
     /// What it has beside what keys do.
     offers: Vec<(String, Action)>,
     /// Whether egui knows how large the list is.
     is_measured: bool,
+}
+
+impl Entry {
+    fn of_symbol(symbol: &Symbol) -> Self {
+        let detail = format!("{} {:>5}", symbol.kind, symbol.line);
+        Self { title: symbol.name.clone().into(), detail, choice: Choice::Line(symbol.line) }
+    }
 }
 
 /// The field for what is searched.
@@ -66,10 +78,19 @@ pub fn field() -> Id {
 }
 
 impl Palette {
-    /// Shows the list, and gives its field the keyboard.
+    /// Shows all commands, and gives the list's field the keyboard.
     pub fn open(&mut self, ui: &Ui) {
-        let offers = std::mem::take(&mut self.offers);
-        *self = Self { is_open: true, is_measured: self.is_measured, offers, ..Self::default() };
+        self.open_with(ui, None);
+    }
+
+    /// The same with what a text declares.
+    pub fn open_symbols(&mut self, ui: &Ui, symbols: Vec<Symbol>) {
+        self.open_with(ui, Some(symbols));
+    }
+
+    fn open_with(&mut self, ui: &Ui, symbols: Option<Vec<Symbol>>) {
+        let (is_measured, offers) = (self.is_measured, std::mem::take(&mut self.offers));
+        *self = Self { is_open: true, is_measured, symbols, offers, ..Self::default() };
         ui.memory_mut(|memory| memory.request_focus(field()));
     }
 
@@ -103,18 +124,20 @@ impl Palette {
         self.found(snapshot).into_iter().nth(self.chosen).map(|entry| entry.choice)
     }
 
-    /// The entries that have all words of what is searched, in the title or the keys.
+    /// The entries that have all words of what is searched, in the title or behind it.
     fn found(&self, snapshot: &Snapshot) -> Vec<Entry> {
         let words = self.text.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let fits = |entry: &Entry| {
-            let keys = entry.keys.as_ref().map(name).unwrap_or_default();
-            let text = format!("{} {keys}", entry.title).to_lowercase();
+            let text = format!("{} {}", entry.title, entry.detail).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
+        if let Some(symbols) = &self.symbols {
+            return symbols.iter().map(Entry::of_symbol).filter(fits).collect();
+        }
         let offers = self.offers.iter().map(|(title, action)| Entry {
             title: title.clone().into(),
-            keys: None,
+            detail: String::new(),
             choice: Choice::Action(action.clone()),
         });
         entries(snapshot).into_iter().chain(offers).filter(fits).collect()
@@ -149,7 +172,10 @@ impl Palette {
         ui.spacing_mut().item_spacing.y = 0.0;
         let edit = TextEdit::singleline(&mut self.text)
             .id(field())
-            .hint_text("What do you want to do?")
+            .hint_text(match self.symbols {
+                None => "What do you want to do?",
+                Some(_) => "Where do you want to go?",
+            })
             .desired_width(WIDTH - 8.0);
         if ui.add(edit).changed() {
             self.chosen = 0;
@@ -193,9 +219,8 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     let inner = rect.shrink2(vec2(8.0, 0.0));
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
-        let keys = entry.keys.as_ref().map(name).unwrap_or_default();
-        let keys = RichText::new(keys).monospace().size(11.5).color(theme::weak());
-        ui.add(Label::new(keys).selectable(false));
+        let detail = RichText::new(&entry.detail).monospace().size(11.5).color(theme::weak());
+        ui.add(Label::new(detail).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
             let title = RichText::new(&*entry.title).color(theme::text());
@@ -280,7 +305,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title: title.into(),
-        keys: Some(KeyboardShortcut::new(modifiers, key)),
+        detail: name(&KeyboardShortcut::new(modifiers, key)),
         choice: Choice::Action(action),
     });
     let nan = match snapshot.pauses_at_nan {
@@ -330,14 +355,15 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         .chain(panes)
         .chain(sides)
         .chain(recordings)
-        .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
+        .map(|(title, action)| (title, String::new(), Choice::Action(action)))
+        .map(|(title, detail, choice)| Entry { title, detail, choice });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,
     };
     let editor = SHORTCUTS.iter().filter(is_general).map(|shortcut| Entry {
         title: shortcut.title.into(),
-        keys: shortcut.keys.first().copied(),
+        detail: shortcut.keys.first().map(name).unwrap_or_default(),
         choice: Choice::Task(shortcut.task.clone()),
     });
     scene.into_iter().chain(editor).chain(without_key).collect()

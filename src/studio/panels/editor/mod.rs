@@ -158,6 +158,13 @@ impl Local {
         self.reveal = Some((line, column));
     }
 
+    /// Shows a line, from 1, of the text that is shown: the scene's, or an included file's.
+    fn go_to(&mut self, line: u32) {
+        if !self.included.seek(line) {
+            self.reveal(line, None);
+        }
+    }
+
     /// The caret's line and column, from 1.
     pub fn caret(&self) -> (usize, usize) {
         (self.caret.0 + 1, self.caret.1 + 1)

@@ -11,6 +11,7 @@ use crate::{
         document::Document,
         panels::palette::{self, Choice},
         shortcuts::Task,
+        symbols,
         text::{Command, Direction, Motion, Selection, Selections},
         theme,
         typing::Stroke,
@@ -131,6 +132,11 @@ impl EditContext<'_> {
             Task::Replace => self.local.bar.open(ui, Shown::Replace, &self.document.text),
             Task::GoToLine => self.local.bar.open(ui, Shown::Line, &self.document.text),
             Task::Palette => self.local.palette.open(ui),
+            Task::Symbols => {
+                let shown = self.local.other_text().unwrap_or(&self.document.text);
+                let symbols = symbols::all(&shown.to_string());
+                self.local.palette.open_symbols(ui, symbols);
+            }
             Task::Choose(direction) => self.local.palette.choose(direction, self.snapshot),
             Task::Accept(_) if self.local.palette.is_open() => {
                 let choice = self.local.palette.chosen(self.snapshot)?;
@@ -285,6 +291,10 @@ impl EditContext<'_> {
             Choice::Task(task) => {
                 self.local.enter(ui);
                 self.task(ui, task)
+            }
+            Choice::Line(line) => {
+                self.local.go_to(line);
+                None
             }
         }
     }

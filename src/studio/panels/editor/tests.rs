@@ -103,3 +103,23 @@ fn the_editor_has_the_keyboard_after_all_is_replaced_by_a_click() {
     shown.press(Key::Escape, Modifiers::NONE);
     assert!(!shown.screen.sees("Replace all"), "Escape closes the fields");
 }
+
+#[test]
+fn a_symbol_is_found_by_its_name_or_kind_and_gone_to() {
+    let text = format!("{}__global__ void advance() {{\n}}\nstruct Ray {{}};\n", long(90));
+    let mut shown = Shown::text(&text);
+    shown.press(Key::O, CONTROL | Modifiers::SHIFT);
+    assert!(shown.screen.sees("advance") && shown.screen.sees("Ray"));
+    shown.types("structure");
+    assert!(!shown.screen.sees("advance"), "{:?}", shown.screen.written());
+    shown.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(shown.local.caret(), (93, 1));
+    assert!(shown.screen.sees("struct Ray"), "{:?}", shown.screen.written());
+    shown.press(Key::O, CONTROL | Modifiers::SHIFT);
+    shown.types("adv");
+    shown.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(shown.local.caret(), (91, 1));
+    // The keyboard is the editor's again.
+    shown.types("// ");
+    assert!(shown.document.text.to_string().contains("\n// __global__ void advance"));
+}
