@@ -17,6 +17,7 @@ mod course;
 mod declaration;
 mod detail;
 mod dialog;
+mod difference;
 mod document;
 mod error;
 mod export;

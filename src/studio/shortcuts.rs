@@ -33,6 +33,14 @@ pub enum Task {
     GoToLine,
     /// Opens the list of what the text declares.
     Symbols,
+    /// Shows what the text has other than its file or what runs, or the text again.
+    Changes,
+    /// Goes to the next one of these changes.
+    NextChange,
+    /// Goes to the one before.
+    PreviousChange,
+    /// Lets the text have what it had before in the place of this change.
+    PutBack,
     /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to
     /// the one before.
     Accept(bool),
@@ -110,7 +118,9 @@ impl Task {
             Self::NextProblem | Self::PreviousProblem => true,
             Self::Accept(_) | Self::OtherField | Self::Close => true,
             Self::Palette | Self::Symbols | Self::SaveAs | Self::Open | Self::Start => true,
-            Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
+            Self::Changes | Self::NextChange | Self::PreviousChange => true,
+            Self::PutBack | Self::ReplaceAll | Self::Toggle(_) => false,
+            Self::Choose(_) | Self::Suggest => false,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
             Self::FindNext | Self::FindPrevious | Self::Save | Self::Compile => false,
@@ -125,7 +135,8 @@ impl Task {
         match self {
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => true,
             Self::Find | Self::Replace | Self::GoToLine | Self::OtherField => true,
-            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest => true,
+            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest | Self::Changes => true,
+            Self::NextChange | Self::PreviousChange | Self::PutBack => true,
             Self::FindNext | Self::FindPrevious | Self::NextProblem | Self::PreviousProblem => true,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll | Self::Enter => true,
             Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Leave => false,
@@ -134,6 +145,13 @@ impl Task {
             Self::Save | Self::SaveAs | Self::Open | Self::Start | Self::Compile => false,
             Self::Larger | Self::Smaller | Self::UsualSize => false,
         }
+    }
+}
+
+impl Task {
+    /// Whether it is about what the text has other than before, which is shown in the text's place.
+    pub fn is_of_changes(&self) -> bool {
+        matches!(self, Self::Changes | Self::NextChange | Self::PreviousChange | Self::PutBack)
     }
 }
 
@@ -218,6 +236,10 @@ pub static SHORTCUTS: &[Shortcut] = &[
     window(&[key(COMMAND_SHIFT, Key::O)], "Go to symbol", Task::Symbols),
     window(&[key(NONE, Key::F8)], "Next error", Task::NextProblem),
     window(&[key(SHIFT, Key::F8)], "Previous error", Task::PreviousProblem),
+    window(&[key(COMMAND_SHIFT, Key::D)], "Changes of the text", Task::Changes),
+    window(&[key(NONE, Key::F7)], "Next change", Task::NextChange),
+    window(&[key(SHIFT, Key::F7)], "Previous change", Task::PreviousChange),
+    window(&[], "Put this change back", Task::PutBack),
     window(&[key(NONE, Key::F6)], "Into the editor", Task::Enter),
     editor(&[key(NONE, Key::Escape)], "Out of the editor", Task::Leave),
     window(&[key(COMMAND, Key::Plus), key(COMMAND, Key::Equals)], "Larger letters", Task::Larger),

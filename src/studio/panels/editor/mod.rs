@@ -7,6 +7,7 @@
 
 mod absent;
 mod bar;
+mod compared;
 mod dragged;
 mod hover;
 mod included;
@@ -31,8 +32,9 @@ use egui::{
 };
 
 use self::{
-    bar::Bar, dragged::Dragged, hover::Hovered, included::Included, marks::Marks, paint::Canvas,
-    picker::Picker, pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
+    bar::Bar, compared::Compared, dragged::Dragged, hover::Hovered, included::Included,
+    marks::Marks, paint::Canvas, picker::Picker, pointer::Pointer, rows::Rows,
+    strokes::EditContext, suggest::Suggest,
 };
 use super::{
     named,
@@ -69,6 +71,7 @@ pub struct Local {
     pointer: Pointer,
     dragged: Option<Dragged>,
     included: Included,
+    compared: Compared,
     /// What an input method shows and has not put in yet.
     composed: String,
     reveal: Option<(u32, Option<u32>)>,
@@ -136,6 +139,7 @@ impl Local {
         self.folds = Folds::default();
         self.picker = None;
         self.included.close();
+        self.compared.close();
     }
 
     /// Has these in the list of all commands, beside what keys do.
@@ -150,6 +154,7 @@ impl Local {
 
     /// Shows a line of one of the files that the scene includes, which diagnostics call so.
     pub fn reveal_in(&mut self, name: &str, line: u32, files: &[PathBuf]) -> bool {
+        self.compared.close();
         self.included.reveal(name, line, files)
     }
 
@@ -174,9 +179,10 @@ impl Local {
         Id::unique(("editor", self.document))
     }
 
-    /// Gives the editor the keyboard.
+    /// Gives the editor the keyboard, whose text is seen then.
     fn enter(&mut self, ui: &Ui) {
         self.entered = true;
+        self.compared.close();
         ui.memory_mut(|memory| memory.request_focus(self.id()));
     }
 
@@ -238,7 +244,8 @@ pub fn show(
         ui.request_repaint();
     }
     let font = theme::code_font(*font_size);
-    let is_other = local.included.show(ui, document, &snapshot.compile.included, &font);
+    let is_other = local.compared.show(ui, document, &snapshot.compile, &font, now)
+        || local.included.show(ui, document, &snapshot.compile.included, &font);
     let whole = ui.available_rect_before_wrap();
     let rect = Rect::from_min_max(whole.min, whole.max - Vec2::splat(EDGE));
     let mut fields = Bar::fields();

@@ -138,6 +138,14 @@ impl EditContext<'_> {
                 self.local.palette.open_symbols(ui, symbols);
             }
             Task::Choose(direction) => self.local.palette.choose(direction, self.snapshot),
+            Task::Changes if self.local.compared.is_open() => self.local.enter(ui),
+            Task::Changes => self.local.compared.open(ui),
+            Task::NextChange | Task::PreviousChange if !self.local.compared.is_open() => {
+                self.local.compared.open(ui);
+            }
+            Task::NextChange => self.local.compared.step(false),
+            Task::PreviousChange => self.local.compared.step(true),
+            Task::PutBack => self.local.compared.put_back(None, self.document, self.now),
             Task::Accept(_) if self.local.palette.is_open() => {
                 let choice = self.local.palette.chosen(self.snapshot)?;
                 return self.carry_out(ui, choice);
@@ -289,7 +297,11 @@ impl EditContext<'_> {
                 Some(action)
             }
             Choice::Task(task) => {
-                self.local.enter(ui);
+                if task.is_of_changes() {
+                    ui.memory_mut(|memory| memory.surrender_focus(palette::field()));
+                } else {
+                    self.local.enter(ui);
+                }
                 self.task(ui, task)
             }
             Choice::Line(line) => {

@@ -13,24 +13,28 @@ struct Shown {
     screen: TestScreen,
     document: Document,
     local: Local,
+    snapshot: Snapshot,
 }
 
 impl Shown {
     /// A text in the editor, which has the keyboard.
     fn text(text: &str) -> Self {
-        let document = Document::new("a.cu", Some("a.cu".into()), text);
-        let screen = TestScreen::sized(vec2(700.0, 400.0));
-        let mut shown = Self { screen, document, local: Local::default() };
+        Self::document(Document::new("a.cu", Some("a.cu".into()), text))
+    }
+
+    fn document(document: Document) -> Self {
+        let (screen, snapshot) = (TestScreen::sized(vec2(700.0, 400.0)), snapshot());
+        let mut shown = Self { screen, document, local: Local::default(), snapshot };
         shown.local.reveal(1, None);
         shown.frames();
         shown
     }
 
     fn frames(&mut self) -> Vec<Action> {
-        let (snapshot, mut size, mut actions) = (snapshot(), 13.0, Vec::new());
+        let (mut size, mut actions) = (13.0, Vec::new());
         for _ in 0..4 {
-            let Self { screen, document, local } = self;
-            screen.frame(|ui| actions.extend(show(ui, &snapshot, document, &mut size, local)));
+            let Self { screen, document, local, snapshot } = self;
+            screen.frame(|ui| actions.extend(show(ui, snapshot, document, &mut size, local)));
         }
         actions
     }
@@ -122,4 +126,52 @@ fn a_symbol_is_found_by_its_name_or_kind_and_gone_to() {
     // The keyboard is the editor's again.
     shown.types("// ");
     assert!(shown.document.text.to_string().contains("\n// __global__ void advance"));
+}
+
+#[test]
+fn what_the_text_has_other_than_its_file_is_shown_and_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.cu");
+    let text = long(60);
+    std::fs::write(&path, &text).unwrap();
+    let mut shown = Shown::document(Document::read(&path).unwrap());
+    let edited = text.replace("line_20_", "twenty_") + "// the end\n";
+    shown.document.text = edited.as_str().into();
+    shown.press(Key::D, CONTROL | Modifiers::SHIFT);
+    let sees = |shown: &Shown, text: &str| {
+        assert!(shown.screen.sees(text), "{text}: {:?}", shown.screen.written());
+    };
+    for text in ["change 1 of 2", "line_20_is_here", "twenty_is_here", "16 lines alike"] {
+        sees(&shown, text);
+    }
+    assert!(!shown.screen.sees("line_1_is_here"), "it is alike");
+    shown.press(Key::F7, Modifiers::NONE);
+    sees(&shown, "change 2 of 2");
+    shown.press(Key::F7, Modifiers::NONE);
+    shown.screen.click("Put this back");
+    let actions = shown.frames();
+    assert_eq!(shown.document.text, (text.clone() + "// the end\n").as_str());
+    assert!(actions.contains(&Action::Edit(shown.document.text.to_string())), "it is compiled");
+    sees(&shown, "change 1 of 1");
+    // What runs is another text, and nothing has worked yet.
+    assert!(!shown.screen.sees("What runs") && !shown.screen.sees("What worked last"));
+    shown.snapshot.compile.text = "int runs;\n".into();
+    shown.frames();
+    shown.screen.click("What runs");
+    shown.frames();
+    sees(&shown, "int runs;");
+    shown.press(Key::D, CONTROL | Modifiers::SHIFT);
+    assert!(!shown.screen.sees("What runs"));
+    shown.press(Key::Z, CONTROL);
+    assert_eq!(shown.document.text, edited.as_str(), "Ctrl+Z");
+    // Its command in the list puts back, too.
+    shown.press(Key::F7, Modifiers::NONE);
+    shown.screen.click("File");
+    shown.frames();
+    shown.press(Key::P, CONTROL | Modifiers::SHIFT);
+    shown.types("put this change");
+    shown.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(shown.document.text, (text + "// the end\n").as_str());
+    shown.press(Key::Escape, Modifiers::NONE);
+    assert!(!shown.screen.sees("change 1 of 1"), "Escape closes it");
 }
