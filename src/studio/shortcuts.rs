@@ -166,6 +166,22 @@ pub enum Scope {
     Window,
 }
 
+impl Scope {
+    /// Whether it is where `focus` has the keyboard.
+    pub fn is_at(self, focus: Focus) -> bool {
+        match self {
+            Self::Editor => focus == Focus::Editor,
+            Self::Field => focus == Focus::Field,
+            Self::Window => true,
+        }
+    }
+
+    /// Whether there is a place that is in both.
+    pub fn meets(self, other: Self) -> bool {
+        self == other || [self, other].contains(&Self::Window)
+    }
+}
+
 /// Keys that do the same.
 pub struct Shortcut {
     /// The first one is the one that is told.
@@ -306,21 +322,25 @@ pub static SHORTCUTS: &[Shortcut] = &[
     text(&[key(NONE, Key::Delete)], "Delete ahead", Command::Delete(Motion::Right)),
 ];
 
-/// What a key that is pressed does where `focus` has the keyboard.
-pub fn task(pressed: Key, modifiers: Modifiers, focus: Focus) -> Option<Task> {
+/// What a key that is pressed does where `focus` has the keyboard; `keeps` says of a row's title whether its keys are
+/// those of the table.
+pub fn task(
+    pressed: Key,
+    modifiers: Modifiers,
+    focus: Focus,
+    keeps: impl Fn(&str) -> bool,
+) -> Option<Task> {
     let found = SHORTCUTS.iter().find(|shortcut| {
-        let is_here = match shortcut.scope {
-            Scope::Editor => focus == Focus::Editor,
-            Scope::Field => focus == Focus::Field,
-            Scope::Window => true,
-        };
-        is_here && shortcut.keys.iter().any(|keys| fits(keys, pressed, modifiers))
+        shortcut.scope.is_at(focus)
+            && shortcut.keys.iter().any(|keys| fits(keys, pressed, modifiers))
+            && keeps(shortcut.title)
     });
     let task = found.map(|shortcut| shortcut.task.clone());
     task.or_else(|| motion(pressed, modifiers).filter(|_| focus == Focus::Editor))
 }
 
-fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
+/// Whether it is these keys that are pressed.
+pub fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
     // Where a sign is typed with Shift depends on the keyboard.
     let is_sign =
         matches!(pressed, Key::Slash | Key::Backslash | Key::Plus | Key::Equals | Key::Minus);
@@ -329,6 +349,19 @@ fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
         ..modifiers
     };
     keys.logical_key == pressed && modifiers.matches_exact(keys.modifiers)
+}
+
+/// What a key is called: `Ctrl+Shift+P`, `Ctrl+/`.
+pub fn name(keys: &KeyboardShortcut) -> String {
+    let is_mac = cfg!(target_os = "macos");
+    let names = if is_mac { egui::ModifierNames::SYMBOLS } else { egui::ModifierNames::NAMES };
+    let (key, sign) = (keys.logical_key.name(), keys.logical_key.symbol_or_name());
+    let whole = keys.format(&names, is_mac);
+    // The signs of arrows are in few fonts.
+    match whole.strip_suffix(key) {
+        Some(modifiers) if sign.is_ascii() => format!("{modifiers}{sign}"),
+        Some(_) | None => whole,
+    }
 }
 
 /// Where a key brings the caret.
@@ -365,9 +398,7 @@ mod tests {
     #[test]
     fn no_two_mean_the_same_key() {
         for (n, one) in SHORTCUTS.iter().enumerate() {
-            let meets = |two: &&Shortcut| {
-                one.scope == two.scope || [one.scope, two.scope].contains(&Scope::Window)
-            };
+            let meets = |two: &&Shortcut| one.scope.meets(two.scope);
             for two in SHORTCUTS[n + 1..].iter().filter(meets) {
                 let same = one.keys.iter().find(|key| two.keys.contains(key));
                 assert!(same.is_none(), "{} and {}: {same:?}", one.title, two.title);
@@ -377,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_with_just_its_modifiers() {
-        let typed = |k, m| task(k, m, Focus::Editor);
+        let typed = |k, m| task(k, m, Focus::Editor, |_| true);
         assert_eq!(typed(Key::K, CTRL | SHIFT), Some(Task::Text(Command::DeleteLines)));
         assert_eq!(typed(Key::Slash, CTRL | SHIFT), Some(Task::Comment), "as on a German keyboard");
         assert_eq!(typed(Key::ArrowUp, ALT), Some(Task::Text(Command::MoveLines(Direction::Up))));
@@ -390,8 +421,19 @@ mod tests {
         }
         assert_eq!(typed(Key::Backspace, ALT), None);
         assert_eq!(
-            (task(Key::Z, CTRL, Focus::Other), task(Key::F3, NONE, Focus::Other)),
-            (None, Some(Task::FindNext))
+            [(Key::Z, CTRL), (Key::F3, NONE)].map(|(k, m)| task(k, m, Focus::Other, |_| true)),
+            [None, Some(Task::FindNext)]
         );
+    }
+
+    #[test]
+    fn keys_are_called_as_they_are_written_on_a_keyboard() {
+        let key = |modifiers, key| name(&KeyboardShortcut::new(modifiers, key));
+        if cfg!(target_os = "macos") {
+            return;
+        }
+        assert_eq!(key(Modifiers::COMMAND, Key::Slash), "Ctrl+/");
+        assert_eq!(key(Modifiers::ALT | Modifiers::SHIFT, Key::ArrowUp), "Alt+Shift+Up");
+        assert_eq!(key(Modifiers::NONE, Key::F8), "F8");
     }
 }

@@ -47,6 +47,7 @@ use crate::{
         document::Document,
         folds::Folds,
         highlighter::Highlighter,
+        keymap::Bindable,
         text::{Brackets, Buffer, Selection, Selections},
         theme,
         typing::{Place, Typing},
@@ -145,6 +146,11 @@ impl Local {
     /// Has these in the list of all commands, beside what keys do.
     pub fn offer(&mut self, offers: Vec<(String, Action)>) {
         self.palette.offer(offers);
+    }
+
+    /// All commands of the list, to be bound to keys.
+    pub fn bindable(&self, snapshot: &Snapshot) -> Vec<Bindable> {
+        self.palette.bindable(snapshot)
     }
 
     /// The text of an included file, where one is shown.

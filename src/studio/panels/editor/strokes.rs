@@ -48,6 +48,10 @@ impl EditContext<'_> {
                 self.compose(event);
                 None
             }
+            Stroke::Command(title) => {
+                let choice = self.local.palette.called(&title, self.snapshot)?;
+                self.carry_out(ui, choice)
+            }
             // Any key closes the picker of colours, and the one that leaves the editor does no more.
             Stroke::Task(Task::Leave) if self.local.picker.take().is_some() => None,
             Stroke::Task(task) => {

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use egui::{Key, Modifiers};
 
 use super::*;
-use crate::studio::test_screen::{TestScreen, snapshot};
+use crate::studio::{
+    keymap::{self, Keymap},
+    test_screen::{TestScreen, snapshot},
+};
 
 const CONTROL: Modifiers = Modifiers { ctrl: true, ..Modifiers::COMMAND };
 
@@ -174,4 +177,44 @@ fn what_the_text_has_other_than_its_file_is_shown_and_put_back() {
     assert_eq!(shown.document.text, (text + "// the end\n").as_str());
     shown.press(Key::Escape, Modifiers::NONE);
     assert!(!shown.screen.sees("change 1 of 1"), "Escape closes it");
+}
+
+#[test]
+fn keys_of_the_users_own_take_the_place_of_the_programs() {
+    let mut shown = Shown::text("__global__ void advance() {}\n");
+    let text =
+        "\"Go to symbol\" = \"Ctrl+T\"\n\"Ten steps\" = \"F9\"\n\"Join lines\" = \"Ctrl+T\"\n";
+    let (keymap, remarks) = Keymap::read(text, &shown.local.bindable(&shown.snapshot));
+    assert_eq!(remarks, [(3, "Ctrl+T is \u{201c}Go to symbol\u{201d}, too".to_owned())]);
+    shown.screen.frame(|ui| Typing::bind(ui.ctx(), keymap.clone()));
+    shown.press(Key::O, CONTROL | Modifiers::SHIFT);
+    assert!(!shown.screen.sees("Where do you want to go?"), "{:?}", shown.screen.written());
+    shown.press(Key::T, CONTROL);
+    assert!(shown.screen.sees("Where do you want to go?"), "{:?}", shown.screen.written());
+    shown.press(Key::Escape, Modifiers::NONE);
+    // Commands without a key of the program's, too.
+    shown.screen.press(Key::F9);
+    let ten = Action::Session(crate::session::Command::Steps(10));
+    assert!(shown.frames().contains(&ten));
+    shown.press(Key::P, CONTROL | Modifiers::SHIFT);
+    shown.types("ten steps");
+    assert!(shown.screen.sees("F9"), "{:?}", shown.screen.written());
+}
+
+/// The file that is written first has all commands, and none of its lines is refused.
+#[test]
+fn all_commands_can_be_bound_to_the_keys_that_they_have() {
+    let shown = Shown::text("");
+    let commands = shown.local.bindable(&shown.snapshot);
+    let template = keymap::template(&commands);
+    let refused = |line: &str| {
+        let (_, remarks) = Keymap::read(line, &commands);
+        remarks.into_iter().find(|(_, why)| !why.contains("types: a key"))
+    };
+    for line in template.lines().skip(3).map(|line| line.trim_start_matches("# ")) {
+        assert_eq!(refused(line), None, "{line}");
+    }
+    let mut titles: Vec<&str> = commands.iter().map(|of| of.title.as_str()).collect();
+    titles.sort_unstable();
+    assert!(titles.windows(2).all(|two| two[0] != two[1]), "a name is one command's: {titles:?}");
 }
