@@ -28,6 +28,7 @@ mod fonts;
 mod gallery;
 mod glossary;
 mod handover;
+mod headers;
 mod highlight;
 mod highlighter;
 mod icons;

@@ -256,6 +256,7 @@ pub fn show(
     let rect = Rect::from_min_max(whole.min, whole.max - Vec2::splat(EDGE));
     let mut fields = Bar::fields();
     fields.push(palette::field());
+    local.suggest.follow(&document.text, &snapshot.compile.included);
     let turn = Typing::turn(ui.ctx(), Place { id, rect, fields });
     walk_past(ui, id, local);
     let marks = Marks::new(snapshot, &document.name, &document.text);
@@ -418,11 +419,12 @@ fn text(
     canvas.paint(ui, local, now);
     paint::gutter(&canvas, beside, beside.clip_rect(), |line| local.foldable.contains(&line));
     if response.hovered() {
+        let colors = &local.highlighter;
         hover::show(
             ui,
             response,
             field,
-            &Hovered { rows: &rows, buffer, marks, snapshot, colors: &local.highlighter },
+            &Hovered { rows: &rows, buffer, marks, snapshot, colors, suggest: &local.suggest },
         );
         if ui.input(|input| input.pointer.hover_pos().is_some_and(|at| field.contains(at))) {
             ui.set_cursor_icon(CursorIcon::Text);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, pos2};
 
 use super::*;
 use crate::studio::{
@@ -217,4 +217,27 @@ fn all_commands_can_be_bound_to_the_keys_that_they_have() {
     let mut titles: Vec<&str> = commands.iter().map(|of| of.title.as_str()).collect();
     titles.sort_unstable();
     assert!(titles.windows(2).all(|two| two[0] != two[1]), "a name is one command's: {titles:?}");
+}
+
+#[test]
+fn functions_of_headers_are_suggested_and_told_under_the_pointer() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("own.cuh");
+    std::fs::write(&header, "// As far as light goes.\n__device__ float lightyear(int n) {}\n")
+        .unwrap();
+    let mut shown = Shown::text("lightyear\n");
+    shown.snapshot.compile.included = vec![header];
+    shown.frames();
+    shown.screen.hover(pos2(shown.local.shown.origin.x + 10.0, shown.local.shown.origin.y + 8.0));
+    // The pointer stands still.
+    shown.frames();
+    shown.frames();
+    for told in ["float lightyear(int n)", "As far as light goes.", "In own.cuh."] {
+        assert!(shown.screen.sees(told), "{told}: {:?}", shown.screen.written());
+    }
+    shown.press(Key::End, CONTROL);
+    shown.types("ligh");
+    assert!(shown.screen.sees("float lightyear(int n)"), "{:?}", shown.screen.written());
+    shown.press(Key::Tab, Modifiers::NONE);
+    assert_eq!(shown.document.text, "lightyear\nlightyear");
 }
