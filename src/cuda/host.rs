@@ -1,7 +1,7 @@
 //! What of a source is for the host alone.
 //!
-//! Enters: a text of CUDA C++. Leaves: the places in it that are for the host alone. Must not know: `scene`, `compile`,
-//! `cuda::header`.
+//! Enters: a text of CUDA C++. Leaves: the places in it that are for the host alone, and what it declares. Must not
+//! know: `scene`, `compile`, `cuda::header`.
 //!
 //! nvcc compiles a `.cu` file twice, and gives the functions without `__device__` or `__global__` to the host's
 //! compiler. NVRTC compiles for the device only, and has neither the host's library nor its headers. So these functions
@@ -16,6 +16,8 @@ mod declarations;
 mod declarator;
 mod left_out;
 mod names;
+#[cfg(feature = "cli")]
+mod outline;
 mod reach;
 mod shared;
 
@@ -24,6 +26,8 @@ use std::{
     ops::Range,
 };
 
+#[cfg(feature = "cli")]
+pub(crate) use self::outline::{SymbolKind, symbols};
 use self::{
     declarations::{Declaration, Reader},
     left_out::{members, overloads},

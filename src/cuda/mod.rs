@@ -31,8 +31,6 @@ mod signature;
 #[cfg(feature = "gl")]
 mod structure;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::folding::folds;
 pub(crate) use self::position::Lines;
 #[cfg(feature = "gl")]
 pub(crate) use self::{
@@ -48,4 +46,9 @@ pub use self::{
     header::{BuiltInHeader, headers},
     position::Position,
     signature::{KernelParameter, Signature, scan},
+};
+#[cfg(feature = "cli")]
+pub(crate) use self::{
+    folding::folds,
+    host::{SymbolKind, symbols},
 };

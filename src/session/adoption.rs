@@ -164,6 +164,7 @@ impl Session {
         self.plots.follow(manifest);
         self.picture += 1;
         self.edit.compile.ptx = program.ptx.clone();
+        self.edit.compile.text = program.scene.source.clone();
         self.edit.compile.running = program.generation;
         self.edit.compile.fast_math = manifest.compile.fast_math;
         // What was found in a text goes with it.

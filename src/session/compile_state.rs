@@ -38,6 +38,12 @@ pub struct CompileState {
     /// The compiler's log, also on success.
     #[serde(skip)]
     pub log: Arc<str>,
+    /// The text of the one that runs; empty before the first.
+    #[serde(skip)]
+    pub text: Arc<str>,
+    /// The last one of which a step came to its end without a fault.
+    #[serde(skip)]
+    pub worked: Option<Arc<str>>,
     /// The PTX of the running module.
     #[serde(skip)]
     pub ptx: Arc<str>,

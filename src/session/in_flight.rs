@@ -454,6 +454,7 @@ impl Session {
                 let laps = self.stopwatch.laps_ms()?;
                 self.note_step(&in_flight.entered, in_flight.copy, &laps)?;
                 self.timings.push(&laps);
+                self.edit.compile.worked = self.program.as_ref().map(|of| of.scene.source.clone());
                 Ok(())
             }
             Work::Again(again) => {

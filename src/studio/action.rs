@@ -103,6 +103,8 @@ pub enum Action {
     Screenshot(Option<Slot>),
     /// Record such a view as a format says, or as the last time; ends the recording that is under way.
     Record(Option<Slot>, Option<Format>),
+    /// Open the file with the keys of the user's own, which is written first where there is none.
+    OpenShortcuts,
     /// Start the studio anew, as another process that goes on from here.
     StartAnew,
     /// Forget what was printed and told.

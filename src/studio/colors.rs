@@ -89,7 +89,11 @@ colors!(
     /// What is A's, where two programs are compared.
     a,
     /// What is B's.
-    b;
+    b,
+    /// The ground of lines that a text has and one before it had not.
+    added,
+    /// That of lines that it had before.
+    removed;
     /// Buttons while they are pressed.
     pressed,
     /// Menus, tooltips and pages over the window.
@@ -146,6 +150,8 @@ const DARK: Palette = Palette {
     good: rgb(0x86_c48e),
     a: rgb(0xf2_a541),
     b: rgb(0x6a_b4e8),
+    added: rgb(0x12_2b1b),
+    removed: rgb(0x35_191d),
     series: [
         rgb(0xf2_a541),
         rgb(0x5f_b7d4),
@@ -197,6 +203,8 @@ const LIGHT: Palette = Palette {
     good: rgb(0x27_6e34),
     a: rgb(0x93_5300),
     b: rgb(0x16_66a4),
+    added: rgb(0xd9_f2dd),
+    removed: rgb(0xfc_dfdf),
     series: [
         rgb(0xb8_6a00),
         rgb(0x0b_7a99),
@@ -248,6 +256,8 @@ const CONTRAST: Palette = Palette {
     good: rgb(0x8f_f09b),
     a: rgb(0xff_c23d),
     b: rgb(0x7f_c8ff),
+    added: rgb(0x00_2e12),
+    removed: rgb(0x3d_0008),
     series: [
         rgb(0xff_c23d),
         rgb(0x6f_dcff),
@@ -398,6 +408,10 @@ mod tests {
                 let found = contrast(color, veil);
                 assert!(found >= 4.5, "{name}: {text} on a veil: {found:.2}");
             }
+            let changed = [("added", of.added), ("removed", of.removed)];
+            let in_changes = [("text", of.text), ("weak", of.weak), ("strong", of.strong)];
+            let in_changes =
+                in_changes.iter().flat_map(|text| changed.map(|ground| (*text, ground)));
             let buttons =
                 [("hovered", of.hovered), ("pressed", of.pressed), ("selection", of.selection)];
             let on_buttons = buttons.map(|ground| (("strong", of.strong), ground));
@@ -405,7 +419,9 @@ mod tests {
                 let color = ("syntax", of.of_syntax(*syntax));
                 [(color, ("ground", of.ground)), (color, ("current line", of.current_line))]
             });
-            for ((text, color), (ground, behind)) in pairs.chain(on_buttons).chain(syntax) {
+            for ((text, color), (ground, behind)) in
+                pairs.chain(on_buttons).chain(in_changes).chain(syntax)
+            {
                 let found = contrast(color, behind);
                 assert!(found >= least, "{name}: {text} {color:?} on {ground}: {found:.2}");
             }

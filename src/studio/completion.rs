@@ -38,8 +38,13 @@ impl Candidate {
 const MOST: usize = 40;
 
 /// All words that may be meant where `at` (a byte) is, whatever is typed already; `bound` is what the manifest
-/// declares.
-pub fn pool(text: &str, at: usize, bound: &BTreeSet<String>) -> Vec<Candidate> {
+/// declares, and `included` what code may name of the headers.
+pub fn pool(
+    text: &str,
+    at: usize,
+    bound: &BTreeSet<String>,
+    included: Vec<Candidate>,
+) -> Vec<Candidate> {
     let simple = Candidate::new;
     let own = bound.iter().map(|word| simple(word, Syntax::Bound));
     let Some(table) = glossary::table_at(text, at) else {
@@ -52,7 +57,7 @@ pub fn pool(text: &str, at: usize, bound: &BTreeSet<String>) -> Vec<Candidate> {
         });
         let language = highlight::words().map(|(word, syntax)| simple(word, syntax));
         let words = lexer::words(text).into_iter().map(|word| simple(word, Syntax::Plain));
-        return own.chain(built_ins).chain(language).chain(words).collect();
+        return own.chain(built_ins).chain(included).chain(language).chain(words).collect();
     };
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     if line.contains('=') {
@@ -113,7 +118,7 @@ mod tests {
     fn words(part: &str, typed: &str) -> Vec<String> {
         let at = TEXT.find(part).unwrap() + part.len();
         let bound = BTreeSet::from(["speed".to_owned()]);
-        fitting(&pool(TEXT, at, &bound), typed)
+        fitting(&pool(TEXT, at, &bound, Vec::new()), typed)
             .into_iter()
             .map(|candidate| candidate.word)
             .collect()
@@ -131,7 +136,7 @@ mod tests {
         let inserted = |line: &str, behind: &str, typed: &str| -> Vec<String> {
             let head = format!("/*---\n[texture.field]\n{line}");
             let text = format!("{head}{behind}\n---*/\n");
-            let all = fitting(&pool(&text, head.len(), &BTreeSet::new()), typed);
+            let all = fitting(&pool(&text, head.len(), &BTreeSet::new(), Vec::new()), typed);
             all.iter().map(Candidate::inserted).collect()
         };
         assert_eq!(inserted("filter = \"li", "\"", "li"), ["linear"]);

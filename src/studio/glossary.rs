@@ -241,6 +241,9 @@ const KEYS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What TOML puts around strings.
+const QUOTES: [char; 2] = ['"', '\''];
+
 /// The name of what is declared so: `atomicAdd` of `T atomicAdd(T *address, T value)`.
 pub fn name(declaration: &str) -> &str {
     let head = declaration.split(['(', '<']).next().unwrap_or(declaration);
@@ -281,12 +284,35 @@ pub fn tables_of(text: &str) -> Vec<&str> {
     all.filter(|(_, line)| line.trim().starts_with('[')).map(|(table, _)| table).collect()
 }
 
+/// All tables of the manifest with the lines of their heads, from 0, and the name of each: that of what it declares
+/// (`drag` of `[param.drag]`), else its kernel's or what its keys call it; empty where nothing does.
+pub fn named_tables(text: &str) -> Vec<(&str, &str, usize)> {
+    let mut found: Vec<(&str, &str, usize)> = Vec::new();
+    for (line, (table, written)) in (first_line(text)..).zip(lines(text, text.len())) {
+        if written.trim().starts_with('[') {
+            let (kind, name) = table.split_once('.').unwrap_or((table, ""));
+            found.push((kind.trim(), name.trim().trim_matches(QUOTES), line));
+        } else if let Some((_, name, _)) = found.last_mut()
+            && let Some((key, value)) = written.split_once('=')
+            && !table.contains('.')
+            && (key.trim() == "name" || name.is_empty() && matches!(key.trim(), "kernel" | "kind"))
+        {
+            *name = value.split('#').next().unwrap_or_default().trim().trim_matches(QUOTES);
+        }
+    }
+    found
+}
+
+/// The line, from 0, on which the manifest opens.
+fn first_line(text: &str) -> usize {
+    let open = text.find(OPEN).map_or(0, |at| at + OPEN.len());
+    text[..open].matches('\n').count()
+}
+
 /// The lines, from 0, that the manifest's tables have behind their heads, without the blank ones at their ends.
 pub fn tables_at(text: &str) -> Vec<Range<usize>> {
-    let Some(open) = text.find(OPEN) else { return Vec::new() };
-    let first = text[..open + OPEN.len()].matches('\n').count();
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (line, (_, written)) in (first..).zip(lines(text, text.len())) {
+    for (line, (_, written)) in (first_line(text)..).zip(lines(text, text.len())) {
         if written.trim().starts_with('[') {
             found.push(line + 1..line + 1);
         } else if let Some(last) = found.last_mut().filter(|_| !written.trim().is_empty()) {

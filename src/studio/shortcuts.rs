@@ -31,6 +31,16 @@ pub enum Task {
     Replace,
     /// Opens the field for a line's number.
     GoToLine,
+    /// Opens the list of what the text declares.
+    Symbols,
+    /// Shows what the text has other than its file or what runs, or the text again.
+    Changes,
+    /// Goes to the next one of these changes.
+    NextChange,
+    /// Goes to the one before.
+    PreviousChange,
+    /// Lets the text have what it had before in the place of this change.
+    PutBack,
     /// What Enter does in one of these fields: goes to the line or to the next match, or replaces one; with Shift to
     /// the one before.
     Accept(bool),
@@ -107,8 +117,10 @@ impl Task {
             Self::Find | Self::Replace | Self::GoToLine | Self::Enter | Self::Leave => true,
             Self::NextProblem | Self::PreviousProblem => true,
             Self::Accept(_) | Self::OtherField | Self::Close => true,
-            Self::Palette | Self::SaveAs | Self::Open | Self::Start => true,
-            Self::ReplaceAll | Self::Toggle(_) | Self::Choose(_) | Self::Suggest => false,
+            Self::Palette | Self::Symbols | Self::SaveAs | Self::Open | Self::Start => true,
+            Self::Changes | Self::NextChange | Self::PreviousChange => true,
+            Self::PutBack | Self::ReplaceAll | Self::Toggle(_) => false,
+            Self::Choose(_) | Self::Suggest => false,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll => false,
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => false,
             Self::FindNext | Self::FindPrevious | Self::Save | Self::Compile => false,
@@ -123,13 +135,23 @@ impl Task {
         match self {
             Self::Text(_) | Self::Comment | Self::Page(..) | Self::Copy | Self::Cut => true,
             Self::Find | Self::Replace | Self::GoToLine | Self::OtherField => true,
-            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest => true,
+            Self::ReplaceAll | Self::Toggle(_) | Self::Suggest | Self::Changes => true,
+            Self::NextChange | Self::PreviousChange | Self::PutBack => true,
             Self::FindNext | Self::FindPrevious | Self::NextProblem | Self::PreviousProblem => true,
             Self::Fold | Self::Unfold | Self::FoldAll | Self::UnfoldAll | Self::Enter => true,
-            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Palette | Self::Leave => false,
+            Self::Accept(_) | Self::Close | Self::Choose(_) | Self::Leave => false,
+            // The list is seen above all panes.
+            Self::Palette | Self::Symbols => false,
             Self::Save | Self::SaveAs | Self::Open | Self::Start | Self::Compile => false,
             Self::Larger | Self::Smaller | Self::UsualSize => false,
         }
+    }
+}
+
+impl Task {
+    /// Whether it is about what the text has other than before, which is shown in the text's place.
+    pub fn is_of_changes(&self) -> bool {
+        matches!(self, Self::Changes | Self::NextChange | Self::PreviousChange | Self::PutBack)
     }
 }
 
@@ -142,6 +164,22 @@ pub enum Scope {
     Field,
     /// In the whole window.
     Window,
+}
+
+impl Scope {
+    /// Whether it is where `focus` has the keyboard.
+    pub fn is_at(self, focus: Focus) -> bool {
+        match self {
+            Self::Editor => focus == Focus::Editor,
+            Self::Field => focus == Focus::Field,
+            Self::Window => true,
+        }
+    }
+
+    /// Whether there is a place that is in both.
+    pub fn meets(self, other: Self) -> bool {
+        self == other || [self, other].contains(&Self::Window)
+    }
 }
 
 /// Keys that do the same.
@@ -211,8 +249,13 @@ pub static SHORTCUTS: &[Shortcut] = &[
     field(&[key(ALT, Key::W)], "Find whole words only", Task::Toggle(Toggle::Words)),
     field(&[key(ALT, Key::R)], "Find by a regular expression", Task::Toggle(Toggle::Regex)),
     window(&[key(COMMAND, Key::G)], "Go to line", Task::GoToLine),
+    window(&[key(COMMAND_SHIFT, Key::O)], "Go to symbol", Task::Symbols),
     window(&[key(NONE, Key::F8)], "Next error", Task::NextProblem),
     window(&[key(SHIFT, Key::F8)], "Previous error", Task::PreviousProblem),
+    window(&[key(COMMAND_SHIFT, Key::D)], "Changes of the text", Task::Changes),
+    window(&[key(NONE, Key::F7)], "Next change", Task::NextChange),
+    window(&[key(SHIFT, Key::F7)], "Previous change", Task::PreviousChange),
+    window(&[], "Put this change back", Task::PutBack),
     window(&[key(NONE, Key::F6)], "Into the editor", Task::Enter),
     editor(&[key(NONE, Key::Escape)], "Out of the editor", Task::Leave),
     window(&[key(COMMAND, Key::Plus), key(COMMAND, Key::Equals)], "Larger letters", Task::Larger),
@@ -279,21 +322,25 @@ pub static SHORTCUTS: &[Shortcut] = &[
     text(&[key(NONE, Key::Delete)], "Delete ahead", Command::Delete(Motion::Right)),
 ];
 
-/// What a key that is pressed does where `focus` has the keyboard.
-pub fn task(pressed: Key, modifiers: Modifiers, focus: Focus) -> Option<Task> {
+/// What a key that is pressed does where `focus` has the keyboard; `keeps` says of a row's title whether its keys are
+/// those of the table.
+pub fn task(
+    pressed: Key,
+    modifiers: Modifiers,
+    focus: Focus,
+    keeps: impl Fn(&str) -> bool,
+) -> Option<Task> {
     let found = SHORTCUTS.iter().find(|shortcut| {
-        let is_here = match shortcut.scope {
-            Scope::Editor => focus == Focus::Editor,
-            Scope::Field => focus == Focus::Field,
-            Scope::Window => true,
-        };
-        is_here && shortcut.keys.iter().any(|keys| fits(keys, pressed, modifiers))
+        shortcut.scope.is_at(focus)
+            && shortcut.keys.iter().any(|keys| fits(keys, pressed, modifiers))
+            && keeps(shortcut.title)
     });
     let task = found.map(|shortcut| shortcut.task.clone());
     task.or_else(|| motion(pressed, modifiers).filter(|_| focus == Focus::Editor))
 }
 
-fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
+/// Whether it is these keys that are pressed.
+pub fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
     // Where a sign is typed with Shift depends on the keyboard.
     let is_sign =
         matches!(pressed, Key::Slash | Key::Backslash | Key::Plus | Key::Equals | Key::Minus);
@@ -302,6 +349,19 @@ fn fits(keys: &KeyboardShortcut, pressed: Key, modifiers: Modifiers) -> bool {
         ..modifiers
     };
     keys.logical_key == pressed && modifiers.matches_exact(keys.modifiers)
+}
+
+/// What a key is called: `Ctrl+Shift+P`, `Ctrl+/`.
+pub fn name(keys: &KeyboardShortcut) -> String {
+    let is_mac = cfg!(target_os = "macos");
+    let names = if is_mac { egui::ModifierNames::SYMBOLS } else { egui::ModifierNames::NAMES };
+    let (key, sign) = (keys.logical_key.name(), keys.logical_key.symbol_or_name());
+    let whole = keys.format(&names, is_mac);
+    // The signs of arrows are in few fonts.
+    match whole.strip_suffix(key) {
+        Some(modifiers) if sign.is_ascii() => format!("{modifiers}{sign}"),
+        Some(_) | None => whole,
+    }
 }
 
 /// Where a key brings the caret.
@@ -338,9 +398,7 @@ mod tests {
     #[test]
     fn no_two_mean_the_same_key() {
         for (n, one) in SHORTCUTS.iter().enumerate() {
-            let meets = |two: &&Shortcut| {
-                one.scope == two.scope || [one.scope, two.scope].contains(&Scope::Window)
-            };
+            let meets = |two: &&Shortcut| one.scope.meets(two.scope);
             for two in SHORTCUTS[n + 1..].iter().filter(meets) {
                 let same = one.keys.iter().find(|key| two.keys.contains(key));
                 assert!(same.is_none(), "{} and {}: {same:?}", one.title, two.title);
@@ -350,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_with_just_its_modifiers() {
-        let typed = |k, m| task(k, m, Focus::Editor);
+        let typed = |k, m| task(k, m, Focus::Editor, |_| true);
         assert_eq!(typed(Key::K, CTRL | SHIFT), Some(Task::Text(Command::DeleteLines)));
         assert_eq!(typed(Key::Slash, CTRL | SHIFT), Some(Task::Comment), "as on a German keyboard");
         assert_eq!(typed(Key::ArrowUp, ALT), Some(Task::Text(Command::MoveLines(Direction::Up))));
@@ -363,8 +421,19 @@ mod tests {
         }
         assert_eq!(typed(Key::Backspace, ALT), None);
         assert_eq!(
-            (task(Key::Z, CTRL, Focus::Other), task(Key::F3, NONE, Focus::Other)),
-            (None, Some(Task::FindNext))
+            [(Key::Z, CTRL), (Key::F3, NONE)].map(|(k, m)| task(k, m, Focus::Other, |_| true)),
+            [None, Some(Task::FindNext)]
         );
+    }
+
+    #[test]
+    fn keys_are_called_as_they_are_written_on_a_keyboard() {
+        let key = |modifiers, key| name(&KeyboardShortcut::new(modifiers, key));
+        if cfg!(target_os = "macos") {
+            return;
+        }
+        assert_eq!(key(Modifiers::COMMAND, Key::Slash), "Ctrl+/");
+        assert_eq!(key(Modifiers::ALT | Modifiers::SHIFT, Key::ArrowUp), "Alt+Shift+Up");
+        assert_eq!(key(Modifiers::NONE, Key::F8), "F8");
     }
 }

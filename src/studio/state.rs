@@ -181,6 +181,8 @@ fn clear_drafts(file: &Path) {
 pub struct Folders {
     /// The file of the remembered [`State`].
     pub state: PathBuf,
+    /// The file with the keys of the user's own.
+    pub shortcuts: PathBuf,
     /// The folder of unsaved texts.
     pub recovery: PathBuf,
     /// The folder of the gallery's pictures.
@@ -193,6 +195,7 @@ impl Folders {
         let folders = directories::ProjectDirs::from("", "", "warpaint")?;
         Some(Self {
             state: folders.config_dir().join("studio.json"),
+            shortcuts: folders.config_dir().join("shortcuts.toml"),
             recovery: folders.data_local_dir().join("recovery"),
             thumbnails: folders.cache_dir().join("thumbnails"),
         })

@@ -9,8 +9,8 @@ use egui::{
 };
 
 pub use super::colors::{
-    a, accent, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note,
-    on_picture, panel, raised, series, strong, text, warning, weak,
+    a, accent, added, b, bar, current_line, error, faint, good, ground, hovered, line, mark, note,
+    on_picture, panel, raised, removed, series, strong, text, warning, weak,
 };
 use super::{colors, highlight::Syntax};
 

@@ -6,14 +6,15 @@
 //! here, in order, and the editor does one after the other. What comes behind a key that may give the keyboard to
 //! another field is held back until it has done so.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use egui::{
     Context, Event, Id, ImeEvent, Modifiers, Order, Plugin, PointerButton, Pos2, RawInput, Rect,
 };
 
 use super::{
-    shortcuts::{self, Focus, Task},
+    keymap::{Keymap, Meaning},
+    shortcuts::{Focus, Task},
     text::Command,
 };
 
@@ -24,6 +25,8 @@ pub struct Typing {
     strokes: VecDeque<Stroke>,
     /// Keys that wait until it is clear whose they are.
     held: Vec<Event>,
+    /// The keys of the user's own.
+    keymap: Arc<Keymap>,
 }
 
 /// Where the editor is.
@@ -51,6 +54,8 @@ pub enum Stroke {
     },
     /// What a key or a letter does.
     Task(Task),
+    /// The command of this name in the list of commands, which a key of the user's own is bound to.
+    Command(String),
     /// An input method composes letters.
     Ime(ImeEvent),
 }
@@ -100,6 +105,16 @@ impl Typing {
         turn.unwrap_or_default()
     }
 
+    /// From now on these are the keys of the user's own.
+    pub fn bind(context: &Context, keymap: Keymap) {
+        context.with_plugin(|typing: &mut Self| typing.keymap = Arc::new(keymap));
+    }
+
+    /// They.
+    pub fn keymap(context: &Context) -> Arc<Keymap> {
+        context.with_plugin(|typing: &mut Self| typing.keymap.clone()).unwrap_or_default()
+    }
+
     /// How many keys and clicks wait for the editor.
     pub fn waiting(context: &Context) -> usize {
         context
@@ -109,7 +124,11 @@ impl Typing {
 
     /// Takes the editor's strokes out of `events`; `focus` is who has the keyboard before them.
     fn receive(&mut self, events: &mut Vec<Event>, focus: Focus, on_editor: impl Fn(Pos2) -> bool) {
-        let moves = |stroke: &Stroke| matches!(stroke, Stroke::Task(task) if task.moves_keyboard());
+        let moves = |stroke: &Stroke| match stroke {
+            Stroke::Task(task) => task.moves_keyboard(),
+            Stroke::Command(_) => true,
+            Stroke::Press { .. } | Stroke::Ime(_) => false,
+        };
         let mut holds = self.strokes.iter().any(moves);
         let held = if holds { Vec::new() } else { std::mem::take(&mut self.held) };
         // A click that waits has given it the keyboard already.
@@ -133,7 +152,7 @@ impl Typing {
             let is_menus = std::mem::take(&mut with_alt) && matches!(event, Event::Text(_));
             with_alt =
                 matches!(&event, Event::Key { modifiers, pressed: true, .. } if modifiers.alt);
-            match stroke(&event, focus) {
+            match stroke(&event, focus, &self.keymap) {
                 _ if is_menus && focus != Focus::Other => {}
                 Some(stroke) => {
                     holds |= moves(&stroke);
@@ -172,11 +191,14 @@ fn types_letter(event: &Event) -> bool {
 }
 
 /// What an event does that is the editor's.
-fn stroke(event: &Event, focus: Focus) -> Option<Stroke> {
+fn stroke(event: &Event, focus: Focus, keymap: &Keymap) -> Option<Stroke> {
     let text = |command| Some(Stroke::Task(Task::Text(command)));
     match event {
         Event::Key { key, pressed: true, modifiers, .. } => {
-            shortcuts::task(*key, *modifiers, focus).map(Stroke::Task)
+            keymap.meaning(*key, *modifiers, focus).map(|meaning| match meaning {
+                Meaning::Task(task) => Stroke::Task(task),
+                Meaning::Command(title) => Stroke::Command(title),
+            })
         }
         _ if focus != Focus::Editor => None,
         // Enter and Tab are keys.

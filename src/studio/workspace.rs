@@ -145,6 +145,11 @@ impl Workspace {
         self.notices.ask(severity, text, Vec::new());
     }
 
+    /// Takes `text` back, which was told.
+    pub fn take_back(&mut self, text: &str) {
+        self.notices.take_back(text);
+    }
+
     fn tell_not_kept(&mut self, error: &io::Error) {
         let folder = self.recovery.as_ref().map(|r| r.folder().display().to_string());
         let folder = folder.unwrap_or_default();

@@ -182,6 +182,23 @@ fn a_fault_stands_on_its_line_until_it_is_mended() {
 }
 
 #[test]
+fn the_text_that_runs_and_the_last_that_worked_are_told() {
+    let mut session = open(COUNTER);
+    let texts = |session: &Session| {
+        let compile = session.snapshot().compile;
+        (compile.text.to_string(), compile.worked.map(|text| text.to_string()))
+    };
+    assert_eq!(texts(&session), (COUNTER.to_owned(), None), "no step was done yet");
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(texts(&session).1.as_deref(), Some(COUNTER));
+    let faulty = edited("value[i].y += gain;", "value[i + n].y += gain;");
+    session.set_source(faulty.clone());
+    assert!(session.wait_for_program().unwrap());
+    session.run_steps(1, |_| {}).unwrap();
+    assert_eq!(texts(&session), (faulty, Some(COUNTER.to_owned())));
+}
+
+#[test]
 fn a_fault_is_the_steps_at_whatever_moment_it_comes() {
     let text = edited("value[i].y += gain;", "value[i + n].y += gain;");
     let device = Device::cpu().unwrap();

@@ -11,6 +11,7 @@ use crate::{
         panels::{parameters, transport},
         parameter_keys,
         seen::Seen,
+        typing::Typing,
         viewpoints::{Side, Switch},
     },
 };
@@ -65,7 +66,10 @@ pub(super) fn parameters_change(ui: &Ui, snapshot: &Snapshot, locals: &mut Local
 pub(super) fn pressed(ui: &Ui, shown: &Shown<'_>, locals: &Locals) -> Vec<Action> {
     let Shown { snapshot, course, .. } = *shown;
     let mut actions = Vec::new();
-    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    let keymap = Typing::keymap(ui.ctx());
+    let pressed = |modifiers, key| {
+        !keymap.frees(modifiers, key) && ui.input_mut(|input| input.consume_key(modifiers, key))
+    };
     if pressed(Modifiers::COMMAND, Key::R) {
         actions.push(Action::Session(Command::Reset));
     }

@@ -22,6 +22,7 @@ use crate::{
         document::Document,
         gallery::Gallery,
         keeper::no_wake,
+        keymap::Keymap,
         look::Look,
         panels::FrameTimes,
         panes::{Edge, Pane, Slot},
@@ -32,6 +33,7 @@ use crate::{
         test_screen::{TestScreen, snapshot},
         trace::Trace,
         trends::Trends,
+        typing::Typing,
         workspace::Workspace,
     },
 };
@@ -443,4 +445,21 @@ fn a_run_that_is_repeated_is_told_and_ended() {
     assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
     window.screen.press(Key::Space);
     assert_eq!(window.frames().0, [Action::Session(Command::Pause)]);
+}
+
+#[test]
+fn a_key_of_the_users_own_takes_the_place_of_the_scenes() {
+    let mut window = window();
+    let bindable = window.locals.editor.bindable(&window.snapshot);
+    let (keymap, _) = Keymap::read("\"Play or pause\" = \"Alt+P\"\n", &bindable);
+    window.screen.frame(|ui| Typing::bind(ui.ctx(), keymap.clone()));
+    window.frames();
+    window.screen.press(Key::Space);
+    assert_eq!(window.frames().0, [], "it is not the file's");
+    window.screen.press_with(Key::P, Modifiers::ALT);
+    assert_eq!(window.frames().0, [Action::Session(Command::Play)]);
+    // The text may be hidden.
+    window.state.panes.hide(Pane::Editor);
+    window.screen.press_with(Key::P, Modifiers::ALT);
+    assert_eq!(window.frames().0, [Action::Session(Command::Play)]);
 }

@@ -1,6 +1,6 @@
-//! The list of all commands and their keys, which can be searched.
+//! The list of all commands and their keys, which can be searched; and that of what a text declares.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use egui::{
     Align2, Area, Context, CornerRadius, Frame, Id, Key, KeyboardShortcut, Label, Margin,
@@ -14,12 +14,15 @@ use crate::{
         action::Action,
         colors,
         course::Course,
+        keymap::{Bindable, Keymap},
         look::Look,
         panes::{Edge, Pane},
         reel::Format,
-        shortcuts::{SHORTCUTS, Scope, Shortcut, Task},
+        shortcuts::{self, SHORTCUTS, Scope, Shortcut, Task},
+        symbols::Symbol,
         text::Direction,
         theme,
+        typing::Typing,
         viewpoints::{Side, Switch},
     },
 };
@@ -36,13 +39,17 @@ pub enum Choice {
     Task(Task),
     /// Something with the scene.
     Action(Action),
+    /// This line, from 1, of the text that is shown.
+    Line(u32),
 }
 
 /// A row of the list.
 struct Entry {
     title: Cow<'static, str>,
-    /// `None` where no key does it.
-    keys: Option<KeyboardShortcut>,
+    /// The program's keys for it.
+    keys: Vec<KeyboardShortcut>,
+    /// What stands at its end: the key that does the same, or what a symbol is.
+    detail: String,
     choice: Choice,
 }
 
@@ -54,10 +61,22 @@ pub struct Palette {
     chosen: usize,
     /// Whether the chosen row is to be brought in sight.
     moved: bool,
+    /// What a text declares, where that is listed instead of commands.
+    symbols: Option<Vec<Symbol>>,
+    /// The keys of the user's own.
+    keymap: Arc<Keymap>,
     /// What it has beside what keys do.
     offers: Vec<(String, Action)>,
     /// Whether egui knows how large the list is.
     is_measured: bool,
+}
+
+impl Entry {
+    fn of_symbol(symbol: &Symbol) -> Self {
+        let detail = format!("{} {:>5}", symbol.kind, symbol.line);
+        let choice = Choice::Line(symbol.line);
+        Self { title: symbol.name.clone().into(), keys: Vec::new(), detail, choice }
+    }
 }
 
 /// The field for what is searched.
@@ -66,10 +85,20 @@ pub fn field() -> Id {
 }
 
 impl Palette {
-    /// Shows the list, and gives its field the keyboard.
+    /// Shows all commands, and gives the list's field the keyboard.
     pub fn open(&mut self, ui: &Ui) {
-        let offers = std::mem::take(&mut self.offers);
-        *self = Self { is_open: true, is_measured: self.is_measured, offers, ..Self::default() };
+        self.open_with(ui, None);
+    }
+
+    /// The same with what a text declares.
+    pub fn open_symbols(&mut self, ui: &Ui, symbols: Vec<Symbol>) {
+        self.open_with(ui, Some(symbols));
+    }
+
+    fn open_with(&mut self, ui: &Ui, symbols: Option<Vec<Symbol>>) {
+        let (is_measured, offers) = (self.is_measured, std::mem::take(&mut self.offers));
+        let keymap = Typing::keymap(ui.ctx());
+        *self = Self { is_open: true, is_measured, symbols, offers, keymap, ..Self::default() };
         ui.memory_mut(|memory| memory.request_focus(field()));
     }
 
@@ -103,21 +132,54 @@ impl Palette {
         self.found(snapshot).into_iter().nth(self.chosen).map(|entry| entry.choice)
     }
 
-    /// The entries that have all words of what is searched, in the title or the keys.
+    /// The entries that have all words of what is searched, in the title or behind it.
     fn found(&self, snapshot: &Snapshot) -> Vec<Entry> {
         let words = self.text.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let fits = |entry: &Entry| {
-            let keys = entry.keys.as_ref().map(name).unwrap_or_default();
-            let text = format!("{} {keys}", entry.title).to_lowercase();
+            let text = format!("{} {}", entry.title, entry.detail).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
+        match &self.symbols {
+            Some(symbols) => symbols.iter().map(Entry::of_symbol).filter(fits).collect(),
+            None => self.commands(snapshot).filter(fits).collect(),
+        }
+    }
+
+    /// All commands, each with the key that does the same.
+    fn commands(&self, snapshot: &Snapshot) -> impl Iterator<Item = Entry> {
         let offers = self.offers.iter().map(|(title, action)| Entry {
             title: title.clone().into(),
-            keys: None,
+            keys: Vec::new(),
+            detail: String::new(),
             choice: Choice::Action(action.clone()),
         });
-        entries(snapshot).into_iter().chain(offers).filter(fits).collect()
+        entries(snapshot).into_iter().chain(offers).map(|entry| {
+            let keys = self.keymap.keys(&entry.title).unwrap_or(&entry.keys);
+            let detail = keys.first().map(shortcuts::name).unwrap_or_default();
+            Entry { detail, ..entry }
+        })
+    }
+
+    /// What the command with this name is for.
+    pub fn called(&self, title: &str, snapshot: &Snapshot) -> Option<Choice> {
+        self.commands(snapshot).find(|entry| entry.title == title).map(|entry| entry.choice)
+    }
+
+    /// All commands, to be bound to keys.
+    pub fn bindable(&self, snapshot: &Snapshot) -> Vec<Bindable> {
+        let bindable = |entry: Entry| Bindable {
+            scope: match &entry.choice {
+                Choice::Task(task) => {
+                    let row = SHORTCUTS.iter().find(|shortcut| shortcut.task == *task);
+                    row.map_or(Scope::Window, |row| row.scope)
+                }
+                Choice::Action(_) | Choice::Line(_) => Scope::Window,
+            },
+            title: entry.title.into_owned(),
+            keys: entry.keys,
+        };
+        self.commands(snapshot).map(bindable).collect()
     }
 
     /// The list, where it is open; gives what was clicked on.
@@ -149,7 +211,10 @@ impl Palette {
         ui.spacing_mut().item_spacing.y = 0.0;
         let edit = TextEdit::singleline(&mut self.text)
             .id(field())
-            .hint_text("What do you want to do?")
+            .hint_text(match self.symbols {
+                None => "What do you want to do?",
+                Some(_) => "Where do you want to go?",
+            })
             .desired_width(WIDTH - 8.0);
         if ui.add(edit).changed() {
             self.chosen = 0;
@@ -193,28 +258,14 @@ fn row(ui: &mut Ui, rect: egui::Rect, entry: &Entry) {
     let inner = rect.shrink2(vec2(8.0, 0.0));
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.scope_builder(egui::UiBuilder::new().max_rect(inner).layout(layout), |ui| {
-        let keys = entry.keys.as_ref().map(name).unwrap_or_default();
-        let keys = RichText::new(keys).monospace().size(11.5).color(theme::weak());
-        ui.add(Label::new(keys).selectable(false));
+        let detail = RichText::new(&entry.detail).monospace().size(11.5).color(theme::weak());
+        ui.add(Label::new(detail).selectable(false));
         let layout = egui::Layout::left_to_right(egui::Align::Center);
         ui.with_layout(layout, |ui| {
             let title = RichText::new(&*entry.title).color(theme::text());
             ui.add(Label::new(title).truncate().selectable(false));
         });
     });
-}
-
-/// What a key is called: `Ctrl+Shift+P`, `Ctrl+/`.
-fn name(keys: &KeyboardShortcut) -> String {
-    let is_mac = cfg!(target_os = "macos");
-    let names = if is_mac { egui::ModifierNames::SYMBOLS } else { egui::ModifierNames::NAMES };
-    let (key, sign) = (keys.logical_key.name(), keys.logical_key.symbol_or_name());
-    let whole = keys.format(&names, is_mac);
-    // The signs of arrows are in few fonts.
-    match whole.strip_suffix(key) {
-        Some(modifiers) if sign.is_ascii() => format!("{modifiers}{sign}"),
-        Some(_) | None => whole,
-    }
 }
 
 fn entries(snapshot: &Snapshot) -> Vec<Entry> {
@@ -280,15 +331,16 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     ];
     let scene = scene.map(|(title, modifiers, key, action)| Entry {
         title: title.into(),
-        keys: Some(KeyboardShortcut::new(modifiers, key)),
+        keys: vec![KeyboardShortcut::new(modifiers, key)],
+        detail: String::new(),
         choice: Choice::Action(action),
     });
-    let nan = match snapshot.pauses_at_nan {
-        true => "Go on where there is NaN",
-        false => "Pause at the first NaN",
-    };
     let without_key = [
-        (nan, Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan))),
+        // A command keeps its name, by which it may be bound to a key.
+        (
+            "Pause at the first NaN, or no more",
+            Action::Session(Command::PauseAtNan(!snapshot.pauses_at_nan)),
+        ),
         ("Ten steps", Action::Session(Command::Steps(10))),
         ("Play as fast as the device can", Action::Session(Command::Speed(transport::FASTEST))),
         ("Play at the scene's own speed", Action::Session(Command::Speed(1.0))),
@@ -298,6 +350,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         ("Follow no element any more", Action::Look(None, Look::Unfollow)),
         ("Stop the step that runs", Action::Session(Command::Stop)),
         ("Start the studio anew, and go on from here", Action::StartAnew),
+        ("Open the shortcuts' file", Action::OpenShortcuts),
         ("Another view, with cameras of its own", Action::AddView),
         ("All panes where they were at first", Action::UsualPanes),
         ("Put this pane at the left", Action::PutAt(Edge::Left)),
@@ -317,7 +370,14 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     ];
     let sides = Side::ALL.map(|(side, name)| {
         let title = format!("See the view from: {}", name.to_lowercase());
-        (title.into(), Action::Look(None, Look::From(side)))
+        let key = match side {
+            Side::Front => Some(Key::Num1),
+            Side::Right => Some(Key::Num3),
+            Side::Top => Some(Key::Num7),
+            Side::Back | Side::Left | Side::Bottom => None,
+        };
+        let keys = key.map(|key| KeyboardShortcut::new(Modifiers::ALT, key));
+        (title.into(), keys.into_iter().collect(), Action::Look(None, Look::From(side)))
     });
     let recordings = Format::ALL.map(|(format, name)| {
         (format!("Record the view as {name}").into(), Action::Record(None, Some(format)))
@@ -328,16 +388,23 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         .chain(sizes)
         .map(|(title, action)| (Cow::Borrowed(title), action))
         .chain(panes)
-        .chain(sides)
         .chain(recordings)
-        .map(|(title, action)| Entry { title, keys: None, choice: Choice::Action(action) });
+        .map(|(title, action)| (title, Vec::new(), action))
+        .chain(sides)
+        .map(|(title, keys, action)| Entry {
+            title,
+            keys,
+            detail: String::new(),
+            choice: Choice::Action(action),
+        });
     let is_general = |shortcut: &&Shortcut| match shortcut.scope {
         Scope::Editor | Scope::Window => true,
         Scope::Field => false,
     };
     let editor = SHORTCUTS.iter().filter(is_general).map(|shortcut| Entry {
         title: shortcut.title.into(),
-        keys: shortcut.keys.first().copied(),
+        keys: shortcut.keys.to_vec(),
+        detail: String::new(),
         choice: Choice::Task(shortcut.task.clone()),
     });
     scene.into_iter().chain(editor).chain(without_key).collect()
@@ -353,16 +420,5 @@ mod tests {
         let palette = Palette { text: "processor run".into(), offers, ..Palette::default() };
         let found = palette.chosen(&crate::studio::test_screen::snapshot());
         assert_eq!(found, Some(Choice::Action(Action::NameLayout)));
-    }
-
-    #[test]
-    fn keys_are_called_as_they_are_written_on_a_keyboard() {
-        let key = |modifiers, key| name(&KeyboardShortcut::new(modifiers, key));
-        if cfg!(target_os = "macos") {
-            return;
-        }
-        assert_eq!(key(Modifiers::COMMAND, Key::Slash), "Ctrl+/");
-        assert_eq!(key(Modifiers::ALT | Modifiers::SHIFT, Key::ArrowUp), "Alt+Shift+Up");
-        assert_eq!(key(Modifiers::NONE, Key::F8), "F8");
     }
 }

@@ -67,6 +67,7 @@ impl Studio {
             Action::RunOn(runner) => self.run_on(runner),
             Action::Loop(ends) => self.go_round(ends),
             Action::Export(what) => self.export(what),
+            Action::OpenShortcuts => self.open_shortcuts(),
             Action::CompareWithFile => self.compare_with_file(),
             Action::WriteManifest => self.write_manifest(),
             Action::WriteValues(names) => self.write_values(&names),

@@ -5,6 +5,7 @@
 
 mod actions;
 mod beside;
+mod binding;
 mod coloring;
 mod copying;
 mod drafting;
@@ -52,6 +53,7 @@ use super::{
     gallery::Gallery,
     keyboard, layout,
     origin::Origin,
+    own_keys::OwnKeys,
     panes::{Pane, Slot},
     redraw::{Next, RedrawSchedule},
     runners::Runners,
@@ -153,6 +155,8 @@ struct Studio {
     opening: Option<Opening>,
     /// A run that is repeated.
     replaying: Option<Replaying>,
+    /// Keys of the user's own, where the system knows a home folder.
+    own_keys: Option<OwnKeys>,
     /// The folder that is to have the state for the process that goes on in place of this one, and whether the scene
     /// played.
     parting: Option<(TemporaryFolder, bool)>,
@@ -361,6 +365,7 @@ impl Studio {
         if let Some(text) = self.workspace.poll(&self.snapshot.compile.included) {
             self.compile(text);
         }
+        self.follow_own_keys();
         self.place_cameras();
         if self.locals.start.page().is_some() {
             self.gallery.take_pictures(&self.egui.egui_ctx);

@@ -34,8 +34,10 @@ pub fn absent(
     let mut context = EditContext { document, local, snapshot, marks: &marks, font_size, now };
     let mut actions = Vec::new();
     let shows = |task: &Task| task.is_of_text().then_some(Action::ShowPane(Pane::Editor));
-    if let Some(palette::Choice::Task(task)) = &chosen {
-        actions.extend(shows(task));
+    match &chosen {
+        Some(palette::Choice::Task(task)) => actions.extend(shows(task)),
+        Some(palette::Choice::Line(_)) => actions.push(Action::ShowPane(Pane::Editor)),
+        Some(palette::Choice::Action(_)) | None => {}
     }
     actions.extend(chosen.and_then(|choice| context.carry_out(ui, choice)));
     for stroke in turn.strokes {

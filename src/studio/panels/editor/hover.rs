@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use egui::{Label, Rect, Response, RichText, Ui};
 
-use super::{marks::Marks, rows::Rows};
+use super::{marks::Marks, rows::Rows, suggest::Suggest};
 use crate::{
     session::Snapshot,
     studio::{glossary, highlight::Syntax, highlighter::Highlighter, text::Buffer, theme},
@@ -20,6 +20,7 @@ pub(super) struct Hovered<'a> {
     pub(super) marks: &'a Marks<'a>,
     pub(super) snapshot: &'a Snapshot,
     pub(super) colors: &'a Highlighter,
+    pub(super) suggest: &'a Suggest,
 }
 
 /// The remarks on the line under the pointer, or what the name there means.
@@ -57,5 +58,7 @@ fn meaning(hovered: &Hovered<'_>, at: egui::Pos2) -> Option<String> {
     if syntax == Syntax::Comment {
         return None;
     }
-    glossary::meaning(&buffer.text(word), colors.text(), hovered.snapshot)
+    let word = buffer.text(word);
+    let known = glossary::meaning(&word, colors.text(), hovered.snapshot);
+    known.or_else(|| hovered.suggest.meaning(&word))
 }

@@ -60,6 +60,15 @@ impl Included {
         is_found
     }
 
+    /// Brings a line, from 1, of the file that is shown in sight; gives whether one is.
+    pub fn seek(&mut self, line: u32) -> bool {
+        let is_shown = self.text_shown().is_some();
+        if is_shown {
+            (self.seeks, self.marked) = (Some(line), None);
+        }
+        is_shown
+    }
+
     /// The text that is shown instead of the scene's.
     pub fn text_shown(&self) -> Option<&Buffer> {
         self.shown.as_ref()?;

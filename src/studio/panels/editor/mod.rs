@@ -7,6 +7,7 @@
 
 mod absent;
 mod bar;
+mod compared;
 mod dragged;
 mod hover;
 mod included;
@@ -31,8 +32,9 @@ use egui::{
 };
 
 use self::{
-    bar::Bar, dragged::Dragged, hover::Hovered, included::Included, marks::Marks, paint::Canvas,
-    picker::Picker, pointer::Pointer, rows::Rows, strokes::EditContext, suggest::Suggest,
+    bar::Bar, compared::Compared, dragged::Dragged, hover::Hovered, included::Included,
+    marks::Marks, paint::Canvas, picker::Picker, pointer::Pointer, rows::Rows,
+    strokes::EditContext, suggest::Suggest,
 };
 use super::{
     named,
@@ -45,6 +47,7 @@ use crate::{
         document::Document,
         folds::Folds,
         highlighter::Highlighter,
+        keymap::Bindable,
         text::{Brackets, Buffer, Selection, Selections},
         theme,
         typing::{Place, Typing},
@@ -69,6 +72,7 @@ pub struct Local {
     pointer: Pointer,
     dragged: Option<Dragged>,
     included: Included,
+    compared: Compared,
     /// What an input method shows and has not put in yet.
     composed: String,
     reveal: Option<(u32, Option<u32>)>,
@@ -136,11 +140,17 @@ impl Local {
         self.folds = Folds::default();
         self.picker = None;
         self.included.close();
+        self.compared.close();
     }
 
     /// Has these in the list of all commands, beside what keys do.
     pub fn offer(&mut self, offers: Vec<(String, Action)>) {
         self.palette.offer(offers);
+    }
+
+    /// All commands of the list, to be bound to keys.
+    pub fn bindable(&self, snapshot: &Snapshot) -> Vec<Bindable> {
+        self.palette.bindable(snapshot)
     }
 
     /// The text of an included file, where one is shown.
@@ -150,12 +160,20 @@ impl Local {
 
     /// Shows a line of one of the files that the scene includes, which diagnostics call so.
     pub fn reveal_in(&mut self, name: &str, line: u32, files: &[PathBuf]) -> bool {
+        self.compared.close();
         self.included.reveal(name, line, files)
     }
 
     /// Shows `line`, and `column` where known (both from 1), in the next frame.
     pub fn reveal(&mut self, line: u32, column: Option<u32>) {
         self.reveal = Some((line, column));
+    }
+
+    /// Shows a line, from 1, of the text that is shown: the scene's, or an included file's.
+    fn go_to(&mut self, line: u32) {
+        if !self.included.seek(line) {
+            self.reveal(line, None);
+        }
     }
 
     /// The caret's line and column, from 1.
@@ -167,9 +185,10 @@ impl Local {
         Id::unique(("editor", self.document))
     }
 
-    /// Gives the editor the keyboard.
+    /// Gives the editor the keyboard, whose text is seen then.
     fn enter(&mut self, ui: &Ui) {
         self.entered = true;
+        self.compared.close();
         ui.memory_mut(|memory| memory.request_focus(self.id()));
     }
 
@@ -231,11 +250,13 @@ pub fn show(
         ui.request_repaint();
     }
     let font = theme::code_font(*font_size);
-    let is_other = local.included.show(ui, document, &snapshot.compile.included, &font);
+    let is_other = local.compared.show(ui, document, &snapshot.compile, &font, now)
+        || local.included.show(ui, document, &snapshot.compile.included, &font);
     let whole = ui.available_rect_before_wrap();
     let rect = Rect::from_min_max(whole.min, whole.max - Vec2::splat(EDGE));
     let mut fields = Bar::fields();
     fields.push(palette::field());
+    local.suggest.follow(&document.text, &snapshot.compile.included);
     let turn = Typing::turn(ui.ctx(), Place { id, rect, fields });
     walk_past(ui, id, local);
     let marks = Marks::new(snapshot, &document.name, &document.text);
@@ -398,11 +419,12 @@ fn text(
     canvas.paint(ui, local, now);
     paint::gutter(&canvas, beside, beside.clip_rect(), |line| local.foldable.contains(&line));
     if response.hovered() {
+        let colors = &local.highlighter;
         hover::show(
             ui,
             response,
             field,
-            &Hovered { rows: &rows, buffer, marks, snapshot, colors: &local.highlighter },
+            &Hovered { rows: &rows, buffer, marks, snapshot, colors, suggest: &local.suggest },
         );
         if ui.input(|input| input.pointer.hover_pos().is_some_and(|at| field.contains(at))) {
             ui.set_cursor_icon(CursorIcon::Text);

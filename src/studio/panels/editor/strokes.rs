@@ -11,6 +11,7 @@ use crate::{
         document::Document,
         panels::palette::{self, Choice},
         shortcuts::Task,
+        symbols,
         text::{Command, Direction, Motion, Selection, Selections},
         theme,
         typing::Stroke,
@@ -46,6 +47,10 @@ impl EditContext<'_> {
             Stroke::Ime(event) => {
                 self.compose(event);
                 None
+            }
+            Stroke::Command(title) => {
+                let choice = self.local.palette.called(&title, self.snapshot)?;
+                self.carry_out(ui, choice)
             }
             // Any key closes the picker of colours, and the one that leaves the editor does no more.
             Stroke::Task(Task::Leave) if self.local.picker.take().is_some() => None,
@@ -131,7 +136,20 @@ impl EditContext<'_> {
             Task::Replace => self.local.bar.open(ui, Shown::Replace, &self.document.text),
             Task::GoToLine => self.local.bar.open(ui, Shown::Line, &self.document.text),
             Task::Palette => self.local.palette.open(ui),
+            Task::Symbols => {
+                let shown = self.local.other_text().unwrap_or(&self.document.text);
+                let symbols = symbols::all(&shown.to_string());
+                self.local.palette.open_symbols(ui, symbols);
+            }
             Task::Choose(direction) => self.local.palette.choose(direction, self.snapshot),
+            Task::Changes if self.local.compared.is_open() => self.local.enter(ui),
+            Task::Changes => self.local.compared.open(ui),
+            Task::NextChange | Task::PreviousChange if !self.local.compared.is_open() => {
+                self.local.compared.open(ui);
+            }
+            Task::NextChange => self.local.compared.step(false),
+            Task::PreviousChange => self.local.compared.step(true),
+            Task::PutBack => self.local.compared.put_back(None, self.document, self.now),
             Task::Accept(_) if self.local.palette.is_open() => {
                 let choice = self.local.palette.chosen(self.snapshot)?;
                 return self.carry_out(ui, choice);
@@ -283,8 +301,16 @@ impl EditContext<'_> {
                 Some(action)
             }
             Choice::Task(task) => {
-                self.local.enter(ui);
+                if task.is_of_changes() {
+                    ui.memory_mut(|memory| memory.surrender_focus(palette::field()));
+                } else {
+                    self.local.enter(ui);
+                }
                 self.task(ui, task)
+            }
+            Choice::Line(line) => {
+                self.local.go_to(line);
+                None
             }
         }
     }

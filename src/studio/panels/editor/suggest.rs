@@ -1,5 +1,7 @@
 //! The list of words that one that is half typed may become.
 
+use std::path::PathBuf;
+
 use egui::{
     Area, Context, CornerRadius, Frame, Id, Label, Margin, Order, Pos2, Rect, RichText, Sense, vec2,
 };
@@ -7,6 +9,7 @@ use egui::{
 use crate::studio::{
     completion::{self, Candidate},
     glossary,
+    headers::Headers,
     highlight::Syntax,
     highlighter::Highlighter,
     text::{Buffer, Direction},
@@ -24,6 +27,8 @@ const WIDTH: f32 = 380.0;
 #[derive(Debug, Default)]
 pub struct Suggest {
     pool: Vec<Candidate>,
+    /// The functions of the scene's headers.
+    headers: Headers,
     /// Where the word begins.
     start: usize,
     found: Vec<Candidate>,
@@ -49,6 +54,16 @@ impl Suggest {
         self.pool.clear();
     }
 
+    /// Looks whether the text includes other headers, or these have changed; `files` are those beside the scene.
+    pub fn follow(&mut self, buffer: &Buffer, files: &[PathBuf]) {
+        self.headers.follow(buffer.revision(), || buffer.to_string(), files);
+    }
+
+    /// What a name of these headers means, in lines of which the first one is code.
+    pub fn meaning(&self, word: &str) -> Option<String> {
+        self.headers.meaning(word)
+    }
+
     /// The caret's word has changed; `asked` is whether the user wants the list in any case.
     pub fn update(&mut self, buffer: &Buffer, colors: &mut Highlighter, asked: bool) {
         let caret = buffer.selections().primary();
@@ -72,7 +87,10 @@ impl Suggest {
             }
             self.pool = match is_short {
                 true => completion::values_at(colors.text(), at).unwrap_or_default(),
-                false => completion::pool(colors.text(), at, &colors.bound()),
+                false => {
+                    let included = self.headers.candidates();
+                    completion::pool(colors.text(), at, &colors.bound(), included)
+                }
             };
             // The word itself is one of the text where it is there once.
             self.start = word;
