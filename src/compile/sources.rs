@@ -13,7 +13,7 @@ mod file;
 
 use std::collections::BTreeSet;
 
-use file::SourceFile;
+use file::{Lost, SourceFile};
 
 use super::{
     Outcome, Result, diagnostics,
@@ -263,7 +263,20 @@ impl Sources {
         });
     }
 
-    /// Warnings of what is left out and changes what kernels mean, where these reach it.
+    /// Whether an error may come from headers of the host that the device does not have: a name is missing.
+    fn may_be_the_hosts(&self, error: &Diagnostic) -> bool {
+        const MISSING: [&str; 5] = [
+            "is undefined",
+            "has no member",
+            "incomplete type",
+            "is not a template",
+            "must be a namespace or class",
+        ];
+        !self.of_host.is_empty() && MISSING.iter().any(|part| error.text.contains(part))
+    }
+
+    /// What is to be said of what is left out and changes what kernels mean, where these reach it: warnings, and errors
+    /// of what is no host's.
     fn meant_otherwise(&self) -> Vec<Diagnostic> {
         let hidden: Vec<_> = self.files.iter().map(SourceFile::hidden).collect();
         let is_nothing = |(file, hidden): (&SourceFile, &Vec<Hidden>)| {
@@ -282,7 +295,14 @@ impl Sources {
             let mut told = file.left_out(&reach);
             let hidden = hidden.iter().filter(|hidden| reach.means_another(hidden));
             told.extend(hidden.map(|hidden| (hidden.at, hidden.told())));
-            told.extend(file.laid_out_otherwise(&reach));
+            // A mistake in a member is none of the host's: without it kernels would compute something else.
+            let lost = file.laid_out_otherwise(&reach);
+            let (of_host, mistakes): (Vec<_>, Vec<_>) = lost
+                .into_iter()
+                .partition(|lost| lost.reason.is_none_or(|why| self.may_be_the_hosts(why)));
+            warnings.extend(mistakes.iter().filter_map(|lost| lost.reason.cloned()));
+            let firsts = of_host.chunk_by(Lost::is_beside).filter_map(<[_]>::first);
+            told.extend(firsts.map(Lost::told));
             warnings.extend(told.into_iter().map(|(at, text)| {
                 let at = lines.position(at);
                 let remark = Diagnostic::error(&file.name, text).at(at.line, at.column);
@@ -311,6 +331,15 @@ impl Sources {
                 self.forget_marks(&mut compiled.diagnostics);
                 compiled.diagnostics.extend(self.meant_otherwise());
                 compiled.diagnostics.iter_mut().for_each(|remark| self.name_file(remark));
+                let is_error = |remark: &Diagnostic| remark.severity >= Severity::Error;
+                if compiled.diagnostics.iter().any(is_error) {
+                    let diagnostics = compiled.diagnostics.into_iter().filter(is_error).collect();
+                    return Outcome::Rejected {
+                        diagnostics,
+                        log: compiled.log,
+                        untrusted: Vec::new(),
+                    };
+                }
                 Outcome::Compiled(compiled)
             }
             Outcome::Rejected { mut diagnostics, log, untrusted } => {

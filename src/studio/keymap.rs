@@ -65,19 +65,18 @@ impl Keymap {
                 remarks.push((at, format!("no command is called \u{201c}{title}\u{201d}")));
                 continue;
             }
-            let written = match value.get_ref() {
-                DeValue::String(keys) => vec![keys.as_ref()],
-                DeValue::Array(all) => {
-                    all.iter().filter_map(|one| one.get_ref().as_str()).collect()
-                }
+            let written: Option<Vec<&str>> = match value.get_ref() {
+                DeValue::String(keys) => Some(vec![keys.as_ref()]),
+                DeValue::Array(all) => all.iter().map(|one| one.get_ref().as_str()).collect(),
                 DeValue::Integer(_)
                 | DeValue::Float(_)
                 | DeValue::Boolean(_)
                 | DeValue::Datetime(_)
-                | DeValue::Table(_) => {
-                    remarks.push((at, "keys are a string, or a list of strings".to_owned()));
-                    continue;
-                }
+                | DeValue::Table(_) => None,
+            };
+            let Some(written) = written else {
+                remarks.push((at, "keys are a string, or a list of strings".to_owned()));
+                continue;
             };
             let written = written.into_iter().filter(|written| !written.trim().is_empty());
             match written.map(parse).collect() {
@@ -248,7 +247,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let text = "\"Go to symbl\" = \"Ctrl+T\"\nSave = \"Ctrl+Banana\"\n\"Ten steps\" = \"Ctrl+J\"\n\n\
-            \"Join lines\" = \"T\"\n\"Go to symbol\" = 3\n";
+            \"Join lines\" = \"T\"\n\"Go to symbol\" = [\"Ctrl+T\", 3]\n";
         let (map, remarks) = Keymap::read(text, &commands());
         let told: Vec<String> =
             remarks.iter().map(|(line, why)| format!("{line}: {why}")).collect();

@@ -268,7 +268,10 @@ template <class T> __device__ T floor_divide(T a, T b)
         // Whole but for rounding.
         Wide<T> quotient = (x - rest) / y;
         if (rest != Wide<T>(0) && (rest < Wide<T>(0)) != (y < Wide<T>(0))) quotient -= Wide<T>(1);
-        return T(quotient == Wide<T>(0) ? ::copysign(quotient, x / y) : ::rint(quotient));
+        if (quotient == Wide<T>(0)) return T(::copysign(quotient, x / y));
+        // A half is no more than the rounding of a quotient whose numbers lie half of 1 apart.
+        Wide<T> whole = ::floor(quotient);
+        return T(quotient - whole > Wide<T>(0.5) ? whole + Wide<T>(1) : whole);
     }
 }
 

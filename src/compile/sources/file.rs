@@ -32,17 +32,47 @@ pub(super) struct SourceFile {
     pub(super) places: Vec<(Position, Position)>,
     /// Which of the open declarations went.
     pub(super) dropped: BTreeSet<usize>,
+    /// What the compiler said of them.
+    reasons: BTreeMap<usize, Diagnostic>,
     /// Which of them may not go: functions for host and device that a kernel may call. `None`: nobody asked yet.
     pub(super) needed: Option<BTreeSet<usize>>,
     /// Which of the constants are `constexpr`, as far as that was tried.
     pub(super) constexprs: Option<BTreeSet<usize>>,
 }
 
+/// A data member that a class has not in kernels.
+pub(super) struct Lost<'a> {
+    class: usize,
+    /// The class's name.
+    name: &'a str,
+    at: usize,
+    /// What the compiler said of it.
+    pub(super) reason: Option<&'a Diagnostic>,
+}
+
+impl Lost<'_> {
+    /// Where it begins, and what is to be said of it.
+    pub(super) fn told(&self) -> (usize, String) {
+        let text = format!(
+            "this member is left out, since the device does not have its type: in kernels `{}` has another size than \
+             on the host, and the members behind this one lie elsewhere",
+            self.name
+        );
+        (self.at, text)
+    }
+
+    /// Whether it is of the same class.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        self.class == other.class
+    }
+}
+
 impl SourceFile {
     pub(super) fn new(name: String, path: Option<PathBuf>, text: Arc<str>, marks: &Marks) -> Self {
         let host = HostCode::of(&text, marks);
         let (places, dropped, needed, constexprs) = (Vec::new(), BTreeSet::new(), None, None);
-        Self { name, path, text, host, places, dropped, needed, constexprs }
+        let reasons = BTreeMap::new();
+        Self { name, path, text, host, places, dropped, reasons, needed, constexprs }
     }
 
     /// The declarations that went.
@@ -51,41 +81,30 @@ impl SourceFile {
         parts.map(|part| &self.text[part.clone()])
     }
 
-    /// The data members that went from classes that are still there: the place of the class, and where the member
-    /// begins. Of each class the first one.
-    fn dropped_data(&self) -> BTreeMap<usize, usize> {
-        let gone = |class: usize| {
+    /// The data members that went from classes that are still there: the class, and the declaration.
+    fn dropped_data(&self) -> impl Iterator<Item = (usize, usize)> {
+        let is_gone = |class: usize| {
             let whole = self.host.classes.get(class).map(|class| &class.whole);
             let mut dropped = self.dropped.iter().filter_map(|index| self.host.open.get(*index));
             dropped.any(|part| {
                 whole.is_some_and(|class| part.start <= class.start && class.end <= part.end)
             })
         };
-        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        for index in &self.dropped {
-            if let (Some(class), Some(part)) =
-                (self.host.data.get(index), self.host.open.get(*index))
-            {
-                first.entry(*class).or_insert(part.start);
-            }
-        }
-        first.retain(|class, _| !gone(*class));
-        first
+        let of_classes =
+            self.dropped.iter().filter_map(|index| Some((*self.host.data.get(index)?, *index)));
+        of_classes.filter(move |(class, _)| !is_gone(*class))
     }
 
-    /// Of classes that the device reaches, and from which data members went, where the first one begins, and what is
-    /// to be said of it.
-    pub(super) fn laid_out_otherwise(&self, reach: &Reach<'_>) -> Vec<(usize, String)> {
-        let told = |(class, at): (usize, usize)| {
+    /// The data members that went from classes that the device reaches: where one begins, the name of its class, and
+    /// what the compiler said of it.
+    pub(super) fn laid_out_otherwise(&self, reach: &Reach<'_>) -> Vec<Lost<'_>> {
+        let lost = |(class, index): (usize, usize)| {
             let names = &self.host.classes.get(class)?.names;
             let name = names.first().filter(|_| reach.names(names))?;
-            let text = format!(
-                "this member is left out, since the device does not have its type: in kernels `{name}` has another \
-                 size than on the host, and the members behind this one lie elsewhere"
-            );
-            Some((at, text))
+            let at = self.host.open.get(index)?.start;
+            Some(Lost { class, name, at, reason: self.reasons.get(&index) })
         };
-        self.dropped_data().into_iter().filter_map(told).collect()
+        self.dropped_data().filter_map(lost).collect()
     }
 
     /// What is to be said of functions that kernels have not, and would need or might mean.
@@ -193,7 +212,9 @@ impl SourceFile {
                 name.is_some() && macro_name(&self.text[(*part).clone()]) == name
             });
         // What one use of a macro does, others do, too.
-        self.dropped.extend(like_it.map(|(index, _)| index).chain([index]));
+        let gone: Vec<usize> = like_it.map(|(index, _)| index).chain([index]).collect();
+        self.reasons.extend(gone.iter().map(|index| (*index, remark.clone())));
+        self.dropped.extend(gone);
         true
     }
 }

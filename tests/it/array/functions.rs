@@ -266,6 +266,9 @@ fn quotients_are_rounded_down() {
         (-1.0, f64::INFINITY, -1.0),
         (1.0, 0.0, f64::INFINITY),
         (1e300, 1e-10, f64::INFINITY),
+        // Quotients of such numbers lie a half apart.
+        (1e16, 3.0, 3_333_333_333_333_333.0),
+        (-1e16, 3.0, -3_333_333_333_333_335.0),
     ];
     for context in contexts() {
         let a = GpuArray::from_slice(&context, &cases.map(|case| case.0)).unwrap();

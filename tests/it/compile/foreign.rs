@@ -170,6 +170,26 @@ fn what_a_kernel_needs_of_the_host_is_told() {
     assert_eq!(notes, [(Severity::Note, Some(1))], "{:?}", compiled.diagnostics);
 }
 
+/// A member with a mistake is none of the host's, though no kernel names it: without it others would lie elsewhere.
+#[test]
+fn a_member_with_a_mistake_is_an_error_where_kernels_have_its_class() {
+    let Some(compiler) = compiler() else { return };
+    let kernel = "\n__global__ void k(Q *o) { o[0] = Q{}; }\n";
+    for (class, part) in [
+        ("struct Q { int a;\nflaot x; int b; };", "identifier \"flaot\" is undefined"),
+        ("struct Q { int a;\nint x[-1]; int b; };", "array"),
+        ("struct Q { int a;\nint a; float c; };", "already been declared"),
+        ("struct Later;\nstruct Q { int a; Later l; };", "incomplete type"),
+        ("#include <string>\nstruct Q { int a; int x[-1]; int b; };", "array"),
+    ] {
+        let told = rejected(&compiler, &request(&format!("{class}{kernel}"))).join("\n");
+        assert!(told.contains("test.cu:2:") && told.contains(part), "{class}: {told}");
+        // Where no kernel has it, it is left out, as all that is the host's.
+        let other = format!("{class}\n__global__ void k(int *o) {{ o[0] = 1; }}\n");
+        assert!(matches!(compiler.compile(&request(&other)).unwrap(), Outcome::Compiled(_)));
+    }
+}
+
 /// A class of which a kernel has objects is laid out as on the host, or the user is told.
 #[test]
 fn a_member_that_is_left_out_is_told() {
