@@ -78,7 +78,9 @@ fn what_the_command_line_said_holds_after_a_new_start() {
     screen.place.file("scene.cu", &at_reset.replace("return 0.0f", "return SHIFT"));
     // The program's file is replaced while it runs, as an update does.
     let program = screen.place.path("program");
-    fs::copy(super::support::binary(), &program).unwrap();
+    // By another process: no child that another test starts meanwhile has it open for writing, as none may that runs.
+    let copied = Command::new("cp").arg(super::support::binary()).arg(&program).status().unwrap();
+    assert!(copied.success());
     let mut studio = screen.start_with(&["scene.cu", "-D", "SHIFT=0.5f"], |command| {
         let mut own = Command::new(&program);
         // The folder's name is no UTF-8.
