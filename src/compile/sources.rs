@@ -301,7 +301,8 @@ impl Sources {
                 .into_iter()
                 .partition(|lost| lost.reason.is_none_or(|why| self.may_be_the_hosts(why)));
             warnings.extend(mistakes.iter().filter_map(|lost| lost.reason.cloned()));
-            let firsts = of_host.chunk_by(Lost::is_beside).filter_map(<[_]>::first);
+            let mut classes = BTreeSet::new();
+            let firsts = of_host.iter().filter(|lost| classes.insert(lost.class));
             told.extend(firsts.map(Lost::told));
             warnings.extend(told.into_iter().map(|(at, text)| {
                 let at = lines.position(at);

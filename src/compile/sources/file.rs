@@ -42,7 +42,8 @@ pub(super) struct SourceFile {
 
 /// A data member that a class has not in kernels.
 pub(super) struct Lost<'a> {
-    class: usize,
+    /// The class, by its number in the file.
+    pub(super) class: usize,
     /// The class's name.
     name: &'a str,
     at: usize,
@@ -59,11 +60,6 @@ impl Lost<'_> {
             self.name
         );
         (self.at, text)
-    }
-
-    /// Whether it is of the same class.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
-        self.class == other.class
     }
 }
 
